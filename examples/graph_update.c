@@ -1,9 +1,10 @@
 /*  cc examples/graph_update.c -o graph_update && ./graph_update
 
-    A simulation whose time step changes: many oscillators (x' = v, v' = -x), 50 steps a frame, as a graph of 100 short
-    kernels. The time step is an argument of each kernel, and a graph keeps the arguments of its capture. So each frame
-    captures the steps again. Instantiating that graph is one way; the other gives its arguments to the graph that is
-    instantiated already, which is faster on a GPU.
+    A simulation whose time step changes: many oscillators (x' = v, v' = -x), 50 steps a frame, as a
+    graph of 100 short kernels. The time step is an argument of each kernel, and a graph keeps the
+    arguments of its capture. So each frame captures the steps again. Instantiating that graph is
+    one way; the other gives its arguments to the graph that is instantiated already, which is
+    faster on a GPU.
 
     Prints, on the CPU device:
         instantiating a graph for each frame: 0.167 ms of the host for a frame
@@ -16,9 +17,9 @@
 
 enum { n = 4096, steps = 50, frames = 40 };
 static gpuexec_context ctx;
-static gpuexec_stream  stream;
-static gpuexec_kernel  saxpy;
-static gpuexec_ptr     x, v;
+static gpuexec_stream stream;
+static gpuexec_kernel saxpy;
+static gpuexec_ptr x, v;
 
 static void must(gpuexec_result r) {
     if (r == GPUEXEC_OK) return;
@@ -34,12 +35,15 @@ static float time_step(int frame) {
 
 static gpuexec_graph capture(float dt) {
     gpuexec_graph graph;
-    float         minus = -dt;
-    int           i, count = n;
+    float minus = -dt;
+    int i, count = n;
     GPUEXEC_CAPTURE(stream, &graph) {
         for (i = 0; i < steps; i++) {
-            gpuexec_launch(saxpy, stream, gpuexec_grid_for(n, 256), GPUEXEC_ARGS(minus, x, v, count));  /* v -= dt x */
-            gpuexec_launch(saxpy, stream, gpuexec_grid_for(n, 256), GPUEXEC_ARGS(dt, v, x, count));     /* x += dt v */
+            /* v -= dt x */
+            gpuexec_launch(
+                    saxpy, stream, gpuexec_grid_for(n, 256), GPUEXEC_ARGS(minus, x, v, count));
+            /* x += dt v */
+            gpuexec_launch(saxpy, stream, gpuexec_grid_for(n, 256), GPUEXEC_ARGS(dt, v, x, count));
         }
     }
     return graph;
@@ -48,7 +52,7 @@ static gpuexec_graph capture(float dt) {
 static void instantiate_each(int frame) {
     gpuexec_graph graph = capture(time_step(frame));
     gpuexec_graph_launch(graph, stream);
-    gpuexec_graph_destroy(graph);                                   /* does not wait: the launch still runs */
+    gpuexec_graph_destroy(graph); /* does not wait: the launch still runs */
 }
 
 static gpuexec_graph kept;
@@ -65,7 +69,7 @@ static void update_one(int frame) {
 /* Runs the simulation, prints the host's time for a frame, and copies x to the host. */
 static void run(const char *name, void (*one)(int frame), float *result) {
     double host = 0;
-    int    frame, i;
+    int frame, i;
     for (i = 0; i < n; i++) result[i] = 1;
     must(gpuexec_copy_in_now(ctx, x, result, n * sizeof *result));
     must(gpuexec_fill_now(ctx, v, 0, 1, n * sizeof *result));
@@ -81,9 +85,10 @@ static void run(const char *name, void (*one)(int frame), float *result) {
 
 int main(void) {
     static float first[n], second[n];
-    int          same;
-    ctx    = gpuexec_context_open(0, NULL);
-    saxpy  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, example_ptx("saxpy.ptx"), NULL), "saxpy");
+    int same;
+    ctx = gpuexec_context_open(0, NULL);
+    saxpy = gpuexec_kernel_get(
+            gpuexec_module_load_file(ctx, example_ptx("saxpy.ptx"), NULL), "saxpy");
     stream = gpuexec_stream_create(ctx, NULL);
     x = gpuexec_alloc(ctx, sizeof first);
     v = gpuexec_alloc(ctx, sizeof first);
@@ -98,7 +103,7 @@ int main(void) {
 
     same = memcmp(first, second, sizeof first) == 0;
     printf("after two periods x is %.3f; %s\n", (double)first[n - 1],
-           same ? "both ways give the same bits" : "the two ways differ");
+            same ? "both ways give the same bits" : "the two ways differ");
     gpuexec_shutdown();
     return !same || first[n - 1] < 0.99f || first[n - 1] > 1.01f;
 }

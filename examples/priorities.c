@@ -1,8 +1,9 @@
 /*  cc examples/priorities.c -o priorities && ./priorities
 
-    Two streams get the same work, in turns: do they share the device, or does one of them come first? With kernels that
-    have more blocks than the device has room for, the stream with the higher priority finishes first, whichever began.
-    For copies CUDA promises nothing; the same measurement with copies within the device's memory shows what happens.
+    Two streams get the same work, in turns: do they share the device, or does one of them come
+    first? With kernels that have more blocks than the device has room for, the stream with the
+    higher priority finishes first, whichever began. For copies CUDA promises nothing; the same
+    measurement with copies within the device's memory shows what happens.
 
     Prints, on the CPU device (lower numbers mean higher priority):
         kernels   priority  0: 355.997 ms   priority -5: 248.572 ms
@@ -18,14 +19,14 @@
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 
-enum { n = 1 << 20, threads = 128, launches = 8 };                  /* 8192 blocks in each launch */
+enum { n = 1 << 20, threads = 128, launches = 8 }; /* 8192 blocks in each launch */
 static const unsigned multiplier = 1664525u, increment = 1013904223u;
 
 static gpuexec_context ctx;
-static gpuexec_kernel  busy;
-static int             rounds = 1;
-static size_t          piece = (size_t)512 << 20;                   /* bytes of each copy */
-static unsigned        data[n];
+static gpuexec_kernel busy;
+static int rounds = 1;
+static size_t piece = (size_t)512 << 20; /* bytes of each copy */
+static unsigned data[n];
 
 static void must(gpuexec_result r) {
     if (r == GPUEXEC_OK) return;
@@ -36,23 +37,24 @@ static void must(gpuexec_result r) {
 static void compute(gpuexec_stream s, gpuexec_ptr p, int turn) {
     int count = n;
     (void)turn;
-    gpuexec_launch(busy, s, gpuexec_grid_for(n, threads), GPUEXEC_ARGS(p, count, multiplier, increment, rounds));
+    gpuexec_launch(busy, s, gpuexec_grid_for(n, threads),
+            GPUEXEC_ARGS(p, count, multiplier, increment, rounds));
 }
 
-static void copy(gpuexec_stream s, gpuexec_ptr p, int turn) {       /* one half to the other, then back */
+static void copy(gpuexec_stream s, gpuexec_ptr p, int turn) { /* one half to the other, then back */
     if (turn % 2) gpuexec_copy(s, p, p + piece, piece);
     else gpuexec_copy(s, p + piece, p, piece);
 }
 
-/* Enqueues work on two streams of these priorities in turns, and prints how long each took. Returns by how many
-   milliseconds the second one was faster. */
+/* Enqueues work on two streams of these priorities in turns, and prints how long each took. Returns
+   by how many milliseconds the second one was faster. */
 static double race(const char *name, void (*work)(gpuexec_stream, gpuexec_ptr, int), int turns,
-                   const gpuexec_ptr memory[2], int first, int second) {
+        const gpuexec_ptr memory[2], int first, int second) {
     gpuexec_stream_desc desc[2] = { { 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
-    gpuexec_stream      s[2];
-    gpuexec_event       start[2], end[2];
-    double              ms[2];
-    int                 i, turn;
+    gpuexec_stream s[2];
+    gpuexec_event start[2], end[2];
+    double ms[2];
+    int i, turn;
     desc[0].priority = first, desc[1].priority = second;
     for (i = 0; i < 2; i++) s[i] = gpuexec_stream_create(ctx, &desc[i]);
     for (i = 0; i < 2; i++) start[i] = gpuexec_stream_record(s[i], NULL);
@@ -66,15 +68,16 @@ static double race(const char *name, void (*work)(gpuexec_stream, gpuexec_ptr, i
         gpuexec_event_destroy(start[i]), gpuexec_event_destroy(end[i]);
         gpuexec_stream_destroy(s[i]);
     }
-    printf("%s   priority %2d: %7.3f ms   priority %2d: %7.3f ms\n", name, first, ms[0], second, ms[1]);
+    printf("%s   priority %2d: %7.3f ms   priority %2d: %7.3f ms\n", name, first, ms[0], second,
+            ms[1]);
     return ms[0] - ms[1];
 }
 
 int main(void) {
     gpuexec_ptr numbers[2], large[2];
-    unsigned    m = 1, c = 0, i, wrong = 0;
-    int         low, high, k, ahead;
-    size_t      free_bytes = 0;
+    unsigned m = 1, c = 0, i, wrong = 0;
+    int low, high, k, ahead;
+    size_t free_bytes = 0;
     ctx = gpuexec_context_open(0, NULL);
     busy = gpuexec_kernel_get(gpuexec_module_load_file(ctx, example_ptx("busy.ptx"), NULL), "busy");
     must(gpuexec_context_get_priorities(ctx, &low, &high));
@@ -84,8 +87,8 @@ int main(void) {
         numbers[k] = gpuexec_alloc(ctx, sizeof data), large[k] = gpuexec_alloc(ctx, 2 * piece);
         gpuexec_fill(GPUEXEC_CURRENT, large[k], 0, 1, 2 * piece);
     }
-    compute(GPUEXEC_CURRENT, numbers[0], 0);                        /* a first launch can take longer */
-    for (;; rounds *= 2) {                                          /* until a launch takes a tenth of a millisecond */
+    compute(GPUEXEC_CURRENT, numbers[0], 0); /* a first launch can take longer */
+    for (;; rounds *= 2) {                   /* until a launch takes a tenth of a millisecond */
         gpuexec_event start = gpuexec_stream_record(gpuexec_context_stream(ctx), NULL), end;
         compute(GPUEXEC_CURRENT, numbers[0], 0);
         end = gpuexec_stream_record(gpuexec_context_stream(ctx), NULL);
@@ -103,9 +106,12 @@ int main(void) {
     race("copies ", copy, 2, large, low, low);
     race("copies ", copy, 2, large, high, low);
     printf("with kernels, the stream with the higher priority was faster %s\n",
-           ahead == 2 ? "both ways round" : ahead == 1 ? "one way round" : "neither way round");
+            ahead == 2           ? "both ways round"
+                    : ahead == 1 ? "one way round"
+                                 : "neither way round");
 
-    for (k = 0; k < 3 * launches * rounds; k++) c = multiplier * c + increment, m *= multiplier;    /* of all steps */
+    /* of all steps */
+    for (k = 0; k < 3 * launches * rounds; k++) c = multiplier * c + increment, m *= multiplier;
     for (k = 0; k < 2; k++) {
         must(gpuexec_copy_out_now(ctx, data, numbers[k], sizeof data));
         for (i = 0; i < n; i++) wrong += data[i] != m * i + c;

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs the examples that `make run` built in $1. They run in that directory, so they write their pictures there. Fails
-# if one of them fails. One that exits with 77 lacks something that the machine need not have, and says what.
+# Runs the examples that `make run` built in $1. They run in that directory, so they write their
+# pictures there. Fails if one of them fails. One that exits with 77 lacks something that the
+# machine need not have, and says what.
 cd "$(dirname "$0")/.." || exit 1
 build=$1
 shift

@@ -1,9 +1,13 @@
-// Double precision, only with correctly rounded operations: the host's fma, division and sqrt give the same bits.
+// Double precision, only with correctly rounded operations: the host's fma, division and sqrt give
+// the same bits.
 
 // One step of n bodies under gravity.
-struct body { double x, y, z, mass, vx, vy, vz, unused; };
+struct body {
+    double x, y, z, mass, vx, vy, vz, unused;
+};
 
-extern "C" __global__ void nbody_step(const body *from, body *to, double dt, double softening, int n) {
+extern "C" __global__ void nbody_step(
+        const body *from, body *to, double dt, double softening, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     body b = from[i];
@@ -25,10 +29,10 @@ extern "C" __global__ void nbody_step(const body *from, body *to, double dt, dou
     to[i] = b;
 }
 
-// p = a polynomial in x by Horner's rule, where coefficients[0] belongs to the highest power; root = the result of
-// `steps` Newton steps from 1 towards sqrt(|p|).
-extern "C" __global__ void horner_newton(const double *x, const double *coefficients, int count, int steps,
-                                         double *p, double *root, int n) {
+// p = a polynomial in x by Horner's rule, where coefficients[0] belongs to the highest power; root
+// = the result of `steps` Newton steps from 1 towards sqrt(|p|).
+extern "C" __global__ void horner_newton(const double *x, const double *coefficients, int count,
+        int steps, double *p, double *root, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     double sum = 0.0, r = 1.0;

@@ -1,4 +1,5 @@
-// Module variables that the host looks up by name: a constant table, a counter, and one with an initial value.
+// Module variables that the host looks up by name: a constant table, a counter, and one with an
+// initial value.
 
 extern "C" {
 __constant__ float table[16];

@@ -1,5 +1,5 @@
-// Counts each of the 256 byte values: shared atomics count per block, then global atomics add the counts of the blocks
-// to bins[256], which must be 0 at first. Works with any grid and block.
+// Counts each of the 256 byte values: shared atomics count per block, then global atomics add the
+// counts of the blocks to bins[256], which must be 0 at first. Works with any grid and block.
 
 extern "C" __global__ void histogram(const unsigned char *data, unsigned n, unsigned *bins) {
     __shared__ unsigned mine[256];

@@ -1,9 +1,11 @@
-// Many integer operations, folded into one 64-bit word per element. Every step is exactly defined, so the host gets
-// the same bits.
+// Many integer operations, folded into one 64-bit word per element. Every step is exactly defined,
+// so the host gets the same bits.
 //
 //   x = seed + i, mixed by murmur3's 32-bit finaliser and three xorshift steps (0 becomes 1)
-//   h = population counts, leading zeros, first set bit, reversed and permuted bytes, low and high halves of products,
-//       quotients and remainders of 32 and 64 bits, minimum, maximum, absolute difference, funnel shift, each folded in
+//   h = population counts, leading zeros, first set bit, reversed and permuted bytes, low and high
+//   halves of products,
+//       quotients and remainders of 32 and 64 bits, minimum, maximum, absolute difference, funnel
+//           shift, each folded in
 //       by FNV-1a
 
 static __device__ unsigned mix(unsigned x) {
@@ -37,22 +39,23 @@ extern "C" __global__ void integer(unsigned seed, unsigned long long *out, int n
     h = fold(h, __ffs(sx));
     h = fold(h, __popcll(wide) * 64 + __clzll(signed_wide));
     h = fold(h, __brev(x));
-    h = fold(h, __byte_perm(x, y, 0x2705));                        // bytes 5, 0, 7, 2 of y:x, lowest first
+    h = fold(h, __byte_perm(x, y, 0x2705));    // bytes 5, 0, 7, 2 of y:x, lowest first
     h = fold(h, x * 0x9e3779b9u);
     h = fold(h, __umulhi(x, 0x9e3779b9u));
     h = fold(h, (unsigned)__mulhi(sx, sy));
     h = fold(h, __umul64hi(wide, 0x9e3779b97f4a7c15ull));
-    h = fold(h, wide / (y >> 7 | 1));                              // divisors are odd, so never 0
+    h = fold(h, wide / (y >> 7 | 1));    // divisors are odd, so never 0
     h = fold(h, wide % (y >> 7 | 1));
-    long long divisor = sx + (sx < 0 ? -1ll : 1ll);          // neither 0 nor -1, which overflows for the lowest number
+    /* neither 0 nor -1, which overflows for the lowest number */
+    long long divisor = sx + (sx < 0 ? -1ll : 1ll);
     h = fold(h, (unsigned long long)(signed_wide / divisor));
     h = fold(h, (unsigned long long)(signed_wide % divisor));
     h = fold(h, x / (y & 0xffff | 1));
     h = fold(h, (unsigned)(sx % (-3 - (int)(y & 0xffff))));
     h = fold(h, (unsigned)min(sx, sy));
     h = fold(h, max(x, y));
-    h = fold(h, __usad(x, y, i));                                  // |x - y| + i
-    h = fold(h, __funnelshift_l(x, y, i));                         // the upper half of y:x shifted left by i mod 32
-    h = fold(h, (unsigned)(signed char)x);                         // sign extension
+    h = fold(h, __usad(x, y, i));             // |x - y| + i
+    h = fold(h, __funnelshift_l(x, y, i));    // the upper half of y:x shifted left by i mod 32
+    h = fold(h, (unsigned)(signed char)x);    // sign extension
     out[i] = h;
 }

@@ -1,5 +1,5 @@
-// y[i] = curve(x[i]), where another file defines curve (link_curve.cu). Compiled with nvcc -rdc=true; the kernel can be
-// loaded only after it is linked.
+// y[i] = curve(x[i]), where another file defines curve (link_curve.cu). Compiled with nvcc
+// -rdc=true; the kernel can be loaded only after it is linked.
 // nvcc: -rdc=true
 
 extern "C" __device__ float curve(float x);

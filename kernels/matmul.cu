@@ -1,6 +1,6 @@
-// C = A B, in row-major order: A is m x k, B is k x n. Blocks of 16 x 16 threads keep one tile of A and one of B in
-// shared memory at a time. fmaf adds the products of one element in the order of k, so a plain host loop with fmaf gets
-// the same bits.
+// C = A B, in row-major order: A is m x k, B is k x n. Blocks of 16 x 16 threads keep one tile of A
+// and one of B in shared memory at a time. fmaf adds the products of one element in the order of k,
+// so a plain host loop with fmaf gets the same bits.
 
 enum { TILE = 16 };
 

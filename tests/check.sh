@@ -1,27 +1,31 @@
 #!/bin/sh
-# Runs every test suite from the repository's root: the programs of tests/*/unit, built in $1/unit, and the scripts
-# tests/*/*/run.sh. The last line of a suite's output is `suite NAME: N passed, N failed, N skipped`; the last line of
-# this script is the total. The output of a suite that fails is shown; a suite that crashes, hangs or does not reach its
-# last line counts as one failure.
-#   TEST_SCRIPTS="cost fault" in the environment: runs only these scripts
-#   TEST_ALL=1: also what takes long; by default, only a sample of that runs (faults, nvcc, random programs), and on
-#   GPUs not what they add nothing to: compilers, texts, injected faults, and what the CPU device is compared with
-#   check.sh BUILD NAME...: runs only these suites
+# Runs every test suite from the repository's root: the programs of tests/*/unit, built in $1/unit,
+# and the scripts tests/*/*/run.sh. The last line of a suite's output is
+# `suite NAME: N passed, N failed, N skipped`; the last line of this script is the total. The output
+# of a suite that fails is shown; a suite that crashes, hangs or does not reach its last line counts
+# as one failure.
+#   TEST_SCRIPTS="cost fault" in the environment: runs only these scripts TEST_ALL=1: also what
+#   takes long; by default, only a sample of that runs (faults, nvcc, random programs), and on GPUs
+#   not what they add nothing to: compilers, texts, injected faults, and what the CPU device is
+#   compared with check.sh BUILD NAME...: runs only these suites
 #
-# Suites run in parallel, those that take longest first: on the CPU device as many as there are processors; on GPUs
-# two, because their contexts take turns (on an H200, three and four at a time took longer). Scripts that mostly compile
-# run at the same time. On GPUs the suites of several devices run last, one at a time.
+# Suites run in parallel, those that take longest first: on the CPU device as many as there are
+# processors; on GPUs two, because their contexts take turns (on an H200, three and four at a time
+# took longer). Scripts that mostly compile run at the same time. On GPUs the suites of several
+# devices run last, one at a time.
 cd "$(dirname "$0")/.." || exit 1
 
 # suite BUILD NAME: this script calls itself in this way to run one suite.
 if [ "$1" = suite ]; then
     build=$2 name=$3 log=$build/logs/$3.txt begin=$(date +%s)
-    if command -v timeout >/dev/null 2>&1; then limited() { timeout -k 5 600 "$@"; }; else limited() { "$@"; }; fi
+    if command -v timeout >/dev/null 2>&1; then limited() { timeout -k 5 600 "$@"; }; else \
+        limited() { "$@"; }; fi
     for place in ${TEST_PLACES:-}; do ! mkdir "$build/logs/place.$place" 2>/dev/null || break; done
     [ -z "${place:-}" ] || export TEST_DEVICE="${place%.*}"
     case $name in
         random|readme) [ -z "${TEST_DEVICE:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_DEVICE" ;;
-        probe)         [ -z "${TEST_TWO:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_TWO" ;;     # as for h200.txt
+        # as for h200.txt
+        probe)         [ -z "${TEST_TWO:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_TWO" ;;
     esac
     set -- tests/*/"$name"/run.sh
     if [ -f "$1" ]; then set -- sh "$1"; else set -- "$build/unit/$name"; fi
@@ -30,7 +34,8 @@ if [ "$1" = suite ]; then
     [ -z "${place:-}" ] || rmdir "$build/logs/place.$place"
     line=$(tail -n 1 "$log")
     n='\([0-9][0-9]*\)'
-    counts=$(printf '%s\n' "$line" | sed -n "s/^suite [^:]*: $n passed, $n failed, $n skipped\$/\\1 \\2 \\3/p")
+    counts=$(printf '%s\n' "$line" |
+        sed -n "s/^suite [^:]*: $n passed, $n failed, $n skipped\$/\\1 \\2 \\3/p")
     set -- ${counts:-0 0 0}
     p=$1 f=$2 s=$3
     if [ -z "$counts" ] || { [ $code -ne 0 ] && [ "$f" -eq 0 ]; }; then
@@ -38,7 +43,8 @@ if [ "$1" = suite ]; then
         line="suite $name: ended with exit code $code$([ $code -ne 124 ] || echo ' (too slow)')${line:+ after: $line}"
     fi
     echo "$p $f $s" > "$build/logs/$name.counts"
-    said=$(if [ "$f" -gt 0 ]; then sed '$!s/^/    /;$d' "$log"; elif [ "$s" -gt 0 ]; then grep -i '^ *skip' "$log"; fi)
+    said=$(if [ "$f" -gt 0 ]; then sed '$!s/^/    /;$d' "$log"; elif [ "$s" -gt 0 ]; then grep -i \
+        '^ *skip' "$log"; fi)
     printf '%s%s (%d s)\n' "${said:+$said
 }" "$line" $(($(date +%s) - begin))
     exit 0

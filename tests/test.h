@@ -1,34 +1,37 @@
-/*  test.h - the test harness: main() and a few macros. Needs only a GNU-compatible C99 compiler and POSIX.
+/*  test.h - the test harness: main() and a few macros. Needs only a GNU-compatible C99 compiler and
+    POSIX.
 
     A test program is one file:
 
-        #include "../../test.h"                     // includes gpuexec.h with its implementation
-        TEST(name)       { CHECK(...); }            // starts with an unused library: gpuexec_shutdown()
+        #include "../../test.h"                 // includes gpuexec.h with its implementation
+        TEST(name)       { CHECK(...); }        // starts with an unused library: gpuexec_shutdown()
                                                     // runs after each test
         TEST_ALONE(name) { setenv(...); ... }       // the same in a separate process: for another
                                                     // environment, or to break CUDA
-        TEST_MULTI(name) { ... }                    // sees all GPUs of the machine; TEST and TEST_ALONE see one
-        TEST_ALONE_MULTI(name) { ... }              // both
+        TEST_MULTI(name) { ... }        // sees all GPUs of the machine; TEST and TEST_ALONE see one
+        TEST_ALONE_MULTI(name) { ... }  // both
 
-    The first process makes no CUDA calls. It forks children that run the tests, so a test that crashes, hangs or
-    poisons CUDA (errors in kernels are sticky) is one failure, and the next test starts in a new child. Checks
-    continue after a failure.
+    The first process makes no CUDA calls. It forks children that run the tests, so a test that
+    crashes, hangs or poisons CUDA (errors in kernels are sticky) is one failure, and the next test
+    starts in a new child. Checks continue after a failure.
 
-    CUDA takes a good part of a second to start for each GPU. Therefore one child runs all tests of a kind, one after
-    the other, and retains the primary contexts that they open and close: first TEST, then TEST_MULTI, then each
-    TEST_ALONE in a separate child. The CPU device starts at once, and there all tests see all of its devices.
+    CUDA takes a good part of a second to start for each GPU. Therefore one child runs all tests of
+    a kind, one after the other, and retains the primary contexts that they open and close: first
+    TEST, then TEST_MULTI, then each TEST_ALONE in a separate child. The CPU device starts at once,
+    and there all tests see all of its devices.
 
     ./program            runs all tests and ends with `suite NAME: N passed, N failed, N skipped`;
                          exit code 1 if one failed
     ./program text ...   runs only the tests whose names contain one of the texts
-    TEST_DEVICE=1        the GPU for tests that see one, as in CUDA_VISIBLE_DEVICES; by default the first
+    TEST_DEVICE=1        the GPU for tests that see one, as in CUDA_VISIBLE_DEVICES; by default the
+                         first
     TEST_VERBOSE=1       prints one line per test, with its time
     TEST_TIMEOUT=120     the time limit of one test, in seconds */
 #ifndef TEST_H
 #define TEST_H
 
 #ifndef _POSIX_C_SOURCE
-#  define _POSIX_C_SOURCE 200809L
+#define _POSIX_C_SOURCE 200809L
 #endif
 #include <dlfcn.h>
 #include <errno.h>
@@ -48,51 +51,61 @@
 #include "support/calls.h"
 #include "support/doors.h"
 
-/* Descs of copies and fills: LINE(ON_DEVICE(p, 0), ON_HOST(memory, 0), bytes), ROWS(ON_DEVICE(p, pitch), ...). */
-#define ON_DEVICE(address, row)  (gpuexec_side){ .device = (address), .pitch = (row) }
-#define ON_HOST(pointer, row)    (gpuexec_side){ .host = (pointer), .pitch = (row) }
-#define OF_VALUE(number, size)   (gpuexec_side){ .value = (number), .element_bytes = (size) }
-#define LINE(of_to, of_from, n)  (&(gpuexec_copy_desc){ .to = of_to, .from = of_from, .bytes = (n) })
-#define ROWS(of_to, of_from, width, rows)                                                                    \
+/* Descs of copies and fills: LINE(ON_DEVICE(p, 0), ON_HOST(memory, 0), bytes), ROWS(ON_DEVICE(p,
+   pitch), ...). */
+#define ON_DEVICE(address, row) \
+    (gpuexec_side) { .device = (address), .pitch = (row) }
+#define ON_HOST(pointer, row) \
+    (gpuexec_side) { .host = (pointer), .pitch = (row) }
+#define OF_VALUE(number, size) \
+    (gpuexec_side) { .value = (number), .element_bytes = (size) }
+#define LINE(of_to, of_from, n) (&(gpuexec_copy_desc){ .to = of_to, .from = of_from, .bytes = (n) })
+#define ROWS(of_to, of_from, width, rows) \
     (&(gpuexec_copy_desc){ .to = of_to, .from = of_from, .width_bytes = (width), .height = (rows) })
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Declaring tests. Constructors register them in the order of the file. */
 
 typedef struct test {
-    const char  *name;
-    void       (*run)(void);
-    int          alone, multi;
+    const char *name;
+    void (*run)(void);
+    int alone, multi;
     struct test *next;
 } test;
 
-typedef struct test_list { test *first, **last; } test_list;
-static test     *test_first;                          /* of the tests to run; set in main() */
-static test_list test_kinds[3] = { { NULL, &test_kinds[0].first }, { NULL, &test_kinds[1].first },
-                                   { NULL, &test_kinds[2].first } };
+typedef struct test_list {
+    test *first, **last;
+} test_list;
+static test *test_first; /* of the tests to run; set in main() */
+static test_list test_kinds[3] = {
+    { NULL, &test_kinds[0].first },
+    { NULL, &test_kinds[1].first },
+    { NULL, &test_kinds[2].first },
+};
 
-#define TEST(name)             TEST_REGISTER(name, 0, 0)
-#define TEST_MULTI(name)       TEST_REGISTER(name, 0, 1)
-#define TEST_ALONE(name)       TEST_REGISTER(name, 1, 0)
+#define TEST(name) TEST_REGISTER(name, 0, 0)
+#define TEST_MULTI(name) TEST_REGISTER(name, 0, 1)
+#define TEST_ALONE(name) TEST_REGISTER(name, 1, 0)
 #define TEST_ALONE_MULTI(name) TEST_REGISTER(name, 1, 1)
-#define TEST_REGISTER(id, alone, multi)                                                                  \
-    static void id(void);                                                                                \
-    static test test_of_##id = { #id, id, alone, multi, NULL };                                          \
-    __attribute__((constructor)) static void test_register_##id(void) {                                  \
-        test_list *kind = &test_kinds[alone ? 2 : multi];                                                \
-        *kind->last = &test_of_##id;                                                                     \
-        kind->last = &test_of_##id.next;                                                                 \
-    }                                                                                                    \
+#define TEST_REGISTER(id, alone, multi) \
+    static void id(void); \
+    static test test_of_##id = { #id, id, alone, multi, NULL }; \
+    __attribute__((constructor)) static void test_register_##id(void) { \
+        test_list *kind = &test_kinds[alone ? 2 : multi]; \
+        *kind->last = &test_of_##id; \
+        kind->last = &test_of_##id.next; \
+    } \
     static void id(void)
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Checks. All of them work on any thread. */
 
 static const test *test_current;
-static int         test_failures;                    /* of the current test; atomic */
-static const char *test_skipped;                     /* the reason, or NULL */
+static int test_failures;        /* of the current test; atomic */
+static const char *test_skipped; /* the reason, or NULL */
 
-/* Prints where a check failed. Returns 0 after ten failures of a test, so that the rest is not printed. */
+/* Prints where a check failed. Returns 0 after ten failures of a test, so that the rest is not
+   printed. */
 static inline int test_fail_at(const char *file, int line) {
     int n = __atomic_add_fetch(&test_failures, 1, __ATOMIC_RELAXED);
     if (n == 11) printf("%s: %s: more failures, not shown\n", file, test_current->name);
@@ -106,22 +119,24 @@ static inline int test_true(const char *file, int line, int ok, const char *what
     return ok;
 }
 
-static inline int test_equal(const char *file, int line, long long a, long long b, const char *what_a,
-                             const char *what_b) {
-    if (a != b && test_fail_at(file, line)) printf("%s is %lld (0x%llx), but %s is %lld (0x%llx)\n", what_a, a,
-                                                   (unsigned long long)a, what_b, b, (unsigned long long)b);
+static inline int test_equal(const char *file, int line, long long a, long long b,
+        const char *what_a, const char *what_b) {
+    if (a != b && test_fail_at(file, line))
+        printf("%s is %lld (0x%llx), but %s is %lld (0x%llx)\n", what_a, a, (unsigned long long)a,
+                what_b, b, (unsigned long long)b);
     return a == b;
 }
 
-static inline int test_same_text(const char *file, int line, const char *a, const char *b, const char *what) {
+static inline int test_same_text(
+        const char *file, int line, const char *a, const char *b, const char *what) {
     int ok = a && b && strcmp(a, b) == 0;
     if (!ok && test_fail_at(file, line))
         printf("%s is \"%.2000s\", not \"%.2000s\"\n", what, a ? a : "(NULL)", b ? b : "(NULL)");
     return ok;
 }
 
-static inline int test_has_text(const char *file, int line, const char *text, const char *what,
-                                const char *const *parts) {
+static inline int test_has_text(
+        const char *file, int line, const char *text, const char *what, const char *const *parts) {
     int ok = 1;
     for (; *parts; parts++) {
         if (text && strstr(text, *parts)) continue;
@@ -132,9 +147,11 @@ static inline int test_has_text(const char *file, int line, const char *text, co
     return ok;
 }
 
-static inline int test_result(const char *file, int line, gpuexec_result got, gpuexec_result wanted, const char *what) {
+static inline int test_result(
+        const char *file, int line, gpuexec_result got, gpuexec_result wanted, const char *what) {
     if (got != wanted && test_fail_at(file, line)) {
-        printf("%s returned %s, not %s", what, gpuexec_result_name(got), gpuexec_result_name(wanted));
+        printf("%s returned %s, not %s", what, gpuexec_result_name(got),
+                gpuexec_result_name(wanted));
         if (got != GPUEXEC_OK) printf("; the last failure is:\n%s", gpuexec_error_text());
         printf("\n");
     }
@@ -142,7 +159,8 @@ static inline int test_result(const char *file, int line, gpuexec_result got, gp
 }
 
 static inline int test_made(const char *file, int line, uint64_t id, const char *what) {
-    if (!gpuexec_id_ok(id) && test_fail_at(file, line)) printf("%s is not ok:\n%s\n", what, gpuexec_id_why(id));
+    if (!gpuexec_id_ok(id) && test_fail_at(file, line))
+        printf("%s is not ok:\n%s\n", what, gpuexec_id_why(id));
     return gpuexec_id_ok(id);
 }
 
@@ -161,23 +179,27 @@ static inline int test_has_message(const gpuexec_error *e) {
     return 1;
 }
 
-/* Checks a call that must fail: it returned this result, and the error text contains these parts, the message and the
-   cure. The failure is latched, and taken here; with `latches` 0 nothing is latched, as for queries, clean-up, and
-   calls that wait. */
-static inline int test_refused(const char *file, int line, gpuexec_result got, gpuexec_result wanted, int latches,
-                               const char *what, const char *const *parts) {
+/* Checks a call that must fail: it returned this result, and the error text contains these parts,
+   the message and the cure. The failure is latched, and taken here; with `latches` 0 nothing is
+   latched, as for queries, clean-up, and calls that wait. */
+static inline int test_refused(const char *file, int line, gpuexec_result got,
+        gpuexec_result wanted, int latches, const char *what, const char *const *parts) {
     const gpuexec_error *e = gpuexec_error_detail();
     int ok = test_result(file, line, got, wanted, what);
     ok &= test_has_text(file, line, gpuexec_error_text(), what, parts);
-    ok &= test_true(file, line, e->result == wanted && test_has_message(e), "the parts of the failure agree");
-    ok &= test_true(file, line, !e->cure || strstr(e->text, e->cure) != NULL, "the text has the cure");
-    ok &= test_result(file, line, gpuexec_take_error(), latches ? wanted : GPUEXEC_OK, "gpuexec_take_error() then");
+    ok &= test_true(file, line, e->result == wanted && test_has_message(e),
+            "the parts of the failure agree");
+    ok &= test_true(
+            file, line, !e->cure || strstr(e->text, e->cure) != NULL, "the text has the cure");
+    ok &= test_result(file, line, gpuexec_take_error(), latches ? wanted : GPUEXEC_OK,
+            "gpuexec_take_error() then");
     return ok;
 }
 
-/* Checks a failed handle: its reason contains these parts, and the failure is latched, and taken here. */
-static inline int test_not_made(const char *file, int line, uint64_t id, gpuexec_result wanted, const char *what,
-                                const char *const *parts) {
+/* Checks a failed handle: its reason contains these parts, and the failure is latched, and taken
+   here. */
+static inline int test_not_made(const char *file, int line, uint64_t id, gpuexec_result wanted,
+        const char *what, const char *const *parts) {
     int ok = test_true(file, line, id != 0 && !gpuexec_id_ok(id), what);
     ok &= test_has_text(file, line, gpuexec_id_why(id), what, parts);
     ok &= test_refused(file, line, gpuexec_take_error(), wanted, 0, what, parts);
@@ -185,24 +207,29 @@ static inline int test_not_made(const char *file, int line, uint64_t id, gpuexec
 }
 
 /* Each returns 1 if it holds. */
-#define CHECK(condition)       test_true(__FILE__, __LINE__, (condition) ? 1 : 0, #condition)
-#define CHECK_EQ(a, b)         test_equal(__FILE__, __LINE__, (long long)(a), (long long)(b), #a, #b)     /* integers */
-#define CHECK_STRING(a, b)     test_same_text(__FILE__, __LINE__, a, b, #a)
+#define CHECK(condition) test_true(__FILE__, __LINE__, (condition) ? 1 : 0, #condition)
+/* integers */
+#define CHECK_EQ(a, b) test_equal(__FILE__, __LINE__, (long long)(a), (long long)(b), #a, #b)
+#define CHECK_STRING(a, b) test_same_text(__FILE__, __LINE__, a, b, #a)
 /* contains each of these texts */
 #define CHECK_TEXT(text, ...) \
     test_has_text(__FILE__, __LINE__, text, #text, (const char *const[]){ __VA_ARGS__, NULL })
-#define CHECK_RESULT(call, r)  test_result(__FILE__, __LINE__, call, r, #call)                    /* a gpuexec_result */
-#define CHECK_OK(call)         test_result(__FILE__, __LINE__, call, GPUEXEC_OK, #call)
-#define CHECK_MADE(handle)     test_made(__FILE__, __LINE__, (handle).id, #handle)                     /* of any kind */
+/* a gpuexec_result */
+#define CHECK_RESULT(call, r) test_result(__FILE__, __LINE__, call, r, #call)
+#define CHECK_OK(call) test_result(__FILE__, __LINE__, call, GPUEXEC_OK, #call)
+#define CHECK_MADE(handle) test_made(__FILE__, __LINE__, (handle).id, #handle) /* of any kind */
 
 /* Calls that must fail, and the texts that the error text must contain. */
 #define CHECK_REFUSED(call, result, ...) \
-    test_refused(__FILE__, __LINE__, call, result, 1, #call, (const char *const[]){ __VA_ARGS__, NULL })
-#define CHECK_FAILED(call, result, ...)    /* ... and it latches nothing */ \
-    test_refused(__FILE__, __LINE__, call, result, 0, #call, (const char *const[]){ __VA_ARGS__, NULL })
+    test_refused(__FILE__, __LINE__, call, result, 1, #call, \
+            (const char *const[]){ __VA_ARGS__, NULL })
+#define CHECK_FAILED(call, result, ...) /* ... and it latches nothing */ \
+    test_refused(__FILE__, __LINE__, call, result, 0, #call, \
+            (const char *const[]){ __VA_ARGS__, NULL })
 #define CHECK_NOT_MADE(handle, result, ...) \
-    test_not_made(__FILE__, __LINE__, (handle).id, result, #handle, (const char *const[]){ __VA_ARGS__, NULL })
-#define CHECK_CURE() CHECK(gpuexec_error_detail()->cure != NULL)                       /* the last failure has one */
+    test_not_made(__FILE__, __LINE__, (handle).id, result, #handle, \
+            (const char *const[]){ __VA_ARGS__, NULL })
+#define CHECK_CURE() CHECK(gpuexec_error_detail()->cure != NULL) /* the last failure has one */
 
 /* Ends the test function: it cannot run here, for this reason. */
 #define SKIP(reason) \
@@ -211,7 +238,7 @@ static inline int test_not_made(const char *file, int line, uint64_t id, gpuexec
         return; \
     } while (0)
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Helpers that many tests use. */
 
 /* SIMGPU_STRICT: no calls with handles of destroyed objects, on purpose or not. */
@@ -226,11 +253,11 @@ static inline double test_seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Time in which something wrong could happen. No test relies on it for an order: a machine can stop one thread, or all,
-   for any time. To wait for something, use TEST_UNTIL. */
+/* Time in which something wrong could happen. No test relies on it for an order: a machine can stop
+   one thread, or all, for any time. To wait for something, use TEST_UNTIL. */
 static inline void test_sleep_ms(long ms) {
     struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
-    nanosleep(&t, NULL);                             /* not order */
+    nanosleep(&t, NULL); /* not order */
 }
 
 static inline int test_timeout(void) {
@@ -238,18 +265,22 @@ static inline int test_timeout(void) {
     return s && atoi(s) > 0 ? atoi(s) : 120;
 }
 
-/* Waits until the condition is true, at most for half of the test's time. A check of the condition follows. */
+/* Waits until the condition is true, at most for half of the test's time. A check of the condition
+   follows. */
 #define TEST_UNTIL(condition) \
-    for (double test_end = test_seconds() + test_timeout() / 2.0; !(condition) && test_seconds() < test_end; ) \
-        test_sleep_ms(1)                             /* not order: between two looks */
+    for (double test_end = test_seconds() + test_timeout() / 2.0; \
+            !(condition) && test_seconds() < test_end;) \
+    test_sleep_ms(1) /* not order: between two looks */
 
-/* Returns 1 on the CPU device. Starts nothing, so a GPU skips tests for the CPU device before CUDA starts. */
+/* Returns 1 on the CPU device. Starts nothing, so a GPU skips tests for the CPU device before CUDA
+   starts. */
 static inline int on_cpu_device(void) {
     const char *driver = getenv("GPUEXEC_DRIVER");
     return driver && strstr(driver, "libsimgpu");
 }
 
-/* A GPU, whose driver takes long to create a context, runs all of an expensive test only with TEST_ALL=1. */
+/* A GPU, whose driver takes long to create a context, runs all of an expensive test only with
+   TEST_ALL=1. */
 static inline int test_in_full(void) { return on_cpu_device() || getenv("TEST_ALL"); }
 
 /* Starts `function` in a forked child of the test. */
@@ -268,7 +299,7 @@ static inline pid_t begin_child(void (*function)(void)) {
 
 /* Waits for it. Returns 1 if it ended in time and all its checks held. */
 static inline int end_child(pid_t child) {
-    int   status = 0;
+    int status = 0;
     pid_t done = 0;
     TEST_UNTIL((done = waitpid(child, &status, WNOHANG)) != 0);
     if (done == 0) {
@@ -278,7 +309,8 @@ static inline int end_child(pid_t child) {
         return 0;
     }
     if (WIFSIGNALED(status))
-        printf("%s: a child process was killed by signal %d\n", test_current->name, WTERMSIG(status));
+        printf("%s: a child process was killed by signal %d\n", test_current->name,
+                WTERMSIG(status));
     return done == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -293,7 +325,8 @@ static inline uint32_t test_random(uint32_t *state) {
     return *state = x;
 }
 
-/* An allocator for gpuexec_setup_desc.realloc_function: counts its blocks, and succeeds test_blocks_left more times. */
+/* An allocator for gpuexec_setup_desc.realloc_function: counts its blocks, and succeeds
+   test_blocks_left more times. */
 enum { TEST_BLOCKS_ENOUGH = 1000000 };
 static int test_blocks, test_blocks_left = TEST_BLOCKS_ENOUGH;
 
@@ -309,8 +342,9 @@ static inline void *test_realloc(void *user, void *p, size_t bytes) {
     return realloc(p, bytes);
 }
 
-/* Runs `work` with memory for no allocation, then for one, and so on, until it returns GPUEXEC_OK, which must happen
-   with fewer than `most` allocations. Each failure before that must have a text, and leak nothing. */
+/* Runs `work` with memory for no allocation, then for one, and so on, until it returns GPUEXEC_OK,
+   which must happen with fewer than `most` allocations. Each failure before that must have a text,
+   and leak nothing. */
 static inline void test_running_dry(gpuexec_result (*work)(void), int most) {
     gpuexec_setup_desc desc;
     gpuexec_result made = GPUEXEC_OUT_OF_HOST_MEMORY;
@@ -329,10 +363,13 @@ static inline void test_running_dry(gpuexec_result (*work)(void), int most) {
     test_blocks_left = TEST_BLOCKS_ENOUGH;
 }
 
-/* A gate keeps a stream busy until the test opens it. Create it early: while a gate is closed, a call that may wait for
-   the device (allocating, freeing, getting a kernel, a copy from or to pageable memory on that stream) would wait
-   forever on a GPU. */
-typedef struct test_gate { gpuexec_kernel kernel; uint32_t *word; } test_gate;
+/* A gate keeps a stream busy until the test opens it. Create it early: while a gate is closed, a
+   call that may wait for the device (allocating, freeing, getting a kernel, a copy from or to
+   pageable memory on that stream) would wait forever on a GPU. */
+typedef struct test_gate {
+    gpuexec_kernel kernel;
+    uint32_t *word;
+} test_gate;
 
 static inline test_gate gate_make(gpuexec_context context, gpuexec_module unit_ptx) {
     test_gate g;
@@ -347,30 +384,29 @@ static inline void gate_close(test_gate g, gpuexec_stream stream) {
     gpuexec_launch(g.kernel, stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(word));
 }
 
-static inline void gate_open(test_gate g) {
-    __atomic_store_n(g.word, 1, __ATOMIC_RELAXED);
-}
+static inline void gate_open(test_gate g) { __atomic_store_n(g.word, 1, __ATOMIC_RELAXED); }
 
-/* The objects that most tests begin with: a context, a module, one of its kernels (NULL: none), a stream, and `bytes`
-   (0: none) of zeroed device memory. The remaining members are for tests that fill them. */
-#define UNIT_PTX   "tests/support/unit.ptx"
+/* The objects that most tests begin with: a context, a module, one of its kernels (NULL: none), a
+   stream, and `bytes` (0: none) of zeroed device memory. The remaining members are for tests that
+   fill them. */
+#define UNIT_PTX "tests/support/unit.ptx"
 #define FAULTS_PTX "kernels/faults.ptx"
 typedef struct setting {
     gpuexec_context ctx;
-    gpuexec_module  mod;
-    gpuexec_kernel  kernel;
-    gpuexec_stream  stream;
-    gpuexec_ptr     data;
-    gpuexec_event   a, b;
-    test_gate       gate;
-    uint32_t       *host;
+    gpuexec_module mod;
+    gpuexec_kernel kernel;
+    gpuexec_stream stream;
+    gpuexec_ptr data;
+    gpuexec_event a, b;
+    test_gate gate;
+    uint32_t *host;
 } setting;
 
 static inline setting set_up_on(int device, const char *ptx, const char *kernel, size_t bytes) {
     setting s;
     memset(&s, 0, sizeof s);
-    s.ctx    = gpuexec_context_open(device, NULL);
-    s.mod    = gpuexec_module_load_file(s.ctx, ptx, NULL);
+    s.ctx = gpuexec_context_open(device, NULL);
+    s.mod = gpuexec_module_load_file(s.ctx, ptx, NULL);
     s.stream = gpuexec_stream_create(s.ctx, NULL);
     CHECK_MADE(s.mod);
     CHECK_MADE(s.stream);
@@ -389,11 +425,14 @@ static inline setting set_up(const char *ptx, const char *kernel, size_t bytes) 
     return set_up_on(0, ptx, kernel, bytes);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Running the tests. A child runs them and reports through a pipe; the parent counts. */
 
 enum { TEST_BEGUN, TEST_PASSED, TEST_FAILED, TEST_SKIPPED };
-typedef struct test_report { test *of; int outcome; } test_report;
+typedef struct test_report {
+    test *of;
+    int outcome;
+} test_report;
 
 static inline void test_say(int pipe_in, test *of, int outcome) {
     test_report r;
@@ -404,7 +443,8 @@ static inline void test_say(int pipe_in, test *of, int outcome) {
     if (write(pipe_in, &r, sizeof r) != (ssize_t)sizeof r) _exit(3);
 }
 
-/* In the child: selects the GPUs that its tests see, or all CPU devices; on a GPU, retains their primary contexts. */
+/* In the child: selects the GPUs that its tests see, or all CPU devices; on a GPU, retains their
+   primary contexts. */
 static inline void test_open_gpus(const test *t) {
     const char *device = getenv("TEST_DEVICE"), *visible = getenv("CUDA_VISIBLE_DEVICES");
     void *library;
@@ -415,7 +455,10 @@ static inline void test_open_gpus(const test *t) {
     if (getenv("GPUEXEC_DRIVER")) return;
     if (!t->multi) {
         char first[64];
-        snprintf(first, sizeof first, "%s", device && *device ? device : visible && *visible ? visible : "0");
+        snprintf(first, sizeof first, "%s",
+                device && *device             ? device
+                        : visible && *visible ? visible
+                                              : "0");
         first[strcspn(first, ",")] = 0;
         setenv("CUDA_VISIBLE_DEVICES", first, 1);
     }
@@ -429,7 +472,8 @@ static inline void test_open_gpus(const test *t) {
 static inline void test_run_batch(test *t, int pipe_in) {
     test *first = t;
     test_open_gpus(t);
-    for (; t && (t == first || (!t->alone && !first->alone && t->multi == first->multi)); t = t->next) {
+    for (; t && (t == first || (!t->alone && !first->alone && t->multi == first->multi));
+            t = t->next) {
         double begin = test_seconds();
         test_current = t;
         test_failures = 0;
@@ -440,7 +484,10 @@ static inline void test_run_batch(test *t, int pipe_in) {
         gpuexec_shutdown();
         if (getenv("TEST_VERBOSE")) printf("  %-50s %7.3f s\n", t->name, test_seconds() - begin);
         if (test_skipped && !test_failures) printf("  skipped: %s: %s\n", t->name, test_skipped);
-        test_say(pipe_in, t, test_failures ? TEST_FAILED : test_skipped ? TEST_SKIPPED : TEST_PASSED);
+        test_say(pipe_in, t,
+                test_failures          ? TEST_FAILED
+                        : test_skipped ? TEST_SKIPPED
+                                       : TEST_PASSED);
     }
 }
 
@@ -448,7 +495,8 @@ static inline void test_run_batch(test *t, int pipe_in) {
 static inline int test_next_report(int pipe_out, test_report *r) {
     struct pollfd p = { pipe_out, POLLIN, 0 };
     int n;
-    do n = poll(&p, 1, test_timeout() * 1000); while (n < 0 && errno == EINTR);
+    do n = poll(&p, 1, test_timeout() * 1000);
+    while (n < 0 && errno == EINTR);
     if (n == 0) return -1;
     return read(pipe_out, r, sizeof *r) == (ssize_t)sizeof *r;
 }
@@ -457,7 +505,8 @@ static inline test *test_wanted(test *t, char **names) {
     for (; t; t = t->next) {
         char **n = names;
         if (!*n) return t;
-        for (; *n; n++) if (strstr(t->name, *n)) return t;
+        for (; *n; n++)
+            if (strstr(t->name, *n)) return t;
     }
     return NULL;
 }
@@ -467,17 +516,17 @@ int main(int argc, char **argv) {
     int count[4] = { 0, 0, 0, 0 };
     test **link, *t;
     (void)argc;
-    setvbuf(stdout, NULL, _IOLBF, 0);            /* a test that crashes has said what failed before */
-    setenv("GPUEXEC_CACHE", "0", 1);             /* no test uses the user's cache */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a test that crashes has said what failed before */
+    setenv("GPUEXEC_CACHE", "0", 1);  /* no test uses the user's cache */
     *test_kinds[0].last = test_kinds[1].first;
     link = test_kinds[1].first ? test_kinds[1].last : test_kinds[0].last;
     *link = test_kinds[2].first;
     /* unlink the tests that the arguments exclude */
     for (test_first = test_kinds[0].first, link = &test_first; *link; link = &(*link)->next)
         if ((*link = test_wanted(*link, argv + 1)) == NULL) break;
-    for (t = test_first; t; ) {
+    for (t = test_first; t;) {
         test_report r = { t, TEST_PASSED };
-        int   ends[2], status = 0, got;
+        int ends[2], status = 0, got;
         pid_t child;
         fflush(NULL);
         if (pipe(ends) != 0 || (child = fork()) < 0) {
@@ -487,10 +536,11 @@ int main(int argc, char **argv) {
         if (child == 0) {
             close(ends[0]);
             test_run_batch(t, ends[1]);
-            exit(0);                                                          /* leak checkers report here */
+            exit(0); /* leak checkers report here */
         }
         close(ends[1]);
-        while ((got = test_next_report(ends[0], &r)) == 1) if (r.outcome != TEST_BEGUN) count[r.outcome]++;
+        while ((got = test_next_report(ends[0], &r)) == 1)
+            if (r.outcome != TEST_BEGUN) count[r.outcome]++;
         if (got < 0) kill(child, SIGKILL);
         close(ends[0]);
         waitpid(child, &status, 0);
@@ -498,15 +548,17 @@ int main(int argc, char **argv) {
             const char *when = r.outcome == TEST_BEGUN ? "in" : "after";
             if (got < 0) printf("%s: took more than %d s\n", r.of->name, test_timeout());
             else if (WIFSIGNALED(status))
-                printf("%s: the process was killed by signal %d %s this test\n", r.of->name, WTERMSIG(status), when);
-            else printf("%s: the process ended with exit code %d %s this test\n", r.of->name, WEXITSTATUS(status),
-                        when);
+                printf("%s: the process was killed by signal %d %s this test\n", r.of->name,
+                        WTERMSIG(status), when);
+            else
+                printf("%s: the process ended with exit code %d %s this test\n", r.of->name,
+                        WEXITSTATUS(status), when);
         }
         if (r.outcome == TEST_BEGUN || (status != 0 && got >= 0)) count[TEST_FAILED]++;
         t = r.of->next;
     }
-    printf("suite %s: %d passed, %d failed, %d skipped\n", slash ? slash + 1 : argv[0], count[TEST_PASSED],
-           count[TEST_FAILED], count[TEST_SKIPPED]);
+    printf("suite %s: %d passed, %d failed, %d skipped\n", slash ? slash + 1 : argv[0],
+            count[TEST_PASSED], count[TEST_FAILED], count[TEST_SKIPPED]);
     return count[TEST_FAILED] != 0 || count[TEST_PASSED] + count[TEST_SKIPPED] == 0;
 }
 

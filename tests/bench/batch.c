@@ -1,23 +1,25 @@
-/* batch.c - many short launches: one by one, as graphs that the driver captures, as batches, and as graphs of CuPy and
-   PyTorch (peer.py). Times include the device's work: a burst waits for it. The context is current. */
+/* batch.c - many short launches: one by one, as graphs that the driver captures, as batches, and as
+   graphs of CuPy and PyTorch (peer.py). Times include the device's work: a burst waits for it. The
+   context is current. */
 #include "peer.h"
 
 enum { LAUNCHES = 1000, MOST_CHAINS = 16, ROUNDS = 20, BURSTS = 6, CALLS = 5 };
-static int launches = LAUNCHES;                  /* in each graph and batch */
+static int launches = LAUNCHES; /* in each graph and batch */
 
 #define KERNEL(version, target, body) \
     ".version " version "\n.target " target "\n.address_size 64\n" \
-    ".visible .entry four(.param .u64 a, .param .u64 b, .param .u32 n, .param .f32 f) { " body "ret; }\n"
-static gpuexec_context     context;
-static gpuexec_stream      stream;
-static gpuexec_kernel      empty, waits;         /* waits: for its predecessor; {0} if the device cannot */
-static gxi_driver          cu;                   /* the driver's entry points */
+    ".visible .entry four(.param .u64 a, .param .u64 b, .param .u32 n, .param .f32 f) { " body \
+    "ret; }\n"
+static gpuexec_context context;
+static gpuexec_stream stream;
+static gpuexec_kernel empty, waits; /* waits: for its predecessor; {0} if the device cannot */
+static gxi_driver cu;               /* the driver's entry points */
 static struct CUstream_st *queue, *others[MOST_CHAINS];
-static struct CUevent_st  *fork_event, *join_events[MOST_CHAINS];
+static struct CUevent_st *fork_event, *join_events[MOST_CHAINS];
 static gpuexec_ptr a = 256, b = 512;
-static int         n = 1000, missed;
-static float       factor = 2;
-static void       *params[4];
+static int n = 1000, missed;
+static float factor = 2;
+static void *params[4];
 
 static void must(int ok) {
     if (ok) return;
@@ -25,9 +27,13 @@ static void must(int ok) {
     exit(1);
 }
 
-/* --- graphs that the driver captures ------------------------------------------------------------------------------ */
+/* --- graphs that the driver captures ---------------------------------------------------------- */
 
-typedef struct graph { struct CUgraph_st *native; struct CUgraphExec_st *exec; struct CUgraphNode_st **nodes; } graph;
+typedef struct graph {
+    struct CUgraph_st *native;
+    struct CUgraphExec_st *exec;
+    struct CUgraphNode_st **nodes;
+} graph;
 
 static int raw_launch(gpuexec_kernel kernel, struct CUstream_st *on, int early) {
     struct CUfunc_st *const function = gpuexec_kernel_native(kernel);
@@ -49,21 +55,27 @@ static graph raw_graph(int count, int chains, gpuexec_kernel kernel, int early) 
     memset(&g, 0, sizeof g);
     if (chains > 1) bad |= cu.cuEventRecord(fork_event, queue);
     for (i = 1; i < chains; i++) bad |= cu.cuStreamWaitEvent(others[i], fork_event, 0);
-    for (i = 0; i < count; i++) bad |= raw_launch(kernel, i % chains ? others[i % chains] : queue, early && i);
+    for (i = 0; i < count; i++)
+        bad |= raw_launch(kernel, i % chains ? others[i % chains] : queue, early && i);
     for (i = 1; i < chains; i++)
-        bad |= cu.cuEventRecord(join_events[i], others[i]) | cu.cuStreamWaitEvent(queue, join_events[i], 0);
-    bad |= cu.cuStreamEndCapture(queue, &g.native) | cu.cuGraphInstantiateWithFlags(&g.exec, g.native, 0);
+        bad |= cu.cuEventRecord(join_events[i], others[i]) |
+                cu.cuStreamWaitEvent(queue, join_events[i], 0);
+    bad |= cu.cuStreamEndCapture(queue, &g.native) |
+            cu.cuGraphInstantiateWithFlags(&g.exec, g.native, 0);
     must(!bad);
     return g;
 }
 static void list_nodes(graph *g) {
     size_t count = (size_t)launches;
     g->nodes = (struct CUgraphNode_st **)calloc(count, sizeof *g->nodes);
-    must(g->nodes && cu.cuGraphGetNodes(g->native, g->nodes, &count) == 0 && count == (size_t)launches);
+    must(g->nodes && cu.cuGraphGetNodes(g->native, g->nodes, &count) == 0 &&
+            count == (size_t)launches);
 }
-static void raw_destroy(graph g) { must((cu.cuGraphExecDestroy(g.exec) | cu.cuGraphDestroy(g.native)) == 0); }
+static void raw_destroy(graph g) {
+    must((cu.cuGraphExecDestroy(g.exec) | cu.cuGraphDestroy(g.native)) == 0);
+}
 
-/* --- batches ------------------------------------------------------------------------------------------------------ */
+/* --- batches ---------------------------------------------------------------------------------- */
 
 static gpuexec_batch our_batch(int count, gpuexec_batch_order order, gpuexec_kernel kernel) {
     gpuexec_batch_desc desc;
@@ -73,13 +85,14 @@ static gpuexec_batch our_batch(int count, gpuexec_batch_order order, gpuexec_ker
     desc.order = order;
     batch = gpuexec_batch_create(context, &desc);
     for (i = 0; i < count; i++)
-        must(gpuexec_batch_add(batch, kernel, gpuexec_grid(4, 256, 0), GPUEXEC_ARGS(a, b, n, factor)) == i);
+        must(gpuexec_batch_add(
+                     batch, kernel, gpuexec_grid(4, 256, 0), GPUEXEC_ARGS(a, b, n, factor)) == i);
     return batch;
 }
 
-/* --- ways: each burst ends with a wait, and takes that long for each launch -------------------------------------- */
+/* --- ways: each burst ends with a wait, and takes that long for each launch ------------------- */
 
-static graph         chain, early_chain, eight;
+static graph chain, early_chain, eight;
 static gpuexec_batch in_order, early, side_by_side;
 
 static double since(double begin, int bad) {
@@ -154,8 +167,8 @@ static double peer_graph(int calls) { return peer_burst(&peers[0], calls) / LAUN
 static double torch_graph(int calls) { return peer_burst(&peers[1], calls) / LAUNCHES; }
 
 /* One row for each way; a limit: to the way before it. */
-static void rows(const char *const *names, const burst_function *ways, const double *limits, unsigned count,
-                 int calls) {
+static void rows(const char *const *names, const burst_function *ways, const double *limits,
+        unsigned count, int calls) {
     unsigned i;
     contest(ways, count, smoke() ? 2 : ROUNDS, smoke() ? 2 : BURSTS, smoke() ? 2 : calls);
     for (i = 0; i < count; i++) {
@@ -171,17 +184,19 @@ static void rows(const char *const *names, const burst_function *ways, const dou
 }
 static void table(const char *title, const char *first) {
     printf("\n### %s\n\nmicroseconds for each launch, with the device's work\n\n"
-           "| way | time | to %s | to the driver's in the row above |\n|---|---|---|---|\n", title, first);
+           "| way | time | to %s | to the driver's in the row above |\n|---|---|---|---|\n",
+            title, first);
 }
 
-/* --- how many launches, and how many chains, a batch should use --------------------------------------------------- */
+/* --- how many launches, and how many chains, a batch should use ------------------------------- */
 
-static graph         small_graph;
+static graph small_graph;
 static gpuexec_batch small_batch;
-static int           small_launches(void) {
+static int small_launches(void) {
     int i, bad = 0;
     for (i = 0; i < launches; i++)
-        bad |= (int)gpuexec_launch(empty, stream, gpuexec_grid(4, 256, 0), GPUEXEC_ARGS(a, b, n, factor));
+        bad |= (int)gpuexec_launch(
+                empty, stream, gpuexec_grid(4, 256, 0), GPUEXEC_ARGS(a, b, n, factor));
     return bad;
 }
 WAY(small_each, small_launches())
@@ -197,7 +212,8 @@ static void small_row(int count, const burst_function *ways) {
     small_graph = raw_graph(count, 1, empty, 0);
     small_batch = our_batch(count, GPUEXEC_BATCH_IN_ORDER, empty);
     contest(ways, 3, smoke() ? 2 : ROUNDS, smoke() ? 2 : BURSTS, smoke() ? 2 : 100);
-    printf("| %d | %.3f | %.3f | %.3f |\n", count, contest_time(0), contest_time(1), contest_time(2));
+    printf("| %d | %.3f | %.3f | %.3f |\n", count, contest_time(0), contest_time(1),
+            contest_time(2));
     fflush(stdout);
     raw_destroy(small_graph);
     check(gpuexec_batch_destroy(small_batch));
@@ -206,7 +222,9 @@ static void small_row(int count, const burst_function *ways) {
 static void small_table(const char *title, const burst_function *ways) {
     int count;
     printf("\n### %s\n\nmicroseconds for each launch\n\n"
-           "| launches | gpuexec_launch | the driver's graph | gpuexec_batch_launch |\n|---|---|---|---|\n", title);
+           "| launches | gpuexec_launch | the driver's graph | gpuexec_batch_launch "
+           "|\n|---|---|---|---|\n",
+            title);
     for (count = 1; count <= 8; count = count < 4 ? count + 1 : 2 * count) small_row(count, ways);
 }
 static graph chained[5];
@@ -221,13 +239,16 @@ static void begin(void) {
     gpuexec_stream_desc desc;
     int i;
     context = gpuexec_context_open(0, NULL);
-    stream  = gpuexec_stream_create(context, NULL);
-    queue   = gpuexec_stream_native(stream);
-    empty   = gpuexec_kernel_get(gpuexec_module_load(context, KERNEL("7.0", "sm_70", ""), 0, NULL), "four");
+    stream = gpuexec_stream_create(context, NULL);
+    queue = gpuexec_stream_native(stream);
+    empty = gpuexec_kernel_get(
+            gpuexec_module_load(context, KERNEL("7.0", "sm_70", ""), 0, NULL), "four");
     check(gpuexec_device_get_info(0, &info));
     if (info.compute_capability >= 90)
-        waits = gpuexec_kernel_get(gpuexec_module_load(context, KERNEL("7.8", "sm_90", "griddepcontrol.wait; "), 0,
-                                                       NULL), "four");
+        waits = gpuexec_kernel_get(
+                gpuexec_module_load(
+                        context, KERNEL("7.8", "sm_90", "griddepcontrol.wait; "), 0, NULL),
+                "four");
     check(gpuexec_take_error());
     memset(&desc, 0, sizeof desc);
     desc.non_blocking = 1;
@@ -246,34 +267,45 @@ static void begin(void) {
 }
 
 int main(void) {
-    static const char *const replay_names[] = {
-        "cuLaunchKernel", "captured: one chain", "batch in order", "captured: programmatic", "programmatic batch",
-        "captured: eight chains", "independent batch" };
-    static const double replay_limits[] = { 0, 0, 1.02, 0, 1.02, 0, 1.05 }, pair_limits[] = { 0, 1.05 },
-        make_limits[] = { 0, 1.00 }, no_limits[5] = { 0 };
+    static const char *const replay_names[] = { "cuLaunchKernel", "captured: one chain",
+        "batch in order", "captured: programmatic", "programmatic batch", "captured: eight chains",
+        "independent batch" };
+    static const double replay_limits[] = { 0, 0, 1.02, 0, 1.02, 0, 1.05 },
+                        pair_limits[] = { 0, 1.05 }, make_limits[] = { 0, 1.00 },
+                        no_limits[5] = { 0 };
     static const char *const change_names[] = { "cuGraphExecKernelNodeSetParams, cuGraphLaunch",
-                                                "gpuexec_batch_set, gpuexec_batch_launch" };
+        "gpuexec_batch_set, gpuexec_batch_launch" };
     static const char *const make_names[] = { "capture, instantiate, launch, destroy",
-                                              "batch: create, add, launch, destroy" };
+        "batch: create, add, launch, destroy" };
     static const char *const chain_names[] = { "1 chain", "2", "4", "8", "16" };
     static const char *const peer_names[] = { "gpuexec: batch in order", "CuPy", "PyTorch" };
-    static const burst_function replays[] = { raw_each, raw_chain, our_chain, raw_early, our_early, raw_eight,
-                                              our_eight };
+    static const burst_function replays[] = { raw_each, raw_chain, our_chain, raw_early, our_early,
+        raw_eight, our_eight };
     static const burst_function eights[] = { raw_each, raw_chain, our_chain, raw_eight, our_eight };
-    static const char *const eight_names[] = { "cuLaunchKernel", "captured: one chain", "batch in order",
-                                               "captured: eight chains", "independent batch" };
+    static const char *const eight_names[] = { "cuLaunchKernel", "captured: one chain",
+        "batch in order", "captured: eight chains", "independent batch" };
     static const double eight_limits[] = { 0, 0, 1.02, 0, 1.05 };
     static const burst_function changes[4][2] = {
-        { raw_change_chain, our_change_chain }, { raw_change_eight, our_change_eight },
-        { raw_change_chain_on, our_change_chain_on }, { raw_change_eight_on, our_change_eight_on } };
+        { raw_change_chain, our_change_chain },
+        { raw_change_eight, our_change_eight },
+        { raw_change_chain_on, our_change_chain_on },
+        { raw_change_eight_on, our_change_eight_on },
+    };
     static const char *const change_titles[] = {
-        "One argument of each launch changes, then a replay and a wait: one chain", "The same: eight chains",
-        "The same without waiting: one chain", "The same without waiting: eight chains" };
-    static const burst_function makes[2][2] = { { raw_make_chain, our_make_chain },
-                                                { raw_make_eight, our_make_eight } };
-    static const burst_function chain_ways[] = { chains_1, chains_2, chains_4, chains_8, chains_16 };
-    static const burst_function small[2][3] = { { small_each, small_raw, small_ours },
-                                                { small_each_waits, small_raw_waits, small_ours_waits } };
+        "One argument of each launch changes, then a replay and a wait: one chain",
+        "The same: eight chains", "The same without waiting: one chain",
+        "The same without waiting: eight chains"
+    };
+    static const burst_function makes[2][2] = {
+        { raw_make_chain, our_make_chain },
+        { raw_make_eight, our_make_eight },
+    };
+    static const burst_function chain_ways[] = { chains_1, chains_2, chains_4, chains_8,
+        chains_16 };
+    static const burst_function small[2][3] = {
+        { small_each, small_raw, small_ours },
+        { small_each_waits, small_raw_waits, small_ours_waits },
+    };
     burst_function others_too[3];
     const char *others_names[3];
     unsigned count = 1;
@@ -299,8 +331,9 @@ int main(void) {
         rows(change_names, changes[i], pair_limits, 2, CALLS);
     }
     for (i = 0; i < 2; i++) {
-        table(i ? "Made, launched once and destroyed: eight chains" : "Made, launched once and destroyed: one chain",
-              "the driver");
+        table(i ? "Made, launched once and destroyed: eight chains"
+                : "Made, launched once and destroyed: one chain",
+                "the driver");
         rows(make_names, makes[i], make_limits, 2, 2);
     }
     small_table("Few launches, without waiting", small[0]);

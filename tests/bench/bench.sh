@@ -1,7 +1,7 @@
 #!/bin/sh
-# `make bench`: runs the benchmarks $2 ... that were built into $1, one after the other, and says which comparisons were
-# not possible. The output is Markdown. On the CPU device they run only briefly, to check that they do: the figures mean
-# nothing there.
+# `make bench`: runs the benchmarks $2 ... that were built into $1, one after the other, and says
+# which comparisons were not possible. The output is Markdown. On the CPU device they run only
+# briefly, to check that they do: the figures mean nothing there.
 cd "$(dirname "$0")/../.." || exit 1
 build=$1
 shift
@@ -15,7 +15,8 @@ nvcc=$(command -v "${NVCC:-nvcc}") || nvcc=$(command -v /usr/local/cuda/bin/nvcc
 library= program=
 if [ -n "$nvcc" ]; then
     library=$build/bench/runtime.so program=$build/bench/start_runtime
-    "$nvcc" -O2 -arch=native -shared -Xcompiler -fPIC tests/bench/runtime.cu -o "$library" || library=
+    "$nvcc" -O2 -arch=native -shared -Xcompiler -fPIC tests/bench/runtime.cu -o "$library" ||
+        library=
     "$nvcc" -O2 -arch=native tests/bench/start_runtime.cu -o "$program" || program=
     "$nvcc" --version | sed -n 's/.*release \(.*\)/nvcc: \1/p'
 fi

@@ -1,7 +1,8 @@
-/* cache.c - the second start with the cache on disk against the first. Each start is a new process with an open
-   context; measured is the time from the call to the kernels' handles: linking the 21 kernels of 16 PTX files, and
-   compiling kernels/reduce.cu with NVRTC. The cache is empty before each first start. The driver's own cache is off. */
-#define _GNU_SOURCE                              /* posix_spawn */
+/* cache.c - the second start with the cache on disk against the first. Each start is a new process
+   with an open context; measured is the time from the call to the kernels' handles: linking the 21
+   kernels of 16 PTX files, and compiling kernels/reduce.cu with NVRTC. The cache is empty before
+   each first start. The driver's own cache is off. */
+#define _GNU_SOURCE /* posix_spawn */
 #include "bench.h"
 #include <spawn.h>
 #include <sys/wait.h>
@@ -10,10 +11,9 @@
 enum { ROUNDS = 11 };
 
 static gpuexec_module link_all(gpuexec_context context) {
-    static const char *const names[] = {
-        "busy", "double_precision", "grid_sum", "histogram", "integer", "jacobi", "ring_exchange", "gpuexec_barrier",
-        "link_main", "link_curve", "mandelbrot", "matmul", "reduce", "saxpy", "transpose", "vector_add"
-    };
+    static const char *const names[] = { "busy", "double_precision", "grid_sum", "histogram",
+        "integer", "jacobi", "ring_exchange", "gpuexec_barrier", "link_main", "link_curve",
+        "mandelbrot", "matmul", "reduce", "saxpy", "transpose", "vector_add" };
     gpuexec_linker_desc desc;
     gpuexec_linker linker;
     gpuexec_module module;
@@ -46,7 +46,8 @@ static int start(const char *how) {
     begin = microseconds();
     module = strcmp(how, "--link") == 0 ? link_all(context) : compile(context);
     count = gpuexec_module_kernel_count(module);
-    for (i = 0; i < count; i++) (void)gpuexec_kernel_get(module, gpuexec_module_kernel_name(module, i));
+    for (i = 0; i < count; i++)
+        (void)gpuexec_kernel_get(module, gpuexec_module_kernel_name(module, i));
     end = microseconds();
     check(gpuexec_take_error());
     printf("%.1f %d %d\n", end - begin, count, gpuexec_module_is_cached(module));
@@ -77,7 +78,8 @@ static double run(char *program, const char *how, int cached, int *kernels) {
     n = read(ends[0], said, sizeof said - 1);
     close(ends[0]);
     waitpid(process, &status, 0);
-    if (n <= 0 || status != 0 || sscanf(said, "%lf %d %d", &us, kernels, &was) != 3 || was != cached) {
+    if (n <= 0 || status != 0 || sscanf(said, "%lf %d %d", &us, kernels, &was) != 3 ||
+            was != cached) {
         fprintf(stderr, "%s %s failed, or was %scached\n", program, how, was == 1 ? "" : "not ");
         exit(1);
     }
@@ -92,8 +94,9 @@ static void compare(char *program, const char *how, const char *what, int rounds
         second[i] = run(program, how, 1, &kernels);
         ratio[i] = first[i] / second[i];
     }
-    printf("| %s, %d kernels | %.2f | %.3f | %.1f |\n", what, kernels, median(first, (size_t)rounds) / 1e3,
-           median(second, (size_t)rounds) / 1e3, median(ratio, (size_t)rounds));
+    printf("| %s, %d kernels | %.2f | %.3f | %.1f |\n", what, kernels,
+            median(first, (size_t)rounds) / 1e3, median(second, (size_t)rounds) / 1e3,
+            median(ratio, (size_t)rounds));
 }
 
 int main(int argc, char **argv) {
@@ -103,11 +106,14 @@ int main(int argc, char **argv) {
     if (!mkdtemp(folder)) return 1;
     setenv("GPUEXEC_CACHE", folder, 1);
     setenv("CUDA_CACHE_DISABLE", "1", 1);
-    rounds = smoke() ? 2 : ROUNDS;         /* this keeps the driver loaded: no other process has to load its firmware */
-    printf("\n## The second start with the cache on disk\n\n| what | first, ms | second, ms | times faster |\n"
+    /* this keeps the driver loaded: no other process has to load its firmware */
+    rounds = smoke() ? 2 : ROUNDS;
+    printf("\n## The second start with the cache on disk\n\n| what | first, ms | second, ms | "
+           "times faster |\n"
            "|---|---|---|---|\n");
     compare(argv[0], "--link", "linking PTX", rounds);
-    if (gpuexec_compiler_version()) compare(argv[0], "--compile", "compiling kernels/reduce.cu", rounds);
+    if (gpuexec_compiler_version())
+        compare(argv[0], "--compile", "compiling kernels/reduce.cu", rounds);
     else printf("\nskipped: compiling: no NVRTC was found\n");
     check(gpuexec_cache_clear());
     rmdir(folder);

@@ -1,30 +1,31 @@
-/* launch.c - the cost of a launch for the calling thread: gpuexec, the driver's own calls, the CUDA runtime API
-   (runtime.cu, if it was compiled: its library is the first argument), and Python's libraries (peer.py). The same empty
-   kernel with four parameters on the same stream, 4 blocks of 256 threads; bursts are shorter than the device's queue,
-   so that no call waits for the device. */
+/* launch.c - the cost of a launch for the calling thread: gpuexec, the driver's own calls, the CUDA
+   runtime API (runtime.cu, if it was compiled: its library is the first argument), and Python's
+   libraries (peer.py). The same empty kernel with four parameters on the same stream, 4 blocks of
+   256 threads; bursts are shorter than the device's queue, so that no call waits for the device. */
 #include "peer.h"
 #include <dlfcn.h>
 
 enum { ROUNDS = 30, BURSTS = 20, CALLS = 200 };
 static unsigned rounds = ROUNDS, bursts = BURSTS;
-static int      calls = CALLS, missed;
+static int calls = CALLS, missed;
 
-static const char kernel_text[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n"
-    ".visible .entry four(.param .u64 x, .param .u64 y, .param .u32 n, .param .f32 a) { ret; }\n";
-static gpuexec_ptr      x, y;
-static int              n = 1000;
-static float            a = 2.0f, *changing;
-static gpuexec_context  context, adopted;
-static gpuexec_stream   stream, legacy, adopted_stream;
-static gpuexec_kernel   kernel, adopted_kernel;
+static const char kernel_text[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                                  ".visible .entry four(.param .u64 x, .param .u64 y, .param .u32 "
+                                  "n, .param .f32 a) { ret; }\n";
+static gpuexec_ptr x, y;
+static int n = 1000;
+static float a = 2.0f, *changing;
+static gpuexec_context context, adopted;
+static gpuexec_stream stream, legacy, adopted_stream;
+static gpuexec_kernel kernel, adopted_kernel;
 static gpuexec_prepared prepared;
-static gpuexec_args     block_args;
+static gpuexec_args block_args;
 static gpuexec_launch_desc priority;
-static driver_calls       cu;                     /* the driver's entry points, for the raw calls */
-static struct CUfunc_st   *function;
+static driver_calls cu; /* the driver's entry points, for the raw calls */
+static struct CUfunc_st *function;
 static struct CUstream_st *queue;
-static struct CUctx_st    *native, *current;     /* current: the context that is current during a burst, or NULL */
+/* current: the context that is current during a burst, or NULL */
+static struct CUctx_st *native, *current;
 
 static double settle(double begin, double end, int bad, const char *what) {
     if (!bad) bad = cu.cuStreamSynchronize(queue) || cu.cuStreamSynchronize(NULL);
@@ -46,7 +47,8 @@ static double settle(double begin, double end, int bad, const char *what) {
 
 /* As in a program without gpuexec. */
 #define POINTERS ((void *[]){ &x, &y, &n, &a })
-static int launch_extended(gxi_launch_attribute *attributes, unsigned count, void **params, void **extra) {
+static int launch_extended(
+        gxi_launch_attribute *attributes, unsigned count, void **params, void **extra) {
     gxi_launch_config config = { { 4, 1, 1, 256, 1, 1, 0 }, NULL, NULL, 0 };
     config.stream = queue;
     config.attributes = attributes;
@@ -54,16 +56,20 @@ static int launch_extended(gxi_launch_attribute *attributes, unsigned count, voi
     return cu.cuLaunchKernelEx(&config, function, params, extra);
 }
 static int launch_packed(int extended) {
-    struct { gpuexec_ptr x, y; int n; float a; } block;
+    struct {
+        gpuexec_ptr x, y;
+        int n;
+        float a;
+    } block;
     size_t bytes = sizeof block;
     void *extra[] = { (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_POINTER, &block,
-                      (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE, &bytes, NULL };
+        (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE, &bytes, NULL };
     block.x = x;
     block.y = y;
     block.n = n;
     block.a = a;
     return extended ? launch_extended(NULL, 0, NULL, extra)
-        : cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, NULL, extra);
+                    : cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, NULL, extra);
 }
 static int launch_priority(void) {
     gxi_launch_attribute attribute;
@@ -85,36 +91,43 @@ static int launch_set(void) {
     if (before != native) bad |= cu.cuCtxSetCurrent(before);
     return bad;
 }
-BURST(raw,             cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, POINTERS, NULL))
-BURST(raw_again,       cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, POINTERS, NULL))
-BURST(raw_packed,      launch_packed(0))
-BURST(raw_extended,    launch_extended(NULL, 0, POINTERS, NULL))
-BURST(raw_both,        launch_packed(1))
-BURST(raw_priority,    launch_priority())
-BURST(raw_pushed,      launch_pushed())
-BURST(raw_set,         launch_set())
-BURST(raw_legacy,      cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, NULL, POINTERS, NULL))
-BURST(raw_cooperative, cu.cuLaunchCooperativeKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, POINTERS))
+BURST(raw, cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, POINTERS, NULL))
+BURST(raw_again, cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, POINTERS, NULL))
+BURST(raw_packed, launch_packed(0))
+BURST(raw_extended, launch_extended(NULL, 0, POINTERS, NULL))
+BURST(raw_both, launch_packed(1))
+BURST(raw_priority, launch_priority())
+BURST(raw_pushed, launch_pushed())
+BURST(raw_set, launch_set())
+BURST(raw_legacy, cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, NULL, POINTERS, NULL))
+BURST(raw_cooperative,
+        cu.cuLaunchCooperativeKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, POINTERS))
 
-BURST(ours,             gpuexec_launch(kernel, stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a)))
-BURST(ours_block,       gpuexec_launch(kernel, stream, gpuexec_grid_for((size_t)n, 256), block_args))
-BURST(ours_prepared,    gpuexec_launch_prepared(prepared))
-BURST(ours_changed,     (*changing = (float)i, gpuexec_launch_prepared(prepared)))
-BURST(ours_legacy,      gpuexec_launch(kernel, legacy, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a)))
+BURST(ours,
+        gpuexec_launch(kernel, stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a)))
+BURST(ours_block, gpuexec_launch(kernel, stream, gpuexec_grid_for((size_t)n, 256), block_args))
+BURST(ours_prepared, gpuexec_launch_prepared(prepared))
+BURST(ours_changed, (*changing = (float)i, gpuexec_launch_prepared(prepared)))
+BURST(ours_legacy,
+        gpuexec_launch(kernel, legacy, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a)))
 BURST(ours_adopted,
-      gpuexec_launch(adopted_kernel, adopted_stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a)))
+        gpuexec_launch(adopted_kernel, adopted_stream, gpuexec_grid_for((size_t)n, 256),
+                GPUEXEC_ARGS(x, y, n, a)))
 BURST(ours_cooperative,
-      gpuexec_launch_cooperative(kernel, stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a)))
+        gpuexec_launch_cooperative(
+                kernel, stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a)))
 BURST(ours_priority,
-      gpuexec_launch_with(kernel, stream, gpuexec_grid_for((size_t)n, 256), &priority, GPUEXEC_ARGS(x, y, n, a)))
+        gpuexec_launch_with(kernel, stream, gpuexec_grid_for((size_t)n, 256), &priority,
+                GPUEXEC_ARGS(x, y, n, a)))
 
-/* --- the runtime API: its functions contain the timed loops ------------------------------------------------------- */
+/* --- the runtime API: its functions contain the timed loops ----------------------------------- */
 
 typedef double (*runtime_function)(int count, struct CUstream_st *stream);
 static runtime_function runtime_chevrons_of, runtime_call_of, runtime_extended_of;
 static const char *runtime_missing;
 
-static double runtime_burst(runtime_function f, struct CUstream_st *on, const char *what, int count) {
+static double runtime_burst(
+        runtime_function f, struct CUstream_st *on, const char *what, int count) {
     double time = (cu.cuCtxSetCurrent(current), f(count, on));
     return settle(0, time, (time < 0) | cu.cuCtxSetCurrent(native), what);
 }
@@ -123,7 +136,9 @@ static double runtime_chevrons(int count) {
     return runtime_burst(runtime_chevrons_of, queue, "kernel<<<...>>>", count);
 }
 
-static double runtime_call(int count)     { return runtime_burst(runtime_call_of, queue, "cudaLaunchKernel", count); }
+static double runtime_call(int count) {
+    return runtime_burst(runtime_call_of, queue, "cudaLaunchKernel", count);
+}
 
 static double runtime_extended(int count) {
     return runtime_burst(runtime_extended_of, queue, "cudaLaunchKernelExC", count);
@@ -134,32 +149,40 @@ static double runtime_legacy(int count) {
 }
 
 static runtime_function runtime_symbol(void *library, const char *name) {
-    union { void *p; runtime_function f; } u;
+    union {
+        void *p;
+        runtime_function f;
+    } u;
     u.p = dlsym(library, name);
     return u.f;
 }
-static const char *find_runtime(const char *path) {      /* NULL, or why the comparison is not possible */
+/* NULL, or why the comparison is not possible */
+static const char *find_runtime(const char *path) {
     void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (!path) return "it was not compiled (this needs nvcc)";
     if (smoke()) return "it runs on GPUs only";
     if (!library) return dlerror();
     runtime_chevrons_of = runtime_symbol(library, "runtime_chevrons");
-    runtime_call_of     = runtime_symbol(library, "runtime_call");
+    runtime_call_of = runtime_symbol(library, "runtime_call");
     runtime_extended_of = runtime_symbol(library, "runtime_extended");
     return runtime_chevrons_of(1, queue) < 0 ? "it does not launch" : NULL;
 }
 
-/* --- Python: see peer.h ------------------------------------------------------------------------------------------- */
+/* --- Python: see peer.h ----------------------------------------------------------------------- */
 
 enum { PEERS = 2 };
 static peer peers[PEERS] = { { "cupy", 0, 0, 0, "" }, { "cuda.core", 0, 0, 0, "" } };
 static double peer_0(int count) { return peer_burst(&peers[0], count); }
 static double peer_1(int count) { return peer_burst(&peers[1], count); }
 
-/* --- tables ------------------------------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 /* most: the bound of its ratio, 0 for none */
-typedef struct way { const char *name; burst_function burst; double most, most_of_runtime; } way;
+typedef struct way {
+    const char *name;
+    burst_function burst;
+    double most, most_of_runtime;
+} way;
 
 /* runtime: index of the runtime's way; 0: none */
 static void table(const char *title, const way *ways, unsigned count, unsigned runtime) {
@@ -168,30 +191,37 @@ static void table(const char *title, const way *ways, unsigned count, unsigned r
     for (i = 0; i < count; i++) list[i] = ways[i].burst;
     contest(list, count, rounds, bursts, calls);
     printf("\n| %s | us | ratio to the first%s |\n"
-           "|---|---|---%s|\n", title, runtime ? " | to the runtime API" : "", runtime ? "|---" : "");
+           "|---|---|---%s|\n",
+            title, runtime ? " | to the runtime API" : "", runtime ? "|---" : "");
     for (i = 0; i < count; i++) {
-        const double ratio = contest_ratio(i, 0), of_runtime = runtime ? contest_ratio(i, runtime) : 0;
+        const double ratio = contest_ratio(i, 0),
+                     of_runtime = runtime ? contest_ratio(i, runtime) : 0;
         printf("| %s | %.3f | %.3f", ways[i].name, contest_time(i), ratio);
         if (ways[i].most > 0) printf(" (at most %.2f)", ways[i].most);
         if (runtime) printf(" | %.3f", of_runtime);
-        if (runtime && ways[i].most_of_runtime > 0) printf(" (at most %.2f)", ways[i].most_of_runtime);
+        if (runtime && ways[i].most_of_runtime > 0)
+            printf(" (at most %.2f)", ways[i].most_of_runtime);
         printf(" |\n");
-        missed += (ways[i].most > 0 && ratio > ways[i].most)
-            + (runtime && ways[i].most_of_runtime > 0 && of_runtime > ways[i].most_of_runtime);
+        missed += (ways[i].most > 0 && ratio > ways[i].most) +
+                (runtime && ways[i].most_of_runtime > 0 && of_runtime > ways[i].most_of_runtime);
     }
     fflush(stdout);
 }
 /* If the runtime is missing, its ways, which are the table's last ones, are omitted. */
 #define TABLE(title, ways, of_runtime, first_of_them) \
-    table(title, ways, (unsigned)(sizeof ways / sizeof ways[0]) - (runtime_missing ? of_runtime : 0u), \
-          runtime_missing || !of_runtime ? 0 : first_of_them)
+    table(title, ways, \
+            (unsigned)(sizeof ways / sizeof ways[0]) - (runtime_missing ? of_runtime : 0u), \
+            runtime_missing || !of_runtime ? 0 : first_of_them)
 
 static void with_current(const char *title) {
     static const way ways[] = {
-        { "cuLaunchKernel, pointers", raw, 0, 0 }, { "the same again (the difference is noise)", raw_again, 0, 0 },
-        { "cuLaunchKernel, packed buffer", raw_packed, 0, 0 }, { "cuLaunchKernelEx, pointers", raw_extended, 0, 0 },
+        { "cuLaunchKernel, pointers", raw, 0, 0 },
+        { "the same again (the difference is noise)", raw_again, 0, 0 },
+        { "cuLaunchKernel, packed buffer", raw_packed, 0, 0 },
+        { "cuLaunchKernelEx, pointers", raw_extended, 0, 0 },
         { "cuLaunchKernelEx, packed buffer", raw_both, 0, 0 },
-        { "gpuexec_launch", ours, 1.02, 0.97 }, { "gpuexec_launch of a parameter block", ours_block, 0, 0 },
+        { "gpuexec_launch", ours, 1.02, 0.97 },
+        { "gpuexec_launch of a parameter block", ours_block, 0, 0 },
         { "gpuexec_launch_prepared", ours_prepared, 1.00, 0.97 },
         { "the same, one argument changed", ours_changed, 0, 0 },
         { "runtime API, kernel<<<...>>>", runtime_chevrons, 0, 0 },
@@ -205,9 +235,10 @@ static void without_current(const char *title) {
         { "cuLaunchKernel alone: the stream determines the context", raw, 0, 0 },
         { "cuCtxPushCurrent, cuLaunchKernel, cuCtxPopCurrent", raw_pushed, 0, 0 },
         { "cuCtxGetCurrent, cuCtxSetCurrent, cuLaunchKernel, cuCtxSetCurrent", raw_set, 0, 0 },
-        { "gpuexec_launch", ours, 1.02, 0.97 }, { "gpuexec_launch_prepared", ours_prepared, 1.00, 0.97 },
-        { "runtime API, kernel<<<...>>>, which makes its context current and leaves it current", runtime_chevrons, 0,
-          0 },
+        { "gpuexec_launch", ours, 1.02, 0.97 },
+        { "gpuexec_launch_prepared", ours_prepared, 1.00, 0.97 },
+        { "runtime API, kernel<<<...>>>, which makes its context current and leaves it current",
+                runtime_chevrons, 0, 0 },
     };
     current = NULL;
     TABLE(title, ways, 1u, 5u);
@@ -215,22 +246,34 @@ static void without_current(const char *title) {
 }
 static void others(void) {
     static const way on_legacy[] = {
-        { "cuLaunchKernel", raw_legacy, 0, 0 }, { "gpuexec_launch", ours_legacy, 0, 0 },
+        { "cuLaunchKernel", raw_legacy, 0, 0 },
+        { "gpuexec_launch", ours_legacy, 0, 0 },
         { "runtime API, kernel<<<...>>>", runtime_legacy, 0, 0 },
     };
-    static const way in_adopted[] = { { "cuLaunchKernel", raw, 0, 0 }, { "gpuexec_launch", ours_adopted, 0, 0 } };
-    static const way cooperative[] = { { "cuLaunchCooperativeKernel", raw_cooperative, 0, 0 },
-                                       { "gpuexec_launch_cooperative", ours_cooperative, 0, 0 } };
-    static const way attributes[] = { { "cuLaunchKernelEx", raw_priority, 0, 0 },
-                                      { "gpuexec_launch_with", ours_priority, 0, 0 } };
+    static const way in_adopted[] = {
+        { "cuLaunchKernel", raw, 0, 0 },
+        { "gpuexec_launch", ours_adopted, 0, 0 },
+    };
+    static const way cooperative[] = {
+        { "cuLaunchCooperativeKernel", raw_cooperative, 0, 0 },
+        { "gpuexec_launch_cooperative", ours_cooperative, 0, 0 },
+    };
+    static const way attributes[] = {
+        { "cuLaunchKernelEx", raw_priority, 0, 0 },
+        { "gpuexec_launch_with", ours_priority, 0, 0 },
+    };
     TABLE("on the legacy stream, context current", on_legacy, 1u, 2u);
     TABLE("in a context that other code created (gpuexec_context_from_native)", in_adopted, 0u, 0u);
     TABLE("cooperative", cooperative, 0u, 0u);
     TABLE("with an attribute, a priority", attributes, 0u, 0u);
 }
 static void python(void) {
-    way ways[2 + PEERS] = { { "cuLaunchKernel, pointers", raw, 0, 0 }, { "gpuexec_launch", ours, 0, 0 }, { 0, 0, 0, 0 },
-                            { 0, 0, 0, 0 } };
+    way ways[2 + PEERS] = {
+        { "cuLaunchKernel, pointers", raw, 0, 0 },
+        { "gpuexec_launch", ours, 0, 0 },
+        { 0, 0, 0, 0 },
+        { 0, 0, 0, 0 },
+    };
     static const burst_function their[PEERS] = { peer_0, peer_1 };
     unsigned i, count = 2;
     for (i = 0; i < PEERS; i++) {
@@ -262,7 +305,8 @@ int main(int argc, char **argv) {
     gpuexec_params_add(block, GPUEXEC_INT, &n);
     gpuexec_params_add(block, GPUEXEC_FLOAT, &a);
     block_args = gpuexec_params_args(block);
-    prepared = gpuexec_prepare(kernel, stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a));
+    prepared = gpuexec_prepare(
+            kernel, stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a));
     changing = (float *)gpuexec_prepared_argument(prepared, 3, sizeof *changing);
     function = gpuexec_kernel_native(kernel);
     queue = gpuexec_stream_native(stream);
@@ -282,8 +326,9 @@ int main(int argc, char **argv) {
     runtime_missing = find_runtime(argc > 1 ? argv[1] : NULL);
     if (runtime_missing) printf("\nskipped: the runtime API: %s\n", runtime_missing);
 
-    printf("\n## Launches\n\nmicroseconds of the calling thread; %u rounds of %u bursts of %d launches, interleaved\n",
-           rounds, bursts, calls);
+    printf("\n## Launches\n\nmicroseconds of the calling thread; %u rounds of %u bursts of %d "
+           "launches, interleaved\n",
+            rounds, bursts, calls);
     with_current("context current");
     without_current("no context current");
     others();

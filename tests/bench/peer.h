@@ -1,7 +1,7 @@
-/* peer.h - Python's libraries in a contest: another process (peer.py), which reads a number of calls, and prints the
-   time they took. */
+/* peer.h - Python's libraries in a contest: another process (peer.py), which reads a number of
+   calls, and prints the time they took. */
 #ifndef _GNU_SOURCE
-#  define _GNU_SOURCE                            /* posix_spawn */
+#define _GNU_SOURCE /* posix_spawn */
 #endif
 #include "bench.h"
 #include <fcntl.h>
@@ -9,16 +9,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef struct peer { const char *name; FILE *to, *from; pid_t process; char says[400]; } peer;
+typedef struct peer {
+    const char *name;
+    FILE *to, *from;
+    pid_t process;
+    char says[400];
+} peer;
 
-static inline int peer_begins(peer *p) {         /* 1, with its name and version in says; or 0, with the reason */
+/* 1, with its name and version in says; or 0, with the reason */
+static inline int peer_begins(peer *p) {
     extern char **environ;
-    char *arguments[4] = { (char *)(uintptr_t)"python3", (char *)(uintptr_t)"tests/bench/peer.py", NULL, NULL };
+    char *arguments[4] = { (char *)(uintptr_t) "python3", (char *)(uintptr_t) "tests/bench/peer.py",
+        NULL, NULL };
     int to[2], from[2], started;
     posix_spawn_file_actions_t actions;
     arguments[2] = (char *)(uintptr_t)p->name;
     strcpy(p->says, "cannot start python3");
-    if (pipe(to) || pipe(from) || fcntl(to[1], F_SETFD, FD_CLOEXEC) || fcntl(from[0], F_SETFD, FD_CLOEXEC)) return 0;
+    if (pipe(to) || pipe(from) || fcntl(to[1], F_SETFD, FD_CLOEXEC) ||
+            fcntl(from[0], F_SETFD, FD_CLOEXEC))
+        return 0;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, to[0], 0);
     posix_spawn_file_actions_adddup2(&actions, from[1], 1);

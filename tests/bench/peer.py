@@ -1,8 +1,9 @@
-# python3 peer.py NAME: for launch.c, pool.c and batch.c, which list the names. Prints "ready LIBRARY VERSION", or a
-# reason; then, for each number it reads, it makes that many calls, and prints how many microseconds they took. A call
-# of cupy or cuda.core launches an empty kernel with four parameters, which are created beforehand, as in an optimised
-# loop; one of cupy-pair or torch-pair allocates and frees 64 KiB; one of cupy-frame or torch-frame allocates
-# 32 x 32 MiB, frees them, and waits; one of cupy-graph or torch-graph replays a captured graph of 1,000 of these
+# python3 peer.py NAME: for launch.c, pool.c and batch.c, which list the names. Prints "ready
+# LIBRARY VERSION", or a reason; then, for each number it reads, it makes that many calls, and
+# prints how many microseconds they took. A call of cupy or cuda.core launches an empty kernel with
+# four parameters, which are created beforehand, as in an optimised loop; one of cupy-pair or
+# torch-pair allocates and frees 64 KiB; one of cupy-frame or torch-frame allocates 32 x 32 MiB,
+# frees them, and waits; one of cupy-graph or torch-graph replays a captured graph of 1,000 of these
 # kernels, and the time includes a wait after all of them.
 import sys
 import time
@@ -15,7 +16,8 @@ def cupy():
     import numpy
     stream = cupy.cuda.Stream()
     kernel = cupy.RawKernel(SOURCE, "four")
-    args = (cupy.zeros(1, cupy.float32), cupy.zeros(1, cupy.float32), numpy.int32(1000), numpy.float32(2))
+    args = (cupy.zeros(1, cupy.float32), cupy.zeros(1, cupy.float32), numpy.int32(1000),
+        numpy.float32(2))
     stream.use()
 
     def burst(count):
@@ -60,7 +62,8 @@ def four_of_cupy():
     import cupy
     import numpy
     kernel = cupy.RawKernel(SOURCE, "four")
-    args = (cupy.zeros(1, cupy.float32), cupy.zeros(1, cupy.float32), numpy.int32(1000), numpy.float32(2))
+    args = (cupy.zeros(1, cupy.float32), cupy.zeros(1, cupy.float32), numpy.int32(1000),
+        numpy.float32(2))
     kernel((4,), (256,), args)
     cupy.cuda.Device().synchronize()
     return lambda: [kernel((4,), (256,), args) for _ in range(1000)]
@@ -84,7 +87,8 @@ def cupy_graph():
         stream.begin_capture()
         launch()
         graph = stream.end_capture()
-    return replays(lambda: graph.launch(stream), stream.synchronize), "CuPy " + cupy.__version__ + ", graph"
+    return replays(lambda: graph.launch(stream),
+        stream.synchronize), "CuPy " + cupy.__version__ + ", graph"
 
 
 def torch_graph():                               # PyTorch's capture, with the kernel of CuPy
@@ -96,7 +100,8 @@ def torch_graph():                               # PyTorch's capture, with the k
     with torch.cuda.graph(graph):
         with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
             launch()
-    return replays(graph.replay, torch.cuda.synchronize), "torch " + torch.__version__ + ", CUDAGraph"
+    return replays(graph.replay,
+        torch.cuda.synchronize), "torch " + torch.__version__ + ", CUDAGraph"
 
 
 def memory(library, allocate, wait, frame):
@@ -122,7 +127,8 @@ def torch_memory(frame):
     import torch
     device = torch.device("cuda", 0)
     torch.cuda.init()
-    return memory(torch, lambda size: torch.empty(size, dtype=torch.uint8, device=device), torch.cuda.synchronize,
+    return memory(torch, lambda size: torch.empty(size, dtype=torch.uint8, device=device),
+        torch.cuda.synchronize,
                   frame)
 
 
@@ -132,7 +138,7 @@ try:
                    "torch-pair": lambda: torch_memory(False), "torch-frame": lambda: torch_memory(True),
                    "cupy-graph": cupy_graph, "torch-graph": torch_graph}[sys.argv[1]]()
     burst(10)
-except Exception as e:                           # not installed, or no GPU: prints the reason, and launch.c continues
+except Exception as e:         # not installed, or no GPU: prints the reason, and launch.c continues
                                                  # without it
     print(type(e).__name__ + ": " + str(e).split("\n")[0], flush=True)
     sys.exit()

@@ -1,5 +1,5 @@
-// The runtime API's launches for launch.c, as a library: an empty kernel with the same parameters. The functions return
-// the microseconds for that many launches, or -1 if they failed.
+// The runtime API's launches for launch.c, as a library: an empty kernel with the same parameters.
+// The functions return the microseconds for that many launches, or -1 if they failed.
 #include <time.h>
 
 __global__ void four(float *, float *, int, float) {}

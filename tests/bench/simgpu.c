@@ -1,10 +1,11 @@
-/* simgpu.c - how fast the CPU device is: kernels of kernels/ and of the corpus, as compiled by nvcc. Run it from the
-   repository's root, with GPUEXEC_DRIVER naming libsimgpu.so (`make bench-simgpu` does). For each kernel: how many
-   thread-instructions a launch executes, as the device itself counts them (SIMGPU_COUNT), the milliseconds it takes
-   with one worker and with two, and the rates computed from these. Each time is the least of many, from processes that
-   take turns, and the rate is by processor time, so that a busy machine disturbs it little; the ratio is that of
-   elapsed times, and needs two idle processors. Arguments: rounds (default 5), then a part of a kernel's name, to time
-   only those. */
+/* simgpu.c - how fast the CPU device is: kernels of kernels/ and of the corpus, as compiled by
+   nvcc. Run it from the repository's root, with GPUEXEC_DRIVER naming libsimgpu.so
+   (`make bench-simgpu` does). For each kernel: how many thread-instructions a launch executes, as
+   the device itself counts them (SIMGPU_COUNT), the milliseconds it takes with one worker and with
+   two, and the rates computed from these. Each time is the least of many, from processes that take
+   turns, and the rate is by processor time, so that a busy machine disturbs it little; the ratio is
+   that of elapsed times, and needs two idle processors. Arguments: rounds (default 5), then a part
+   of a kernel's name, to time only those. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -17,44 +18,57 @@
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
 
-/* Arguments, one word each: f u b z are device memory of that many 4-byte elements: floats from 0.5 to 1.5, random
-   numbers, random numbers below 256, zeros; i r d are numbers: an int, a float, a double. */
+/* Arguments, one word each: f u b z are device memory of that many 4-byte elements: floats from 0.5
+   to 1.5, random numbers, random numbers below 256, zeros; i r d are numbers: an int, a float, a
+   double. */
 static const struct kernel {
     const char *file, *name;
     unsigned grid[3], block[3], shared;
     const char *args;
     int straight;
 } kernels[] = {
-    { "kernels/vector_add",          "vector_add", { 1024 }, { 256 }, 0, "f262144 f262144 z262144 i262144", 1 },
-    { "kernels/saxpy",               "saxpy", { 1024 }, { 256 }, 0, "r2 f262144 z262144 i262144", 1 },
-    { "kernels/saxpy",               "saxpy_strided", { 64 }, { 256 }, 0, "r2 f262144 z262144 i262144", 0 },
-    { "tests/device/corpus/ptx/saxpy",      "daxpy", { 64 }, { 256 }, 0, "d2 f262144 z262144 i131072", 0 },
-    { "kernels/busy",                "busy", { 64 }, { 256 }, 0, "u16384 i16384 i1664525 i1013904223 i1000", 0 },
-    { "kernels/integer",             "integer", { 64 }, { 256 }, 0, "i1 z65536 i16384", 1 },
-    { "kernels/matmul",              "matmul", { 12, 12 }, { 16, 16 }, 0, "f36864 f36864 z36864 i192 i192 i192", 0 },
-    { "tests/device/corpus/ptx/matmul",     "sgemm", { 4, 4 }, { 256 }, 0, "f65536 f65536 z65536 i256 i256", 0 },
-    { "kernels/transpose",           "transpose", { 16, 16 }, { 32, 8 }, 0, "f262144 z262144 i512 i512", 0 },
-    { "kernels/reduce",              "reduce_tree_float", { 512 }, { 256 }, 1024, "f262144 z4096 i262144", 0 },
-    { "kernels/reduce",              "reduce_warps_float", { 128 }, { 256 }, 0, "f262144 z1 i262144", 0 },
-    { "kernels/reduce",              "reduce_atomic_int", { 512 }, { 256 }, 0, "u131072 z1 z1 z1 i131072", 0 },
-    { "tests/device/corpus/ptx/scan",       "scan", { 512 }, { 512 }, 0, "u262144 z262144", 0 },
-    { "tests/device/corpus/ptx/scan",       "scan_segments", { 512 }, { 512 }, 0, "u262144 b65536 z262144", 0 },
-    { "kernels/histogram",           "histogram", { 64 }, { 256 }, 0, "u65536 i262144 z256", 0 },
-    { "tests/device/corpus/ptx/sort",       "bitonic", { 64 }, { 256 }, 0, "u32768 u32768", 0 },
-    { "tests/device/corpus/ptx/sort",       "radix", { 64 }, { 256 }, 0, "u16384", 0 },
-    { "tests/device/corpus/ptx/stencil",    "stencil2d", { 32, 32 }, { 16, 16 }, 1296, "f262144 z262144 i512 i512", 0 },
-    { "tests/device/corpus/ptx/stencil",    "stencil3d", { 2, 16 }, { 32, 4 }, 0, "f262144 z262144 i64 i64 i64", 0 },
-    { "tests/device/corpus/ptx/softmax",    "softmax", { 256 }, { 256 }, 0, "f262144 z262144 i1024", 0 },
-    { "tests/device/corpus/ptx/softmax",    "layer_norm_gelu", { 256 }, { 256 }, 0, "f262144 z262144 i1024", 0 },
-    { "tests/device/corpus/ptx/nbody",      "nbody_fast", { 16 }, { 64 }, 0, "f4096 z3072 i1024", 0 },
-    { "tests/device/corpus/ptx/nbody",      "nbody_exact", { 16 }, { 64 }, 0, "f4096 z3072 i1024", 0 },
-    { "kernels/double_precision",    "nbody_step", { 4 }, { 128 }, 0, "f8192 z8192 d0.01 d0.1 i512", 0 },
-    { "kernels/mandelbrot",          "mandelbrot", { 32, 32 }, { 16, 16 }, 0,
-      "z524288 i512 i512 d-2.2 d1.5 d0.006 d4 i100", 0 },
-    { "tests/device/corpus/ptx/fft",        "fft", { 64 }, { 128 }, 0, "f32768 z32768", 0 },
-    { "tests/device/corpus/ptx/random",     "monte_carlo", { 64 }, { 256 }, 0, "z64 i100", 0 },
-    { "tests/device/corpus/ptx/math_float", "math_float", { 64 }, { 256 }, 0, "f16384 f16384 z524288 i16384", 0 },
-    { "tests/device/corpus/ptx/half",       "half_gemv", { 1024 }, { 32 }, 0, "b524288 b1024 z1024 i1024", 0 },
+    { "kernels/vector_add", "vector_add", { 1024 }, { 256 }, 0, "f262144 f262144 z262144 i262144",
+            1 },
+    { "kernels/saxpy", "saxpy", { 1024 }, { 256 }, 0, "r2 f262144 z262144 i262144", 1 },
+    { "kernels/saxpy", "saxpy_strided", { 64 }, { 256 }, 0, "r2 f262144 z262144 i262144", 0 },
+    { "tests/device/corpus/ptx/saxpy", "daxpy", { 64 }, { 256 }, 0, "d2 f262144 z262144 i131072",
+            0 },
+    { "kernels/busy", "busy", { 64 }, { 256 }, 0, "u16384 i16384 i1664525 i1013904223 i1000", 0 },
+    { "kernels/integer", "integer", { 64 }, { 256 }, 0, "i1 z65536 i16384", 1 },
+    { "kernels/matmul", "matmul", { 12, 12 }, { 16, 16 }, 0, "f36864 f36864 z36864 i192 i192 i192",
+            0 },
+    { "tests/device/corpus/ptx/matmul", "sgemm", { 4, 4 }, { 256 }, 0,
+            "f65536 f65536 z65536 i256 i256", 0 },
+    { "kernels/transpose", "transpose", { 16, 16 }, { 32, 8 }, 0, "f262144 z262144 i512 i512", 0 },
+    { "kernels/reduce", "reduce_tree_float", { 512 }, { 256 }, 1024, "f262144 z4096 i262144", 0 },
+    { "kernels/reduce", "reduce_warps_float", { 128 }, { 256 }, 0, "f262144 z1 i262144", 0 },
+    { "kernels/reduce", "reduce_atomic_int", { 512 }, { 256 }, 0, "u131072 z1 z1 z1 i131072", 0 },
+    { "tests/device/corpus/ptx/scan", "scan", { 512 }, { 512 }, 0, "u262144 z262144", 0 },
+    { "tests/device/corpus/ptx/scan", "scan_segments", { 512 }, { 512 }, 0,
+            "u262144 b65536 z262144", 0 },
+    { "kernels/histogram", "histogram", { 64 }, { 256 }, 0, "u65536 i262144 z256", 0 },
+    { "tests/device/corpus/ptx/sort", "bitonic", { 64 }, { 256 }, 0, "u32768 u32768", 0 },
+    { "tests/device/corpus/ptx/sort", "radix", { 64 }, { 256 }, 0, "u16384", 0 },
+    { "tests/device/corpus/ptx/stencil", "stencil2d", { 32, 32 }, { 16, 16 }, 1296,
+            "f262144 z262144 i512 i512", 0 },
+    { "tests/device/corpus/ptx/stencil", "stencil3d", { 2, 16 }, { 32, 4 }, 0,
+            "f262144 z262144 i64 i64 i64", 0 },
+    { "tests/device/corpus/ptx/softmax", "softmax", { 256 }, { 256 }, 0, "f262144 z262144 i1024",
+            0 },
+    { "tests/device/corpus/ptx/softmax", "layer_norm_gelu", { 256 }, { 256 }, 0,
+            "f262144 z262144 i1024", 0 },
+    { "tests/device/corpus/ptx/nbody", "nbody_fast", { 16 }, { 64 }, 0, "f4096 z3072 i1024", 0 },
+    { "tests/device/corpus/ptx/nbody", "nbody_exact", { 16 }, { 64 }, 0, "f4096 z3072 i1024", 0 },
+    { "kernels/double_precision", "nbody_step", { 4 }, { 128 }, 0, "f8192 z8192 d0.01 d0.1 i512",
+            0 },
+    { "kernels/mandelbrot", "mandelbrot", { 32, 32 }, { 16, 16 }, 0,
+            "z524288 i512 i512 d-2.2 d1.5 d0.006 d4 i100", 0 },
+    { "tests/device/corpus/ptx/fft", "fft", { 64 }, { 128 }, 0, "f32768 z32768", 0 },
+    { "tests/device/corpus/ptx/random", "monte_carlo", { 64 }, { 256 }, 0, "z64 i100", 0 },
+    { "tests/device/corpus/ptx/math_float", "math_float", { 64 }, { 256 }, 0,
+            "f16384 f16384 z524288 i16384", 0 },
+    { "tests/device/corpus/ptx/half", "half_gemv", { 1024 }, { 32 }, 0, "b524288 b1024 z1024 i1024",
+            0 },
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0], ARGUMENTS = 12, TIMES = 40 };
 
@@ -73,8 +87,8 @@ static void check(gpuexec_result result) {
     exit(1);
 }
 
-/* ---- the measuring process: prints the least milliseconds of a launch, elapsed and of processor time, or the
-   thread-instructions of one ---- */
+/* ---- the measuring process: prints the least milliseconds of a launch, elapsed and of processor
+   time, or the thread-instructions of one ---- */
 
 static gpuexec_ptr memory(gpuexec_context context, gpuexec_stream stream, char kind, size_t count) {
     unsigned *host = (unsigned *)malloc(4 * count), seed = 1;
@@ -95,9 +109,17 @@ static gpuexec_ptr memory(gpuexec_context context, gpuexec_stream stream, char k
 }
 
 static int measure(const struct kernel *k) {
-    union { gpuexec_ptr p; int i; float r; double d; } value[ARGUMENTS];
+    union {
+        gpuexec_ptr p;
+        int i;
+        float r;
+        double d;
+    } value[ARGUMENTS];
     const void *address[ARGUMENTS];
-    union { void *object; unsigned long long (*function)(void); } executed;
+    union {
+        void *object;
+        unsigned long long (*function)(void);
+    } executed;
     gpuexec_context context = gpuexec_context_open(0, NULL);
     gpuexec_stream stream = gpuexec_stream_create(context, NULL);
     gpuexec_dims dims = gpuexec_with_shared(gpuexec_grid(k->grid[0], k->block[0], 0), k->shared);
@@ -121,7 +143,8 @@ static int measure(const struct kernel *k) {
         args.count++;
     }
     if (getenv("SIMGPU_COUNT")) {
-        executed.object = dlsym(dlopen(getenv("GPUEXEC_DRIVER"), RTLD_NOW), "simgpu_thread_instructions");
+        executed.object = dlsym(
+                dlopen(getenv("GPUEXEC_DRIVER"), RTLD_NOW), "simgpu_thread_instructions");
         if (!executed.object) {
             fprintf(stderr, "GPUEXEC_DRIVER does not name libsimgpu.so\n");
             return 1;
@@ -132,7 +155,8 @@ static int measure(const struct kernel *k) {
         return 0;
     }
     for (n = 0; n < TIMES && spent < 400; n++) {
-        double elapsed = milliseconds(CLOCK_MONOTONIC), used = milliseconds(CLOCK_PROCESS_CPUTIME_ID);
+        double elapsed = milliseconds(CLOCK_MONOTONIC),
+               used = milliseconds(CLOCK_PROCESS_CPUTIME_ID);
         gpuexec_launch(kernel, stream, dims, args);
         check(gpuexec_stream_sync(stream));
         elapsed = milliseconds(CLOCK_MONOTONIC) - elapsed;
@@ -155,7 +179,8 @@ static void run(const char *self, const char *setting, int kernel, double least[
     int n;
     snprintf(line, sizeof line, "%s %s measure %d", setting, self, kernel);
     pipe = popen(line, "r");
-    for (n = 0; pipe && n < 2 && fscanf(pipe, "%lf", &x) == 1; n++) if (x < least[n]) least[n] = x;
+    for (n = 0; pipe && n < 2 && fscanf(pipe, "%lf", &x) == 1; n++)
+        if (x < least[n]) least[n] = x;
     if (!n || pclose(pipe)) {
         fprintf(stderr, "%s failed\n", line);
         exit(1);
@@ -167,7 +192,8 @@ int main(int argc, char **argv) {
     double rates[KERNELS], ratios[KERNELS];
     int k, n = 0;
     if (argc == 3 && !strcmp(argv[1], "measure")) return measure(&kernels[atoi(argv[2])]);
-    printf("%-20s %12s %10s %8s %10s %8s\n", "kernel", "thread-instr", "1: ms", "G/s", "2: ms", "ratio");
+    printf("%-20s %12s %10s %8s %10s %8s\n", "kernel", "thread-instr", "1: ms", "G/s", "2: ms",
+            "ratio");
     for (k = 0; k < KERNELS; k++) {
         double count[2] = { 1e30, 0 }, one[2] = { 1e30, 1e30 }, two[2] = { 1e30, 1e30 };
         int r;
@@ -179,16 +205,16 @@ int main(int argc, char **argv) {
         }
         rates[n] = count[0] / one[1] * 1e-6;
         ratios[n] = one[0] / two[0];
-        printf("%-20s %12.0f %10.3f %7.3f%s %10.3f %8.2f\n", kernels[k].name, count[0], one[1], rates[n],
-               kernels[k].straight ? "*" : " ", two[0], ratios[n]);
+        printf("%-20s %12.0f %10.3f %7.3f%s %10.3f %8.2f\n", kernels[k].name, count[0], one[1],
+                rates[n], kernels[k].straight ? "*" : " ", two[0], ratios[n]);
         fflush(stdout);
         n++;
     }
     if (!n) return 1;
     qsort(rates, (size_t)n, sizeof rates[0], by_size);
     qsort(ratios, (size_t)n, sizeof ratios[0], by_size);
-    printf("median of %d: %.3f G thread-instructions/s with one worker (%.3f to %.3f), "
-           "with two %.2f times as many (%.2f to %.2f). *: straight-line\n", n, rates[n / 2], rates[0], rates[n - 1],
-           ratios[n / 2], ratios[0], ratios[n - 1]);
+    printf("median of %d: %.3f G thread-instructions/s with one worker (%.3f to %.3f), with two "
+           "%.2f times as many (%.2f to %.2f). *: straight-line\n",
+            n, rates[n / 2], rates[0], rates[n - 1], ratios[n / 2], ratios[0], ratios[n - 1]);
     return 0;
 }

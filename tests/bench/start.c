@@ -1,8 +1,9 @@
-/* start.c - the time from the start of a process to its first result: this program starts itself and the runtime API's
-   (start_runtime.cu, if it was compiled: the first argument), one after the other and interleaved. Each loads a kernel,
-   copies numbers in, launches, copies out, and prints a line; the time is measured here, from the start of the process
-   until that line. The driver's cache of compiled PTX is warm, because the first round is not counted. */
-#define _GNU_SOURCE                              /* posix_spawn */
+/* start.c - the time from the start of a process to its first result: this program starts itself
+   and the runtime API's (start_runtime.cu, if it was compiled: the first argument), one after the
+   other and interleaved. Each loads a kernel, copies numbers in, launches, copies out, and prints a
+   line; the time is measured here, from the start of the process until that line. The driver's
+   cache of compiled PTX is warm, because the first round is not counted. */
+#define _GNU_SOURCE /* posix_spawn */
 #include "bench.h"
 #include <dlfcn.h>
 #include <spawn.h>
@@ -14,18 +15,19 @@ static float a[N], b[N], c[N];
 
 static int right(void) {
     int i;
-    for (i = 0; i < N; i++) if (c[i] < 3.0f || c[i] > 3.0f) return 0;
+    for (i = 0; i < N; i++)
+        if (c[i] < 3.0f || c[i] > 3.0f) return 0;
     return puts("done") >= 0 && fflush(stdout) == 0;
 }
 
 static int with_gpuexec(void) {
     int n = N;
     gpuexec_context context = gpuexec_context_open(0, NULL);
-    gpuexec_kernel  kernel  = gpuexec_kernel_get(gpuexec_module_load_file(context, "kernels/vector_add.ptx", NULL),
-                                                 "vector_add");
-    gpuexec_stream  stream  = gpuexec_stream_create(context, NULL);
-    gpuexec_ptr     da = gpuexec_alloc(context, sizeof a), db = gpuexec_alloc(context, sizeof b),
-                    dc = gpuexec_alloc(context, sizeof c);
+    gpuexec_kernel kernel = gpuexec_kernel_get(
+            gpuexec_module_load_file(context, "kernels/vector_add.ptx", NULL), "vector_add");
+    gpuexec_stream stream = gpuexec_stream_create(context, NULL);
+    gpuexec_ptr da = gpuexec_alloc(context, sizeof a), db = gpuexec_alloc(context, sizeof b),
+                dc = gpuexec_alloc(context, sizeof c);
     gpuexec_copy_in(stream, da, a, sizeof a);
     gpuexec_copy_in(stream, db, b, sizeof b);
     gpuexec_launch(kernel, stream, gpuexec_grid_for(N, 256), GPUEXEC_ARGS(da, db, dc, n));
@@ -34,7 +36,8 @@ static int with_gpuexec(void) {
     return !right();
 }
 
-/* The same with the driver's calls, as exported by its library: this loads only the calls it needs. */
+/* The same with the driver's calls, as exported by its library: this loads only the calls it
+   needs. */
 static void *library;
 #define CALL(name, values) \
     do { \
@@ -117,7 +120,7 @@ static double start(char *program, const char *how) {
     return end - begin;
 }
 static char *self, *runtime;
-static double start_driver(int count)  { return count * start(self, "--driver"); }
+static double start_driver(int count) { return count * start(self, "--driver"); }
 static double start_gpuexec(int count) { return count * start(self, "--gpuexec"); }
 static double start_runtime(int count) { return count * start(runtime, "--runtime"); }
 
@@ -132,15 +135,18 @@ int main(int argc, char **argv) {
     }
     if (argc > 1 && strcmp(argv[1], "--gpuexec") == 0) return with_gpuexec();
     if (argc > 1 && strcmp(argv[1], "--driver") == 0) return with_driver();
-    quick = smoke();               /* this process keeps the driver loaded, so that no other has to load its firmware */
+    /* this process keeps the driver loaded, so that no other has to load its firmware */
+    quick = smoke();
     self = argv[0];
     runtime = quick ? NULL : argv[1];
     contest(ways, runtime ? 3 : 2, quick ? 2 : ROUNDS, 1, 1);
-    printf("\n## From the start of a process to its first result\n\n| with | ms | ratio to the first |\n"
+    printf("\n## From the start of a process to its first result\n\n| with | ms | ratio to the "
+           "first |\n"
            "|---|---|---|\n");
     for (i = 0; i < (runtime ? 3u : 2u); i++)
         printf("| %s | %.1f | %.3f |\n", names[i], contest_time(i) / 1e3, contest_ratio(i, 0));
-    if (!runtime) printf("\nskipped: the runtime API: %s\n",
-                         quick ? "it runs on GPUs only" : "it was not compiled (this needs nvcc)");
+    if (!runtime)
+        printf("\nskipped: the runtime API: %s\n",
+                quick ? "it runs on GPUs only" : "it was not compiled (this needs nvcc)");
     return 0;
 }

@@ -1,4 +1,5 @@
-// For comparison in start.c: the same with the runtime API, and the kernel compiled into the program.
+// For comparison in start.c: the same with the runtime API, and the kernel compiled into the
+// program.
 #include <stdio.h>
 #include "../../kernels/vector_add.cu"
 
@@ -21,7 +22,8 @@ int main() {
     vector_add<<<(N + 255) / 256, 256, 0, stream>>>(da, db, dc, N);
     cudaMemcpyAsync(c, dc, sizeof c, cudaMemcpyDeviceToHost, stream);
     if (cudaStreamSynchronize(stream) != cudaSuccess) return 1;
-    for (int i = 0; i < N; i++) if (c[i] != 3.0f) return 1;
+    for (int i = 0; i < N; i++)
+        if (c[i] != 3.0f) return 1;
     puts("done");
     return fflush(stdout);
 }

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Measures how much of gpuexec.h the tests reach: `make coverage` builds them with gcc's --coverage in $1 and runs this.
-# The unit suites run on the CPU device $2: with default settings, traced, as older drivers, and without peer access
-# between devices. Then the fault injection and the examples run. The script prints, for each section of the header, how
-# many of its lines and branches ran, and the lines that never ran; $1/branches.txt lists the lines with branches that
-# were never taken. Fails below the limits. A label alone on a line does not count: gcov counts only the fall-through.
+# Measures how much of gpuexec.h the tests reach: `make coverage` builds them with gcc's --coverage
+# in $1 and runs this. The unit suites run on the CPU device $2: with default settings, traced, as
+# older drivers, and without peer access between devices. Then the fault injection and the examples
+# run. The script prints, for each section of the header, how many of its lines and branches ran,
+# and the lines that never ran; $1/branches.txt lists the lines with branches that were never taken.
+# Fails below the limits. A label alone on a line does not count: gcov counts only the fall-through.
 cd "$(dirname "$0")/../.." || exit 1
 build=$1
 export GPUEXEC_DRIVER="$2" SIMGPU_DEVICES=2 TEST_ROUNDS=2
@@ -12,7 +13,8 @@ find "$build" -name '*.gcda' -delete
 failed=$build/failed.txt
 : > "$failed"
 
-# suites "VARIABLE=VALUE ..." SUITE...: each in that environment, as many at once as there are processors
+# suites "VARIABLE=VALUE ..." SUITE...: each in that environment, as many at once as there are
+# processors
 suites() {
     with=$1
     shift
@@ -37,10 +39,11 @@ done
 if [ -s "$failed" ]; then cat "$failed"; exit 1; fi
 
 # gcov's text of every program, summed: a line or branch ran if it did in any of them.
-find "$build" -name '*.gcda' | while read -r data; do gcov -b -c -t "$data" 2>/dev/null; done | awk '
+find "$build" -name '*.gcda' | while read -r data; do gcov -b -c -t "$data" 2>/dev/null;
+done | awk '
     $2 ~ /^0:Source:/ || /^ *-: *0:Source:/ { ours = /gpuexec\.h$/; next }
     !ours { next }
-    /^branch/ {                                  # their numbers also count the calls of the line, which are left out
+    /^branch/ {                 # their numbers also count the calls of the line, which are left out
         if (!((at, $2) in taken)) { taken[at, $2] = 0; numbers[at] = numbers[at] " " $2 }
         if ($3 == "taken") taken[at, $2] += $4
         next
@@ -64,16 +67,20 @@ find "$build" -name '*.gcda' | while read -r data; do gcov -b -c -t "$data" 2>/d
     sort -n > "$build/counts.txt"
 
 awk -v lines_wanted=$lines_wanted -v branches_wanted=$branches_wanted '
-    FNR == NR { runs[$1] = $2; branches[$1] = NF - 2; for (i = 3; i <= NF; i++) if ($i > 0) hit[$1]++; next }
-    /^ *>>[a-z-]+ / { section = $1; if (!(section in seen)) { seen[section] = 1; order[++sections] = section } }
+    FNR == NR { runs[$1] = $2; branches[$1] = NF - 2;
+    for (i = 3; i <= NF; i++) if ($i > 0) hit[$1]++; next }
+    /^ *>>[a-z-]+ / { section = $1; if (!(section in seen)) { seen[section] = 1;
+    order[++sections] = section } }
     /^[a-z]+:$/ { next }
     FNR in runs {
         lines[section]++; all++
-        if (runs[FNR] > 0) { ran[section]++; all_ran++ } else never[++nevers] = sprintf("%5d: %s", FNR, $0)
+        if (runs[FNR] > 0) { ran[section]++;
+        all_ran++ } else never[++nevers] = sprintf("%5d: %s", FNR, $0)
         b[section] += branches[FNR]; all_b += branches[FNR]
         t[section] += hit[FNR]; all_t += hit[FNR]
         if (runs[FNR] > 0 && hit[FNR] + 0 < branches[FNR])
-            some[++somes] = sprintf("%5d: %d of %d: %s", FNR, branches[FNR] - hit[FNR], branches[FNR], $0)
+            some[++somes] = sprintf("%5d: %d of %d: %s", FNR, branches[FNR] - hit[FNR],
+                branches[FNR], $0)
     }
     END {
         for (i = 1; i <= somes; i++) print some[i] > details

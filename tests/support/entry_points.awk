@@ -1,18 +1,22 @@
-# Prints build/entry_points.h from the rows of entry points in gpuexec.h (GXI_DRIVER) and entry_points.rows. What
-# includes it defines the macros of the rows that it needs:
+# Prints build/entry_points.h from the rows of entry points in gpuexec.h (GXI_DRIVER) and
+# entry_points.rows. What includes it defines the macros of the rows that it needs:
 #
-#   HEADER_ROW(name, params, arguments)     each row of GXI_DRIVER; arguments: the names of the parameters
-#   DRIVER_ROW(name, version, symbol, suffix, params)      each entry point that the CPU device has; name: CUDA's
+#   HEADER_ROW(name, params, arguments)     each row of GXI_DRIVER; arguments: the names of the
+#                                           parameters
+#   DRIVER_ROW(name, version, symbol, suffix, params)      each entry point that the CPU device has;
+#                                                          name: CUDA's
 #   MISSING_ROW(name, version, symbol, suffix)             each that it lacks
 #   MISSING_SYMBOL(symbol)                  the symbols of those, also with suffixes
 #
-# The n-th interface of an entry point has the symbol name_vn, the first one just the name. The suffix is that of the
-# variant for per-thread default streams; it may be empty. tests/header/abi compares all of this with CUDA's headers.
+# The n-th interface of an entry point has the symbol name_vn, the first one just the name. The
+# suffix is that of the variant for per-thread default streams; it may be empty. tests/header/abi
+# compares all of this with CUDA's headers.
 
 # Calls on a stream have a variant with _ptsz; copies and fills without a stream, one with _ptds.
 function suffix_of(name, params) {
     if (name ~ /^cu(StreamDestroy|LaunchGridAsync)$/) return ""
-    if (params ~ /gxi_cu_stream stream/ || name ~ /^cu(LaunchKernelEx|GraphInstantiateWithParams)$/) return "_ptsz"
+    if (params ~ /gxi_cu_stream stream/ ||
+        name ~ /^cu(LaunchKernelEx|GraphInstantiateWithParams)$/) return "_ptsz"
     return name ~ /^cuMem(cpy|set)/ ? "_ptds" : ""
 }
 function symbol_of(i,    k, rank) {

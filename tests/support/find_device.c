@@ -1,7 +1,8 @@
-/* Prints how many devices the driver has and the name of the first. Fails without a word if it has none.
-   device.sh calls it to choose between the GPU and the CPU device. With any argument it then keeps a context open
-   until its standard input ends: meanwhile the driver starts faster in other processes (in 0.18 s instead of 0.31 on an
-   H200). */
+/* Prints how many devices the driver has and the name of the first. Fails without a word if it has
+   none.
+   device.sh calls it to choose between the GPU and the CPU device. With any argument it then keeps
+   a context open until its standard input ends: meanwhile the driver starts faster in other
+   processes (in 0.18 s instead of 0.31 on an H200). */
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
 #include <stdio.h>

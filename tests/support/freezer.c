@@ -1,11 +1,13 @@
-/* freezer.c - runs a command while stopping and continuing its process group at random moments, as a container does
-   that has used up its share of a processor. A test that relies on time, and not on synchronization, fails here.
+/* freezer.c - runs a command while stopping and continuing its process group at random moments, as
+   a container does that has used up its share of a processor. A test that relies on time, and not
+   on synchronization, fails here.
 
        build/freezer SEED COMMAND ARGUMENT...
 
-   The group runs for 1 to 300 ms, then stops for 100 to 900 ms; the seed decides each of these times. The exit code is
-   the command's (128 + N if signal N killed it). When freezer is terminated, and when the command has ended, it kills
-   what is left of the group. A command that makes a group for itself escapes: put `timeout` before freezer. */
+   The group runs for 1 to 300 ms, then stops for 100 to 900 ms; the seed decides each of these
+   times. The exit code is the command's (128 + N if signal N killed it). When freezer is
+   terminated, and when the command has ended, it kills what is left of the group. A command that
+   makes a group for itself escapes: put `timeout` before freezer. */
 #define _POSIX_C_SOURCE 200809L
 #include <signal.h>
 #include <stdint.h>
@@ -17,11 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RUNS_FROM = 1, RUNS_TO = 300, STOPS_FROM = 100, STOPS_TO = 900 };                           /* milliseconds */
+enum { RUNS_FROM = 1, RUNS_TO = 300, STOPS_FROM = 100, STOPS_TO = 900 }; /* milliseconds */
 
 static uint64_t state;
 
-static long between(long from, long to) {            /* a step of splitmix64 */
+static long between(long from, long to) { /* a step of splitmix64 */
     uint64_t x = state += 0x9E3779B97F4A7C15u;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
@@ -40,7 +42,7 @@ static int wait_for(const sigset_t *signals, long ms) {
 int main(int argc, char **argv) {
     struct sigaction only_ends;
     sigset_t signals, before;
-    int   status = 0, got, stopped = 0;
+    int status = 0, got, stopped = 0;
     pid_t child;
     if (argc < 3) {
         fputs("usage: freezer SEED COMMAND ARGUMENT...\n", stderr);
@@ -49,7 +51,7 @@ int main(int argc, char **argv) {
     state = strtoull(argv[1], NULL, 10);
     memset(&only_ends, 0, sizeof only_ends);
     only_ends.sa_handler = SIG_DFL;
-    only_ends.sa_flags = SA_NOCLDSTOP;               /* no SIGCHLD when the child stops or continues */
+    only_ends.sa_flags = SA_NOCLDSTOP; /* no SIGCHLD when the child stops or continues */
     sigaction(SIGCHLD, &only_ends, NULL);
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);
@@ -68,15 +70,15 @@ int main(int argc, char **argv) {
         perror(argv[2]);
         _exit(127);
     }
-    setpgid(child, child);                           /* whichever of the two comes first */
+    setpgid(child, child); /* whichever of the two comes first */
     for (;;) {
         got = stopped ? wait_for(&signals, between(STOPS_FROM, STOPS_TO))
-              : wait_for(&signals, between(RUNS_FROM, RUNS_TO));
+                      : wait_for(&signals, between(RUNS_FROM, RUNS_TO));
         if (got > 0) break;
         stopped = !stopped;
         kill(-child, stopped ? SIGSTOP : SIGCONT);
     }
-    kill(-child, SIGKILL);                           /* before waitpid, which frees the group's number */
+    kill(-child, SIGKILL); /* before waitpid, which frees the group's number */
     waitpid(child, &status, 0);
     if (got != SIGCHLD) return 128 + got;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

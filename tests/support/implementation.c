@@ -1,4 +1,5 @@
-/* implementation.c - gpuexec's implementation as examples and tests share it, and doors into it for tests. */
+/* implementation.c - gpuexec's implementation as examples and tests share it, and doors into it for
+   tests. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
 #include "doors.h"
@@ -18,7 +19,8 @@ test_function test_replace(const char *name, test_function by) {
 }
 
 uint64_t test_image_hash(gpuexec_module module, const void *image, size_t bytes) {
-    return image ? gxi_hash_bytes(image, bytes) : gxi_peek(module.id, GXI_MODULE)->data.module.info->image_hash;
+    return image ? gxi_hash_bytes(image, bytes)
+                 : gxi_peek(module.id, GXI_MODULE)->data.module.info->image_hash;
 }
 
 unsigned test_slot(uint64_t id, unsigned generation) {

@@ -1,6 +1,6 @@
 /* play.h - what the libraries that play NVRTC and nvJitLink share: settings in the environment. */
 #ifndef _POSIX_C_SOURCE
-#  define _POSIX_C_SOURCE 200809L
+#define _POSIX_C_SOURCE 200809L
 #endif
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@ static const char *setting(const char *name, const char *otherwise) {
 }
 /* The function's result, if it must fail; otherwise 0. */
 static int code_of(const char *function) {
-    return strcmp(setting(PLAY "FAILS", ""), function) ? 0 : atoi(setting(PLAY "CODE", INTERNAL_ERROR));
+    return strcmp(setting(PLAY "FAILS", ""), function) ? 0
+                                                       : atoi(setting(PLAY "CODE", INTERNAL_ERROR));
 }
 #define FAIL_IF_ASKED() \
     do { \

@@ -1,11 +1,13 @@
-/* play_nvrtc.c - a shared library that plays NVRTC, for tests on machines without it and for failures that the real one
-   does not have. It "compiles" PTX: the source is the result. A source without .version has an error. The lowered name
-   of an expression has only its letters, digits and underscores. The Makefile builds it twice: play_nvrtc_old.so lacks
-   the functions that NVRTC 11.0 lacks.
+/* play_nvrtc.c - a shared library that plays NVRTC, for tests on machines without it and for
+   failures that the real one does not have. It "compiles" PTX: the source is the result. A source
+   without .version has an error. The lowered name of an expression has only its letters, digits and
+   underscores. The Makefile builds it twice: play_nvrtc_old.so lacks the functions that NVRTC 11.0
+   lacks.
 
    PLAY_NVRTC_VERSION=13.0       what nvrtcVersion returns
    PLAY_NVRTC_ARCHS="75 90"      the supported architectures
-   PLAY_NVRTC_FAILS=FUNCTION     this function returns PLAY_NVRTC_CODE, by default 11: NVRTC_ERROR_INTERNAL_ERROR
+   PLAY_NVRTC_FAILS=FUNCTION     this function returns PLAY_NVRTC_CODE, by default 11:
+                                 NVRTC_ERROR_INTERNAL_ERROR
    PLAY_NVRTC_LOG=TEXT           the log; without it, the options, one a line
    PLAY_NVRTC_LOG_LINES=N        and N more lines of 100 bytes
    PLAY_NVRTC_NO_CUBIN=1         makes no cubin, PLAY_NVRTC_NO_PTX=1: no PTX
@@ -17,16 +19,16 @@
 
 typedef struct program {
     char *source, *log;
-    char  name[64], options[4096], expressions[8][64], lowered[8][64];
-    int   expression_count;
+    char name[64], options[4096], expressions[8][64], lowered[8][64];
+    int expression_count;
     struct program *next;
 } program;
-static program *programs;                        /* that were not destroyed, so that none counts as leaked */
-static char     programs_lock;
+static program *programs; /* that were not destroyed, so that none counts as leaked */
+static char programs_lock;
 
 int nvrtcVersion(int *major, int *minor);
-int nvrtcCreateProgram(program **made, const char *source, const char *name, int n, const char *const *texts,
-                       const char *const *names);
+int nvrtcCreateProgram(program **made, const char *source, const char *name, int n,
+        const char *const *texts, const char *const *names);
 int nvrtcDestroyProgram(program **p);
 int nvrtcAddNameExpression(program *p, const char *expression);
 int nvrtcCompileProgram(program *p, int n, const char *const *options);
@@ -41,8 +43,8 @@ int nvrtcVersion(int *major, int *minor) {
     return sscanf(setting("PLAY_NVRTC_VERSION", "13.0"), "%d.%d", major, minor) == 2 ? 0 : 11;
 }
 
-int nvrtcCreateProgram(program **made, const char *source, const char *name, int n, const char *const *texts,
-                       const char *const *names) {
+int nvrtcCreateProgram(program **made, const char *source, const char *name, int n,
+        const char *const *texts, const char *const *names) {
     program *p;
     int i;
     FAIL_IF_ASKED();
@@ -50,8 +52,8 @@ int nvrtcCreateProgram(program **made, const char *source, const char *name, int
     if (!p || !(p->source = strdup(source))) abort();
     snprintf(p->name, sizeof p->name, "%s", name);
     for (i = 0; i < n; i++)
-        snprintf(p->options + strlen(p->options), sizeof p->options - strlen(p->options), "header %s: %s\n", names[i],
-                 texts[i]);
+        snprintf(p->options + strlen(p->options), sizeof p->options - strlen(p->options),
+                "header %s: %s\n", names[i], texts[i]);
     while (__atomic_test_and_set(&programs_lock, __ATOMIC_ACQUIRE)) {}
     p->next = programs;
     programs = p;
@@ -97,7 +99,8 @@ static int write_log(program *p, int n, const char *const *options, int bad) {
     return bad ? 6 : 0;
 }
 int nvrtcCompileProgram(program *p, int n, const char *const *options) {
-    const int code = code_of(__func__), result = write_log(p, n, options, !strstr(p->source, ".version"));
+    const int code = code_of(__func__),
+              result = write_log(p, n, options, !strstr(p->source, ".version"));
     FILE *edited = getenv("PLAY_NVRTC_EDITS") ? fopen(getenv("PLAY_NVRTC_EDITS"), "a") : NULL;
     if (edited) {
         fputc(' ', edited);
@@ -147,7 +150,8 @@ static int architectures_of(int *list) {
     char *end;
     int n = 0;
     long one;
-    for (; (one = strtol(text, &end, 10)) != 0; text = end, n++) if (list) list[n] = (int)one;
+    for (; (one = strtol(text, &end, 10)) != 0; text = end, n++)
+        if (list) list[n] = (int)one;
     return n;
 }
 int nvrtcGetNumSupportedArchs(int *count) {
@@ -160,8 +164,10 @@ int nvrtcGetSupportedArchs(int *architectures) {
     architectures_of(architectures);
     return 0;
 }
-/* A cubin that no driver accepts: the header of an ELF file of 64 bytes, for the machine EM_CUDA, without a section. */
-static const unsigned char cubin[64] = { 0x7f, 'E', 'L', 'F', 2, 1, 1, 0x33, 7, 0, 0, 0, 0, 0, 0, 0, 2, 0, 190, 0, 1 };
+/* A cubin that no driver accepts: the header of an ELF file of 64 bytes, for the machine EM_CUDA,
+   without a section. */
+static const unsigned char cubin[64] = { 0x7f, 'E', 'L', 'F', 2, 1, 1, 0x33, 7, 0, 0, 0, 0, 0, 0, 0,
+    2, 0, 190, 0, 1 };
 int nvrtcGetCUBINSize(program *p, size_t *bytes) {
     (void)p;
     FAIL_IF_ASKED();

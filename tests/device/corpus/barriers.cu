@@ -1,10 +1,10 @@
-/* cuda::barrier, cuda::memcpy_async and cuda::pipeline of the C++ library; __syncthreads_count, _and, _or. */
+/* cuda::barrier, cuda::memcpy_async and cuda::pipeline of the C++ library; __syncthreads_count,
+   _and, _or. */
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 #include <cuda/pipeline>
 namespace cg = cooperative_groups;
-extern "C" __global__ void block_barrier(const int *in, int *out)
-{
+extern "C" __global__ void block_barrier(const int *in, int *out) {
     __shared__ int s[128];
     __shared__ cuda::barrier<cuda::thread_scope_block> bar;
     int t = threadIdx.x;
@@ -21,8 +21,7 @@ extern "C" __global__ void block_barrier(const int *in, int *out)
     }
     out[blockIdx.x * 128 + t] = v;
 }
-extern "C" __global__ void async_barrier(const int4 *in, int4 *out)
-{
+extern "C" __global__ void async_barrier(const int4 *in, int4 *out) {
     __shared__ int4 s[64];
     __shared__ cuda::barrier<cuda::thread_scope_block> bar;
     cg::thread_block b = cg::this_thread_block();
@@ -32,8 +31,7 @@ extern "C" __global__ void async_barrier(const int4 *in, int4 *out)
     bar.arrive_and_wait();
     out[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];
 }
-extern "C" __global__ void pipeline(const int *in, int *out, int batches)
-{
+extern "C" __global__ void pipeline(const int *in, int *out, int batches) {
     __shared__ int s[2][128];
     __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
     cg::thread_block b = cg::this_thread_block();
@@ -42,7 +40,8 @@ extern "C" __global__ void pipeline(const int *in, int *out, int batches)
     for (int compute = 0, fetch = 0; compute < batches; compute++) {
         for (; fetch < batches && fetch < compute + 2; fetch++) {
             pipe.producer_acquire();
-            cuda::memcpy_async(b, s[fetch % 2], in + fetch * 128, cuda::aligned_size_t<4>(sizeof s[0]), pipe);
+            cuda::memcpy_async(
+                    b, s[fetch % 2], in + fetch * 128, cuda::aligned_size_t<4>(sizeof s[0]), pipe);
             pipe.producer_commit();
         }
         pipe.consumer_wait();
@@ -51,9 +50,8 @@ extern "C" __global__ void pipeline(const int *in, int *out, int batches)
     }
     out[threadIdx.x] = sum;
 }
-extern "C" __global__ void sync_votes(const int *x, int *o)
-{
+extern "C" __global__ void sync_votes(const int *x, int *o) {
     int v = x[threadIdx.x];
-    o[threadIdx.x] = __syncthreads_count(v & 1) * 4 + (__syncthreads_and(v > 0) != 0) * 2
-        + (__syncthreads_or(v > 990) != 0);
+    o[threadIdx.x] = __syncthreads_count(v & 1) * 4 + (__syncthreads_and(v > 0) != 0) * 2 +
+            (__syncthreads_or(v > 990) != 0);
 }

@@ -1,13 +1,11 @@
 /* int8 dot products: dp4a, dp2a, signed and unsigned; the byte-wise SIMD functions. */
-extern "C" __global__ void dot8(const int *a, const int *b, int *o, int n)
-{
+extern "C" __global__ void dot8(const int *a, const int *b, int *o, int n) {
     int s = 0;
     for (int i = threadIdx.x; i < n; i += 32) s = __dp4a(a[i], b[i], s);
     for (int d = 16; d; d >>= 1) s += __shfl_down_sync(~0u, s, d);
     if (threadIdx.x == 0) *o = s;
 }
-extern "C" __global__ void simd(const unsigned *a, const unsigned *b, unsigned *o, int n)
-{
+extern "C" __global__ void simd(const unsigned *a, const unsigned *b, unsigned *o, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     unsigned x = a[i], y = b[i];

@@ -1,6 +1,5 @@
 /* A radix-2 FFT of 256 points per block, by Stockham's scheme, twiddles by sincospif. */
-extern "C" __global__ void fft(const float2 *in, float2 *out)
-{
+extern "C" __global__ void fft(const float2 *in, float2 *out) {
     __shared__ float2 s[2][256];
     int t = threadIdx.x, from = 0;
     s[0][t] = in[blockIdx.x * 256 + t];

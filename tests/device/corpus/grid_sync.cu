@@ -1,8 +1,8 @@
-/* A cooperative grid: all of its blocks meet between the steps of an iteration, and for a sum over the grid. */
+/* A cooperative grid: all of its blocks meet between the steps of an iteration, and for a sum over
+   the grid. */
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
-extern "C" __global__ void gridsync(float *a, float *b, int n, int it)
-{
+extern "C" __global__ void gridsync(float *a, float *b, int n, int it) {
     cg::grid_group g = cg::this_grid();
     for (int k = 0; k < it; k++) {
         for (unsigned i = g.thread_rank(); i < n; i += g.size())
@@ -14,8 +14,8 @@ extern "C" __global__ void gridsync(float *a, float *b, int n, int it)
     }
 }
 /* part has an element per block; every thread of the grid gets the whole sum */
-extern "C" __global__ void grid_total(const unsigned *x, unsigned *part, unsigned *out, unsigned n)
-{
+extern "C" __global__ void grid_total(
+        const unsigned *x, unsigned *part, unsigned *out, unsigned n) {
     cg::grid_group g = cg::this_grid();
     cg::thread_block b = cg::this_thread_block();
     if (b.thread_rank() == 0) part[g.block_rank()] = 0;

@@ -1,10 +1,10 @@
-/* cooperative_groups below the grid: tiles, coalesced and partitioned groups, reductions and scans of the library. */
+/* cooperative_groups below the grid: tiles, coalesced and partitioned groups, reductions and scans
+   of the library. */
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
 namespace cg = cooperative_groups;
-extern "C" __global__ void tiles(const int *x, int *o, int n)
-{
+extern "C" __global__ void tiles(const int *x, int *o, int n) {
     cg::thread_block b = cg::this_thread_block();
     int i = blockIdx.x * blockDim.x + threadIdx.x, v = x[i];
     auto warp = cg::tiled_partition<32>(b);
@@ -19,11 +19,10 @@ extern "C" __global__ void tiles(const int *x, int *o, int n)
     o[6 * n + i] = (int)(eight.meta_group_rank() * 100 + warp.meta_group_size());
     o[7 * n + i] = eight.any(v > 900) * 2 + eight.all(v > 10);
 }
-extern "C" __global__ void coalesced(const int *x, int *counter, int *o, int n)
-{
+extern "C" __global__ void coalesced(const int *x, int *counter, int *o, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, v = x[i];
     int at = -1, sum = -1, rank = -1;
-    __syncwarp();                                              // who is coalesced below is whoever comes there together
+    __syncwarp();    // who is coalesced below is whoever comes there together
     if (v % 3 == 0) {
         auto g = cg::coalesced_threads();
         if (g.thread_rank() == 0) at = atomicAdd(counter, (int)g.size());

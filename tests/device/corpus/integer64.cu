@@ -1,6 +1,6 @@
-/* 64-bit integers: division and remainder by variables and constants, high products, shifts by any amount, __int128. */
-extern "C" __global__ void divide(const long long *a, const long long *b, long long *o, int n)
-{
+/* 64-bit integers: division and remainder by variables and constants, high products, shifts by any
+   amount, __int128. */
+extern "C" __global__ void divide(const long long *a, const long long *b, long long *o, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     long long x = a[i], y = b[i];
@@ -22,10 +22,10 @@ extern "C" __global__ void divide(const long long *a, const long long *b, long l
     o[14 * n + i] = x < y ? x : y;
     o[15 * n + i] = llabs(x) + __sad((int)x, (int)y, 0);
     o[16 * n + i] = (short)x / ((short)y | 1);
-    o[17 * n + i] = __hadd((int)x, (int)y) + __rhadd((int)x, (int)y) + __uhadd((unsigned)x, (unsigned)y);
+    o[17 * n + i] = __hadd((int)x, (int)y) + __rhadd((int)x, (int)y) +
+            __uhadd((unsigned)x, (unsigned)y);
 }
-extern "C" __global__ void wide(const long long *a, const long long *b, long long *o, int n)
-{
+extern "C" __global__ void wide(const long long *a, const long long *b, long long *o, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     __int128 x = a[i], y = b[i], p = x * y, s = p + ((x << 64) - y);

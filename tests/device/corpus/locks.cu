@@ -1,7 +1,7 @@
-/* Locks that code in the field has: a ticket lock, a spin lock taken by one thread of a block, the last block to come
-   does the rest. */
-extern "C" __global__ void ticket_lock(unsigned *next, volatile unsigned *serving, unsigned *count)
-{
+/* Locks that code in the field has: a ticket lock, a spin lock taken by one thread of a block, the
+   last block to come does the rest. */
+extern "C" __global__ void ticket_lock(
+        unsigned *next, volatile unsigned *serving, unsigned *count) {
     unsigned mine = atomicAdd(next, 1);
     for (bool done = false; !done;) {
         if (*serving == mine) {
@@ -13,8 +13,7 @@ extern "C" __global__ void ticket_lock(unsigned *next, volatile unsigned *servin
         }
     }
 }
-extern "C" __global__ void block_lock(int *lock, int *list, int *length)
-{
+extern "C" __global__ void block_lock(int *lock, int *list, int *length) {
     __shared__ int mine;
     if (threadIdx.x == 0) {
         while (atomicCAS(lock, 0, 1) != 0) __nanosleep(20);
@@ -32,8 +31,7 @@ extern "C" __global__ void block_lock(int *lock, int *list, int *length)
     }
 }
 __device__ unsigned arrived;
-extern "C" __global__ void last_block(const int *x, volatile int *part, int *out, int n)
-{
+extern "C" __global__ void last_block(const int *x, volatile int *part, int *out, int n) {
     __shared__ int s[256];
     __shared__ bool last;
     int t = threadIdx.x, v = 0;
@@ -59,11 +57,12 @@ extern "C" __global__ void last_block(const int *x, volatile int *part, int *out
     }
     if (t == 0) *out = s[0];
 }
-/* Block b waits for the message of block b - 1: a chain in which every store is fenced before its flag. */
-extern "C" __global__ void pass_on(int *message, int *flag)
-{
+/* Block b waits for the message of block b - 1: a chain in which every store is fenced before its
+   flag. */
+extern "C" __global__ void pass_on(int *message, int *flag) {
     if (threadIdx.x == 0 && blockIdx.x) {
-        while (atomicAdd(&flag[blockIdx.x - 1], 0) == 0);
+        while (atomicAdd(&flag[blockIdx.x - 1], 0) == 0)
+            ;
         __threadfence();
     }
     __syncthreads();

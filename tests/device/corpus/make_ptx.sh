@@ -1,14 +1,16 @@
 #!/bin/sh
-# Generates ptx/NAME.sm_75.ptx and ptx/NAME.sm_90.ptx in this folder from NAME.cu, as nvcc writes them: nothing
-# is lowered. Needs nvcc (NVCC=... chooses one). With names as arguments only those. The tests need only the committed
-# files. A kernel that nvcc refuses for sm_75 has text for sm_90 only. Compiled in a directory with a fixed name, which
-# the debug sections contain; trailing blanks are removed.
+# Generates ptx/NAME.sm_75.ptx and ptx/NAME.sm_90.ptx in this folder from NAME.cu, as nvcc writes
+# them: nothing is lowered. Needs nvcc (NVCC=... chooses one). With names as arguments only those.
+# The tests need only the committed files. A kernel that nvcc refuses for sm_75 has text for sm_90
+# only. Compiled in a directory with a fixed name, which the debug sections contain; trailing blanks
+# are removed.
 set -u
 cd "$(dirname "$0")" || exit 1
 here=$PWD
 NVCC=${NVCC:-nvcc}
 command -v "$NVCC" >/dev/null 2>&1 ||
-    { echo "make_ptx.sh: no nvcc here (NVCC=$NVCC): the committed texts are left as they are" >&2; exit 3; }
+    { echo "make_ptx.sh: no nvcc here (NVCC=$NVCC): the committed texts are left as they are" >&2; \
+    exit 3; }
 work=/tmp/gpuexec-corpus                     # a fixed name: the PTX contains it
 rm -rf "$work" && mkdir -p "$work" ptx || exit 1
 trap 'rm -rf "$work"' EXIT

@@ -1,8 +1,7 @@
-/* Double precision: the library as nvcc inlines it (with the slow path of sin for large
-   arguments), and what is exact. */
-#define ROW(k, value) o[(k) * n + i] = (value)
-extern "C" __global__ void math_double(const double *a, const double *b, double *o, int n)
-{
+/* Double precision: the library as nvcc inlines it (with the slow path of sin for large arguments),
+   and what is exact. */
+#define ROW(k, value) o[(k)*n + i] = (value)
+extern "C" __global__ void math_double(const double *a, const double *b, double *o, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     double x = a[i], y = b[i], p = fabs(x) + 1e-3, u = x / (1.0 + fabs(x));
@@ -35,8 +34,7 @@ extern "C" __global__ void math_double(const double *a, const double *b, double 
     ROW(26, exp10(u));
     ROW(27, cospi(u));
 }
-extern "C" __global__ void math_exact(const double *a, const double *b, double *o, int n)
-{
+extern "C" __global__ void math_exact(const double *a, const double *b, double *o, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, e;
     if (i >= n) return;
     double x = a[i], y = b[i], p = fabs(x);

@@ -1,7 +1,6 @@
 /* The single-precision math library, as nvcc inlines it: one row of results per function. */
-#define ROW(k, value) o[(k) * n + i] = (value)
-extern "C" __global__ void math_float(const float *a, const float *b, float *o, int n)
-{
+#define ROW(k, value) o[(k)*n + i] = (value)
+extern "C" __global__ void math_float(const float *a, const float *b, float *o, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float x = a[i], y = b[i], p = fabsf(x) + 1e-3f, u = x / (1.0f + fabsf(x));
@@ -35,8 +34,7 @@ extern "C" __global__ void math_float(const float *a, const float *b, float *o, 
     ROW(27, sinpif(u));
 }
 /* what is exact: compared bit for bit */
-extern "C" __global__ void math_exact(const float *a, const float *b, float *o, int n)
-{
+extern "C" __global__ void math_exact(const float *a, const float *b, float *o, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, e;
     if (i >= n) return;
     float x = a[i], y = b[i], p = fabsf(x), w;
@@ -74,8 +72,7 @@ extern "C" __global__ void math_exact(const float *a, const float *b, float *o, 
     ROW(31, (float)llrintf(x) + (float)lroundf(y));
 }
 /* the intrinsics that are one approximate instruction, or two */
-extern "C" __global__ void math_fast(const float *a, float *o, int n)
-{
+extern "C" __global__ void math_fast(const float *a, float *o, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float x = a[i], p = fabsf(x) + 1e-3f;

@@ -1,8 +1,7 @@
 /* Matrix product in shared tiles of 16 x 16, and one in tiles of 64 x 64 with float4 loads and 4 x
    4 results per thread. */
 #define T 16
-extern "C" __global__ void matmul(const float *A, const float *B, float *C, int M, int N, int K)
-{
+extern "C" __global__ void matmul(const float *A, const float *B, float *C, int M, int N, int K) {
     __shared__ float a[T][T], b[T][T];
     int tx = threadIdx.x, ty = threadIdx.y, r = blockIdx.y * T + ty, c = blockIdx.x * T + tx;
     float s = 0;
@@ -18,8 +17,8 @@ extern "C" __global__ void matmul(const float *A, const float *B, float *C, int 
 }
 
 /* M and N multiples of 64, K of 8; 256 threads */
-extern "C" __global__ void __launch_bounds__(256, 2) sgemm(const float4 *A, const float4 *B, float4 *C, int N, int K)
-{
+extern "C" __global__ void __launch_bounds__(256, 2)
+        sgemm(const float4 *A, const float4 *B, float4 *C, int N, int K) {
     __shared__ __align__(16) float a[8][64], b[8][64];
     int t = threadIdx.x, tx = t % 16, ty = t / 16, row = blockIdx.y * 64, col = blockIdx.x * 64;
     float s[4][4] = {};
@@ -47,5 +46,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) sgemm(const float4 *A, cons
         __syncthreads();
     }
     for (int p = 0; p < 4; p++)
-        C[((row + ty * 4 + p) * N + col) / 4 + tx] = make_float4(s[p][0], s[p][1], s[p][2], s[p][3]);
+        C[((row + ty * 4 + p) * N + col) / 4 + tx] = make_float4(
+                s[p][0], s[p][1], s[p][2], s[p][3]);
 }

@@ -1,13 +1,12 @@
-/* Gravity of all on all, in tiles of float4, once with rsqrtf (approximate) and once with sqrtf
-   and a division (exact). */
-template <bool EXACT> __device__ float3 pull(float4 a, float4 b, float3 f)
-{
-    float dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z, r2 = fmaf(dx, dx, fmaf(dy, dy, fmaf(dz, dz, 0.01f))), s;
+/* Gravity of all on all, in tiles of float4, once with rsqrtf (approximate) and once with sqrtf and
+   a division (exact). */
+template <bool EXACT> __device__ float3 pull(float4 a, float4 b, float3 f) {
+    float dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z,
+          r2 = fmaf(dx, dx, fmaf(dy, dy, fmaf(dz, dz, 0.01f))), s;
     if (EXACT) {
         float r = sqrtf(r2);
         s = b.w / (r * r * r);
-    }
-    else {
+    } else {
         float r = rsqrtf(r2);
         s = b.w * r * r * r;
     }
@@ -16,8 +15,7 @@ template <bool EXACT> __device__ float3 pull(float4 a, float4 b, float3 f)
     f.z = fmaf(dz, s, f.z);
     return f;
 }
-template <bool EXACT> __device__ void all(const float4 *p, float3 *f, int n)
-{
+template <bool EXACT> __device__ void all(const float4 *p, float3 *f, int n) {
     __shared__ float4 s[64];
     int i = blockIdx.x * 64 + threadIdx.x;
     float4 a = p[i];

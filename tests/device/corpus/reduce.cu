@@ -1,6 +1,5 @@
 /* Sums: a tree in dynamic shared memory, warp shuffles, a floating-point atomic. */
-extern "C" __global__ void reduce(const float *x, float *out, int n)
-{
+extern "C" __global__ void reduce(const float *x, float *out, int n) {
     extern __shared__ float s[];
     int t = threadIdx.x;
     float v = 0;
@@ -17,8 +16,7 @@ extern "C" __global__ void reduce(const float *x, float *out, int n)
         if (!t) atomicAdd(out, v);
     }
 }
-extern "C" __global__ void reduce_warp(const int *x, int *out, int n)
-{
+extern "C" __global__ void reduce_warp(const int *x, int *out, int n) {
     __shared__ int s[32];
     int t = threadIdx.x, l = t & 31, w = t >> 5, v = 0;
     for (int i = blockIdx.x * blockDim.x + t; i < n; i += gridDim.x * blockDim.x) v += x[i];

@@ -1,6 +1,6 @@
-/* Rows of a network: softmax and layer normalisation with block reductions, GELU; expf, rsqrtf, tanhf in one kernel. */
-__device__ float block_reduce(float v, bool maximum)
-{
+/* Rows of a network: softmax and layer normalisation with block reductions, GELU; expf, rsqrtf,
+   tanhf in one kernel. */
+__device__ float block_reduce(float v, bool maximum) {
     __shared__ float s[32];
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     for (int o = 16; o; o >>= 1) {
@@ -17,8 +17,7 @@ __device__ float block_reduce(float v, bool maximum)
     }
     return v;
 }
-extern "C" __global__ void softmax(const float *x, float *y, int n)
-{
+extern "C" __global__ void softmax(const float *x, float *y, int n) {
     x += (size_t)blockIdx.x * n;
     y += (size_t)blockIdx.x * n;
     float m = -INFINITY, s = 0;
@@ -28,8 +27,7 @@ extern "C" __global__ void softmax(const float *x, float *y, int n)
     s = block_reduce(s, false);
     for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = expf(x[i] - m) / s;
 }
-extern "C" __global__ void layer_norm_gelu(const float *x, float *y, int n)
-{
+extern "C" __global__ void layer_norm_gelu(const float *x, float *y, int n) {
     x += (size_t)blockIdx.x * n;
     y += (size_t)blockIdx.x * n;
     float s = 0, q = 0;

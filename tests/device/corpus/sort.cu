@@ -1,6 +1,6 @@
-/* Sorting: a bitonic network of keys with values in shared memory, a radix sort of a block by ballots and counting. */
-extern "C" __global__ void bitonic(unsigned *keys, unsigned *values)
-{
+/* Sorting: a bitonic network of keys with values in shared memory, a radix sort of a block by
+   ballots and counting. */
+extern "C" __global__ void bitonic(unsigned *keys, unsigned *values) {
     __shared__ unsigned k[512], v[512];
     unsigned t = threadIdx.x, base = blockIdx.x * 512;
     for (unsigned i = t; i < 512; i += 256) {
@@ -28,12 +28,12 @@ extern "C" __global__ void bitonic(unsigned *keys, unsigned *values)
     }
 }
 /* 256 threads sort 256 keys, one bit in each round */
-extern "C" __global__ void radix(unsigned *keys)
-{
+extern "C" __global__ void radix(unsigned *keys) {
     __shared__ unsigned s[256], warp_zeros[8];
     unsigned t = threadIdx.x, lane = t & 31, key = keys[blockIdx.x * 256 + t];
     for (unsigned bit = 0; bit < 32; bit++) {
-        unsigned zeros = __ballot_sync(~0u, !(key >> bit & 1)), before = __popc(zeros & ((1u << lane) - 1)), total = 0;
+        unsigned zeros = __ballot_sync(~0u, !(key >> bit & 1)),
+                 before = __popc(zeros & ((1u << lane) - 1)), total = 0;
         if (lane == 0) warp_zeros[t >> 5] = __popc(zeros);
         __syncthreads();
         for (unsigned w = 0; w < 8; w++) {

@@ -1,6 +1,5 @@
 /* volatile memory, nanosleep, clocks, special registers, fences of every scope. */
-extern "C" __global__ void handshake(volatile int *flag, int *out)
-{
+extern "C" __global__ void handshake(volatile int *flag, int *out) {
     __shared__ volatile int turn;
     int w = threadIdx.x / 32;
     if (threadIdx.x == 0) turn = 0;
@@ -13,8 +12,7 @@ extern "C" __global__ void handshake(volatile int *flag, int *out)
         turn = w + 1;
     }
 }
-extern "C" __global__ void clocks(unsigned long long *o)
-{
+extern "C" __global__ void clocks(unsigned long long *o) {
     long long a = clock64(), b;
     unsigned long long t0, t1;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t0));
@@ -26,8 +24,7 @@ extern "C" __global__ void clocks(unsigned long long *o)
     unsigned c0 = clock();
     o[threadIdx.x] = b > a && t1 > t0 && (c0 || 1);
 }
-extern "C" __global__ void special(unsigned *o)
-{
+extern "C" __global__ void special(unsigned *o) {
     unsigned t = threadIdx.x, lane, warp, sm, nsm, lt, ge, nw, dyn;
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
     asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
@@ -37,12 +34,11 @@ extern "C" __global__ void special(unsigned *o)
     asm("mov.u32 %0, %%lanemask_ge;" : "=r"(ge));
     asm volatile("mov.u32 %0, %%nwarpid;" : "=r"(nw));
     asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(dyn));
-    o[t] = lane + (lt == (1u << lane) - 1) * 100 + (ge == ~lt) * 200 + (sm < nsm) * 400 + (warp < nw) * 800
-        + dyn * 10000;
+    o[t] = lane + (lt == (1u << lane) - 1) * 100 + (ge == ~lt) * 200 + (sm < nsm) * 400 +
+            (warp < nw) * 800 + dyn * 10000;
 }
 /* warp-synchronous code of old: volatile shared memory, __syncwarp between the steps */
-extern "C" __global__ void old_reduce(const int *x, int *o)
-{
+extern "C" __global__ void old_reduce(const int *x, int *o) {
     __shared__ volatile int s[64];
     int t = threadIdx.x;
     s[t] = x[blockIdx.x * 64 + t];

@@ -1,8 +1,7 @@
 /* Tensor cores. */
 #include <mma.h>
 using namespace nvcuda;
-extern "C" __global__ void wmma_gemm(const half *a, const half *b, float *c)
-{
+extern "C" __global__ void wmma_gemm(const half *a, const half *b, float *c) {
     wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> fa;
     wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> fb;
     wmma::fragment<wmma::accumulator, 16, 16, 16, float> fc;

@@ -1,12 +1,15 @@
-/* forms.c - compares which instruction forms the device loads with which ones ptxas assembles. README.md describes the
-   files and their notation.
+/* forms.c - compares which instruction forms the device loads with which ones ptxas assembles.
+   README.md describes the files and their notation.
 
-     forms check          loads every form and compares with VERDICTS, except for the lines of DIFFERENCES
+     forms check          loads every form and compares with VERDICTS, except for the lines of
+                          DIFFERENCES
      forms list           prints every form: its number, ptxas's verdict, its text
-     forms ptx            reads numbers, prints one module in which each of them is a kernel on a separate line
-     forms verdicts       reads the numbers of the forms that ptxas refuses, prints the new VERDICTS */
+     forms ptx            reads numbers, prints one module in which each of them is a kernel on a
+                          separate line
+     forms verdicts       reads the numbers of the forms that ptxas refuses, prints the new
+     VERDICTS */
 #ifndef _POSIX_C_SOURCE
-#  define _POSIX_C_SOURCE 200809L
+#define _POSIX_C_SOURCE 200809L
 #endif
 #include "../../../gpuexec.h"
 #include <stdbool.h>
@@ -19,14 +22,20 @@
 
 enum { LINE = 8000, TEXT = 400, GROUPS = 24, SETS = 40, ROWS = 1000 };
 
-struct group { const char *choice[80]; unsigned len[80], n; };
-struct row { uint32_t key; unsigned first, n; };
+struct group {
+    const char *choice[80];
+    unsigned len[80], n;
+};
+struct row {
+    uint32_t key;
+    unsigned first, n;
+};
 
-static char **forms, *accepted;                   /* the texts; per form 1 if ptxas takes it */
+static char **forms, *accepted; /* the texts; per form 1 if ptxas takes it */
 static unsigned nforms, room;
 static struct row rows[ROWS];
 static unsigned nrows;
-static uint64_t *seen;                            /* a hash table of the texts */
+static uint64_t *seen; /* a hash table of the texts */
 enum { SEEN = 1 << 22 };
 
 static struct { char name[16], *text; } sets[SETS];
@@ -43,7 +52,8 @@ static uint64_t hash(const char *s) {
     return (h ^ h >> 29) | 1;
 }
 
-/* The next line, together with those after it that begin with spaces; false at the end of the file. */
+/* The next line, together with those after it that begin with spaces; false at the end of the
+   file. */
 static bool next_line(FILE *f, char line[LINE]) {
     size_t n = 0;
     int c;
@@ -73,11 +83,17 @@ static FILE *open_file(const char *path) {
 }
 
 static unsigned type_bits(const char *word, size_t n) {
-    static const struct { const char *names; unsigned bits; } types[] = {
-        { " pred ", 1 }, { " b8 u8 s8 e2m1x2 ", 8 },
+    static const struct {
+        const char *names;
+        unsigned bits;
+    } types[] = {
+        { " pred ", 1 },
+        { " b8 u8 s8 e2m1x2 ", 8 },
         { " b16 u16 s16 f16 bf16 e4m3x2 e5m2x2 e2m3x2 e3m2x2 ue8m0x2 ", 16 },
-        { " b32 u32 s32 f32 f16x2 bf16x2 u16x2 s16x2 tf32 e4m3x4 ", 32 }, { " b64 u64 s64 f64 f32x2 ", 64 },
-        { " b128 ", 128 } };
+        { " b32 u32 s32 f32 f16x2 bf16x2 u16x2 s16x2 tf32 e4m3x4 ", 32 },
+        { " b64 u64 s64 f64 f32x2 ", 64 },
+        { " b128 ", 128 },
+    };
     char spaced[16];
     if (n > 12) return 0;
     snprintf(spaced, sizeof spaced, " %.*s ", (int)n, word);
@@ -86,7 +102,8 @@ static unsigned type_bits(const char *word, size_t n) {
     return 0;
 }
 
-/* Replaces $0, $1 by registers as wide as the first and second type of the opcode (without a second one: the first). */
+/* Replaces $0, $1 by registers as wide as the first and second type of the opcode (without a second
+   one: the first). */
 static void add_form(const char *text) {
     char out[TEXT];
     unsigned bits[2] = { 32, 32 }, types = 0;
@@ -94,23 +111,26 @@ static void add_form(const char *text) {
     for (const char *w = text; *w && *w != ' ';) {
         size_t len = strcspn(w, ". ");
         const unsigned b = type_bits(w, len);
-        if (b && types < 2) for (bits[types++] = b; types == 1 && bits[1] != b;) bits[1] = b;
+        if (b && types < 2)
+            for (bits[types++] = b; types == 1 && bits[1] != b;) bits[1] = b;
         w += len + (w[len] == '.');
     }
     for (const char *c = text; *c; c++) {
         if (*c == '$') {
             const unsigned b = bits[*++c - '0'];
             n += (size_t)(b == 1 ? snprintf(out + n, TEXT - n, "%%pred")
-                : snprintf(out + n, TEXT - n, "%%b%u", b == 8 ? 16 : b));
+                                 : snprintf(out + n, TEXT - n, "%%b%u", b == 8 ? 16 : b));
         } else out[n++] = *c;
         if (n > TEXT - 20) stop("a form is too long: ", text);
     }
     out[n] = 0;
     const uint64_t h = hash(out);
     unsigned at = (unsigned)(h % SEEN);
-    for (; seen[at]; at = (at + 1) % SEEN) if (seen[at] == h) return;
+    for (; seen[at]; at = (at + 1) % SEEN)
+        if (seen[at] == h) return;
     seen[at] = h;
-    if (nforms == room && !(forms = realloc(forms, (room = 2 * room + 4096) * sizeof *forms))) abort();
+    if (nforms == room && !(forms = realloc(forms, (room = 2 * room + 4096) * sizeof *forms)))
+        abort();
     if (nforms > SEEN / 2) stop("too many forms", "");
     if (!(forms[nforms] = malloc(n + 1))) abort();
     memcpy(forms[nforms++], out, n + 1);
@@ -172,7 +192,8 @@ static void put_sets(const char *line, char *out) {
         unsigned s = 0;
         while (s < nsets && (strlen(sets[s].name) != len || memcmp(sets[s].name, line, len))) s++;
         if (s == nsets) stop("an unknown set: ", line);
-        n += (size_t)snprintf(out + n, LINE - n, "%s%s%s", inside ? "" : "(", sets[s].text, inside ? "" : ")");
+        n += (size_t)snprintf(
+                out + n, LINE - n, "%s%s%s", inside ? "" : "(", sets[s].text, inside ? "" : ")");
         line += len;
         if (n > LINE - 100) stop("a line is too long: ", line);
     }
@@ -209,19 +230,26 @@ static void read_list(void) {
 /* ---- modules */
 
 static const char head[] = ".version 9.0\n.target sm_90\n.address_size 64\n"
-    ".global .align 16 .b8 global[64]; .shared .align 16 .b8 shared[64]; .const .align 16 .b8 constant[64];"
-    ".func (.param .b32 r) function(.param .b32 a) { ret; }\n";
+                           ".global .align 16 .b8 global[64]; .shared .align 16 .b8 shared[64]; "
+                           ".const .align 16 .b8 constant[64];"
+                           ".func (.param .b32 r) function(.param .b32 a) { ret; }\n";
 enum { HEAD_LINES = 4 };
 
 static void print_kernel(char *out, size_t size, unsigned number) {
-    snprintf(out, size, ".entry k%u(.param .align 16 .b8 parameter[64]) { .local .align 16 .b8 local[64];"
-        ".param .align 16 .b8 argument[64];"
-        ".reg .pred %%pred, %%pred2; .reg .b8 %%b8, %%b8b; .reg .b16 %%b16, %%b16b; .reg .u16 %%u16; .reg .s16 %%s16;"
-        ".reg .f16 %%f16; .reg .b16 %%bf16; .reg .b32 %%b32, %%b32b; .reg .u32 %%u32; .reg .s32 %%s32; .reg .f32 %%f32;"
-        ".reg .f16x2 %%f16x2; .reg .b32 %%bf16x2; .reg .b64 %%b64, %%b64b; .reg .u64 %%u64; .reg .s64 %%s64;"
-        ".reg .f64 %%f64; .reg .b128 %%b128; .reg .v2 .u32 %%v2u32; .reg .v4 .u32 %%v4u32;"
-        "targets: .branchtargets label; prototype: .callprototype (.param .b32 r) _ (.param .b32 a);"
-        " %s; label: ret; }\n", number, forms[number]);
+    snprintf(out, size,
+            ".entry k%u(.param .align 16 .b8 parameter[64]) { .local .align 16 .b8 local[64];"
+            ".param .align 16 .b8 argument[64];"
+            ".reg .pred %%pred, %%pred2; .reg .b8 %%b8, %%b8b; .reg .b16 %%b16, %%b16b; .reg .u16 "
+            "%%u16; .reg .s16 %%s16;"
+            ".reg .f16 %%f16; .reg .b16 %%bf16; .reg .b32 %%b32, %%b32b; .reg .u32 %%u32; .reg "
+            ".s32 %%s32; .reg .f32 %%f32;"
+            ".reg .f16x2 %%f16x2; .reg .b32 %%bf16x2; .reg .b64 %%b64, %%b64b; .reg .u64 %%u64; "
+            ".reg .s64 %%s64;"
+            ".reg .f64 %%f64; .reg .b128 %%b128; .reg .v2 .u32 %%v2u32; .reg .v4 .u32 %%v4u32;"
+            "targets: .branchtargets label; prototype: .callprototype (.param .b32 r) _ (.param "
+            ".b32 a);"
+            " %s; label: ret; }\n",
+            number, forms[number]);
 }
 
 static bool read_number(unsigned *number) {
@@ -240,7 +268,8 @@ static void print_ptx(void) {
     }
 }
 
-/* ---- verdicts: for each line of LIST, a hash of its text, the number of its forms, and a bit for each */
+/* ---- verdicts: for each line of LIST, a hash of its text, the number of its forms, and a bit for
+   each */
 
 static const char letters[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-";
 
@@ -270,9 +299,11 @@ static void read_verdicts(void) {
         unsigned long key = 0;
         unsigned n = 0;
         int at = 0;
-        if (!next_line(f, line) || sscanf(line, "%lx %u %n", &key, &n, &at) != 2 || key != rows[r].key ||
-            n != rows[r].n || strlen(line + at) != (n + 5) / 6)
-            stop("VERDICTS is not that of LIST: run tests/device/forms/verdicts.sh, which needs ptxas 13.0", "");
+        if (!next_line(f, line) || sscanf(line, "%lx %u %n", &key, &n, &at) != 2 ||
+                key != rows[r].key || n != rows[r].n || strlen(line + at) != (n + 5) / 6)
+            stop("VERDICTS is not that of LIST: run tests/device/forms/verdicts.sh, which needs "
+                 "ptxas 13.0",
+                    "");
         for (unsigned i = 0; i < n; i++) {
             const char *bits = strchr(letters, line[(unsigned)at + i / 6]);
             if (bits) accepted[rows[r].first + i] = (char)((bits - letters) >> i % 6 & 1);
@@ -287,11 +318,15 @@ enum { MOST_DIFFERENCES = 20 };
 
 static int check(void) {
     static char text[5000], line[LINE * 2];
-    struct { char *form; bool met; } known[MOST_DIFFERENCES];
+    struct {
+        char *form;
+        bool met;
+    } known[MOST_DIFFERENCES];
     unsigned nknown = 0, passed = 0, failed = 0, step = 1;
     gpuexec_device_info info;
     if (gpuexec_device_get_info(0, &info) != GPUEXEC_OK) stop(gpuexec_error_text(), "");
-    if (strstr(info.name, "NVIDIA")) step = getenv("FORMS_ALL") ? 1 : 64;       /* its driver compiles for some ms */
+    /* its driver compiles for some ms */
+    if (strstr(info.name, "NVIDIA")) step = getenv("FORMS_ALL") ? 1 : 64;
     if (info.compute_capability < 90 || gpuexec_driver_version() != 13000) {
         puts("skipped: forms: the verdicts are those of ptxas 13.0 for sm_90\n"
              "suite forms: 0 passed, 0 failed, 1 skipped");
@@ -300,7 +335,8 @@ static int check(void) {
     FILE *f = open_file("tests/device/forms/DIFFERENCES");
     while (next_line(f, line)) {
         char *reason = strstr(line, "   # ");
-        if (!reason || nknown == MOST_DIFFERENCES) stop("DIFFERENCES: too many lines, or one without a reason: ", line);
+        if (!reason || nknown == MOST_DIFFERENCES)
+            stop("DIFFERENCES: too many lines, or one without a reason: ", line);
         *reason = 0;
         known[nknown].met = false;
         if (!(known[nknown++].form = strdup(line))) abort();
@@ -322,7 +358,7 @@ static int check(void) {
         } else if (loads != accepted[i] && (k == nknown || step > 1)) {
             const char *why = loads ? "" : strstr(gpuexec_error_text(), "error   :");
             printf("%s: ptxas %s it, the device %s\n", forms[i], accepted[i] ? "takes" : "refuses",
-                   loads ? "loads it" : "does not");
+                    loads ? "loads it" : "does not");
             if (why && getenv("FORMS_VERBOSE")) printf("    %.*s\n", (int)strcspn(why, "\n"), why);
             failed++;
         } else passed++;
@@ -347,11 +383,14 @@ int main(int argc, char **argv) {
     if (!strcmp(what, "ptx")) print_ptx();
     else if (!strcmp(what, "verdicts")) print_verdicts();
     else if (!strcmp(what, "count")) printf("%u\n", nforms);
-    else if (!strcmp(what, "texts")) for (unsigned i = 0; i < nforms; i++) puts(forms[i]);
+    else if (!strcmp(what, "texts"))
+        for (unsigned i = 0; i < nforms; i++) puts(forms[i]);
     else {
         read_verdicts();
         if (!strcmp(what, "check")) code = check();
-        else for (unsigned i = 0; i < nforms; i++) printf("%u %s %s\n", i, accepted[i] ? "takes" : "refuses", forms[i]);
+        else
+            for (unsigned i = 0; i < nforms; i++)
+                printf("%u %s %s\n", i, accepted[i] ? "takes" : "refuses", forms[i]);
     }
     for (unsigned i = 0; i < nforms; i++) free(forms[i]);
     for (unsigned s = 0; s < nsets; s++) free(sets[s].text);

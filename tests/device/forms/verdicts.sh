@@ -1,18 +1,22 @@
 #!/bin/sh
-# Makes VERDICTS: which forms of LIST ptxas 13.0 takes for sm_90. Many forms are assembled as one module, each in a
-# kernel on a separate line; ptxas reports every line that it refuses, and the rest is assembled again until it takes
-# all of them. Then each 200th form, and some more, are assembled alone: their verdicts must be the same.
+# Makes VERDICTS: which forms of LIST ptxas 13.0 takes for sm_90. Many forms are assembled as one
+# module, each in a kernel on a separate line; ptxas reports every line that it refuses, and the
+# rest is assembled again until it takes all of them. Then each 200th form, and some more, are
+# assembled alone: their verdicts must be the same.
 #   verdicts.sh          replaces VERDICTS
 #   verdicts.sh check    only compares with it; exit code 77: there is no ptxas 13.0
 cd "$(dirname "$0")/../../.." || exit 1
 forms=${BUILD:-build}/forms ptxas=${PTXAS:-ptxas}
-"$ptxas" --version 2>/dev/null | grep -q 'release 13\.0' || { echo "no ptxas of CUDA 13.0"; exit 77; }
+"$ptxas" --version 2>/dev/null | grep -q 'release 13\.0' ||
+    { echo "no ptxas of CUDA 13.0"; exit 77; }
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 
-# assemble FILE: reads numbers from FILE, prints those that ptxas refuses, or "failed" if it says no line.
+# assemble FILE: reads numbers from FILE, prints those that ptxas refuses, or "failed" if it says no
+# line.
 assemble() {
     "$forms" ptx < "$1" > "$1.ptx"
-    ! "$ptxas" -arch=sm_90 "$1.ptx" -o /dev/null > "$1.log" 2>&1 || grep -q 'uses 32-bit' "$1.log" || return 0
+    ! "$ptxas" -arch=sm_90 "$1.ptx" -o /dev/null > "$1.log" 2>&1 ||
+        grep -q 'uses 32-bit' "$1.log" || return 0
     sed -n -e 's/^ptxas.* line \([0-9]*\); *[ef][ra][rt][oa][rl] *:.*/\1/p' \
         -e 's/.*uses 32-bit address on line .\([0-9]*\).*/\1/p' \
         "$1.log" | sort -nu > "$1.lines"
@@ -54,7 +58,8 @@ wrong=0
 for number in $(seq 7 200 $((count - 1))); do
     echo "$number" > "$work/one"
     alone=$(assemble "$work/one" | wc -l)
-    [ "$alone" -eq "$(grep -cx "$number" "$work/refused")" ] || { echo "form $number: not the same alone"; wrong=1; }
+    [ "$alone" -eq "$(grep -cx "$number" "$work/refused")" ] ||
+        { echo "form $number: not the same alone"; wrong=1; }
 done
 [ $wrong -eq 0 ] || exit 1
 "$forms" verdicts < "$work/refused" > "$work/verdicts"

@@ -1,82 +1,177 @@
-/* driver.c - the driver API of the CPU device itself: an input is a list of entry points called with valid, stale,
-   foreign, zero and invented handles, from one thread or from two at the same time, also while the other thread
-   destroys the objects in use. Nothing may crash, hang or leak; results are CUresults that have names.
+/* driver.c - the driver API of the CPU device itself: an input is a list of entry points called
+   with valid, stale, foreign, zero and invented handles, from one thread or from two at the same
+   time, also while the other thread destroys the objects in use. Nothing may crash, hang or leak;
+   results are CUresults that have names.
 
-   The calls use one prototype with twelve 64-bit arguments, which the calling conventions of 64-bit Linux allow if no
-   floating-point number is passed. */
+   The calls use one prototype with twelve 64-bit arguments, which the calling conventions of 64-bit
+   Linux allow if no floating-point number is passed. */
 #define _GNU_SOURCE 1
 #include "../../support/fuzz/fuzz.h"
 #include <dlfcn.h>
 #include <pthread.h>
 
-typedef int entry(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-                  uint64_t, uint64_t);
+typedef int entry(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+        uint64_t, uint64_t, uint64_t, uint64_t);
 enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2, NOT_SUPPORTED = 801 };
 
-/* One letter per argument. Handles: c context, s stream, e event, m module, f function or kernel, l link state,
-   p memory pool, r library. The capital letter: a place for a new one. 1 graph, 2 node, 3 executable graph; ! @ #:
-   places for new ones.
+/* One letter per argument. Handles: c context, s stream, e event, m module, f function or kernel, l
+   link state, p memory pool, r library. The capital letter: a place for a new one. 1 graph, 2 node,
+   3 executable graph; ! @ #: places for new ones.
 
-     a A   device address, place for one        h   host memory, at least HALF bytes   b   at most HALF bytes
-     o     room for a result, or NULL           w   a word that is 7, for streams      z   a size, mostly not large
-     N     any number                           n   a small one                        i   64-bit zero
-     t T   a PTX text, its length               k   a name                             g G callbacks
-     x     kernel parameters                    y   a launch's configuration           Y   two devices' launches
-     j     a CUDA_MEMCPY2D                      d   device                             u U 0 to 4, 0 to 2
-     v     mostly 1                             q   7, twice if 64 bits                B O 4 nodes, room for 0 to 16
-     H     h, aligned for any struct            D   a CUmemPoolProps                   0   zero or n
-     J     a CUDA_MEMCPY3D or _PEER             X   4 addresses for a batch            Z   their sizes
-     W     4 indices                            Q   4 CUmemcpyAttributes               K   a CUmemAccessDesc
-     -     none: what has such a parameter is not called
+     a A  device address, place for one        h   host memory, HALF bytes or more  b   at most HALF
+                                                   bytes
+     o    room for a result, or NULL           w   a word that is 7, for streams    z   a size,
+                                                   mostly small
+     N    any number                           n   a small one                      i   64-bit zero
+     t T  a PTX text, its length               k   a name                           g G callbacks
+     x    kernel parameters                    y   a launch's configuration         Y   two devices'
+                                                   launches
+     j    a CUDA_MEMCPY2D                      d   device                           u U 0 to 4, 0 to
+                                                   2
+     v    mostly 1                             q   7, twice if 64 bits              B O 4 nodes,
+                                                   room for 16
+     H    h, aligned for any struct            D   a CUmemPoolProps                 0   zero or n
+     J    a CUDA_MEMCPY3D or _PEER             X   4 addresses for a batch          Z   their sizes
+     W    4 indices                            Q   4 CUmemcpyAttributes             K   a
+                                                   CUmemAccessDesc
+     -    none: what has such a parameter is not called
 
-   The letter of a parameter is that of the first line with its type and one of the names, or with no names. */
-static const struct { char letter; const char *type, *names; } letters[] = {
-    { 'c', "gxi_cu_context", "" }, { 'C', "gxi_cu_context *", "" }, { 's', "gxi_cu_stream", "" },
-    { 'S', "gxi_cu_stream *", "" }, { 'e', "gxi_cu_event", "" }, { 'E', "gxi_cu_event *", "" },
-    { 'm', "gxi_cu_module", "" }, { 'M', "gxi_cu_module *", "" }, { 'f', "gxi_cu_function", "" },
-    { 'o', "gxi_cu_function *", " functions " }, { 'F', "gxi_cu_function *", "" }, { 'r', "gxi_cu_library", "" },
-    { 'o', "gxi_cu_library *", " of " }, { 'R', "gxi_cu_library *", "" }, { '1', "gxi_cu_graph", "" },
-    { 'o', "gxi_cu_graph *", " into child " }, { '!', "gxi_cu_graph *", "" }, { '3', "gxi_cu_exec", "" },
-    { '#', "gxi_cu_exec *", "" }, { '2', "gxi_cu_node", "" }, { '@', "gxi_cu_node *", " node nodes " },
-    { 'o', "gxi_cu_node *", " failed " }, { 'B', "gxi_cu_node *", " set " }, { 'H', "gxi_cu_node *", "" },
-    { 'B', "const gxi_cu_node *", "" }, { 'o', "const gxi_cu_node **", "" }, { 'i', "const gxi_edge *", "" },
-    { 'H', "gxi_edge *", "" }, { 'o', "const gxi_edge **", "" }, { 'g', "gxi_cu_host_function", "" },
-    { 'G', "gxi_cu_stream_callback", "" }, { '-', "gxi_cu_log_callback", "" }, { 'i', "gxi_cu_shared_of", "" },
-    { 'w', "gpuexec_ptr", " word " }, { 'h', "gpuexec_ptr", " to_any from_any " }, { 'a', "gpuexec_ptr", "" },
-    { 'X', "gpuexec_ptr *", " to from " }, { 'o', "gpuexec_ptr *", " base mapped freed " },
-    { 'A', "gpuexec_ptr *", "" }, { 'j', "const gxi_memcpy2d *", "" }, { 'J', "const gxi_memcpy3d *", " copy " },
-    { 'K', "const gxi_access *", "" }, { 'Q', "gxi_batch_attributes *", "" },
-    { 'D', "const gxi_pool_properties *", "" }, { 'K', "gxi_location *", "" }, { 'n', "gxi_location", "" },
-    { 'y', "const gxi_launch_config *", "" }, { 'H', "gxi_launch_value *", "" },
-    { 'H', "const gxi_launch_value *", "" }, { '-', "const gxi_memcpy3d *", "" }, { 'H', "gxi_memcpy3d *", "" },
-    { '-', "const gxi_kernel_node *", "" }, { 'H', "gxi_kernel_node *", "" }, { '-', "const gxi_fill_node *", "" },
-    { 'H', "gxi_fill_node *", "" }, { '-', "const gxi_host_node *", "" }, { 'H', "gxi_host_node *", "" },
-    { 'H', "gxi_alloc_node *", " out " }, { '-', "gxi_alloc_node *", "" }, { '-', "gxi_condition_node *", "" },
-    { 'H', "gxi_update *", "" }, { 'H', "gxi_ipc_handle *", "" }, { '-', "gxi_ipc_handle", "" }, { '-', "float", "" },
-    { 'l', "void *", " state " }, { 'p', "void *", " pool " }, { 'f', "void *", " kernel " },
-    { 't', "void *", " data " }, { 'h', "void *", " to from values memory pages " }, { 'N', "void *", " handle " },
-    { 'H', "void *", " out about box " }, { 'o', "void *", " value properties " },
-    { 'i', "void *", " user affinity " }, { 'Y', "void *", " launches " }, { '-', "void *", "" },
-    { 'L', "void **", " state " }, { 'P', "void **", " pool " }, { 'F', "void **", " kernel " },
-    { 'x', "void **", " params " }, { 'i', "void **", " extra values library_values " },
-    { 'o', "void **", " image symbol function kernels green " }, { '-', "void **", "" },
-    { 't', "const void *", " image " }, { 'h', "const void *", " from " }, { '-', "const void *", "" },
-    { 'o', "const void **", "" }, { '-', "const char *", " to_path " }, { 'k', "const char *", "" },
-    { 'o', "const char **", "" }, { 'h', "char *", "" }, { 'o', "unsigned char *", "" },
-    { 'o', "const unsigned char *", "" }, { 'd', "int", " device ordinal peer " }, { 'U', "int", " mode " },
-    { 'v', "int", " type x y z width height " }, { 'b', "int", " size " },
-    { 'N', "int", " error version threads blocks offset " }, { 'z', "int", " value " }, { 'n', "int", "" },
-    { 'v', "unsigned", " gx gy gz bx by bz " }, { '0', "unsigned", " flags n library_n shared " },
-    { 'U', "unsigned", " count " }, { 'z', "unsigned", " bytes " }, { 'n', "unsigned", "" },
-    { 'n', "unsigned char", "" }, { 'n', "unsigned short", "" }, { '0', "unsigned long long", "" },
-    { '0', "uint64_t", " flags " }, { 'N', "uint64_t", " value " }, { 'u', "size_t", " n copies " },
-    { 'U', "size_t", " accesses " }, { 'i', "size_t", " boxes number " }, { 'n', "size_t", " index " },
-    { 'b', "size_t", " size " }, { 'z', "size_t", "" }, { 'O', "size_t *", " count " }, { 'Z', "size_t *", " sizes " },
-    { 'W', "size_t *", " firsts " }, { 'i', "int *", " options attributes library_options " }, { 'o', "int *", "" },
-    { 'o', "size_t *", "" }, { 'o', "unsigned *", "" }, { 'o', "float *", "" }, { 'o', "uint64_t *", "" },
+   The letter of a parameter is that of the first line with its type and one of the names, or with
+   no names. */
+static const struct {
+    char letter;
+    const char *type, *names;
+} letters[] = {
+    { 'c', "gxi_cu_context", "" },
+    { 'C', "gxi_cu_context *", "" },
+    { 's', "gxi_cu_stream", "" },
+    { 'S', "gxi_cu_stream *", "" },
+    { 'e', "gxi_cu_event", "" },
+    { 'E', "gxi_cu_event *", "" },
+    { 'm', "gxi_cu_module", "" },
+    { 'M', "gxi_cu_module *", "" },
+    { 'f', "gxi_cu_function", "" },
+    { 'o', "gxi_cu_function *", " functions " },
+    { 'F', "gxi_cu_function *", "" },
+    { 'r', "gxi_cu_library", "" },
+    { 'o', "gxi_cu_library *", " of " },
+    { 'R', "gxi_cu_library *", "" },
+    { '1', "gxi_cu_graph", "" },
+    { 'o', "gxi_cu_graph *", " into child " },
+    { '!', "gxi_cu_graph *", "" },
+    { '3', "gxi_cu_exec", "" },
+    { '#', "gxi_cu_exec *", "" },
+    { '2', "gxi_cu_node", "" },
+    { '@', "gxi_cu_node *", " node nodes " },
+    { 'o', "gxi_cu_node *", " failed " },
+    { 'B', "gxi_cu_node *", " set " },
+    { 'H', "gxi_cu_node *", "" },
+    { 'B', "const gxi_cu_node *", "" },
+    { 'o', "const gxi_cu_node **", "" },
+    { 'i', "const gxi_edge *", "" },
+    { 'H', "gxi_edge *", "" },
+    { 'o', "const gxi_edge **", "" },
+    { 'g', "gxi_cu_host_function", "" },
+    { 'G', "gxi_cu_stream_callback", "" },
+    { '-', "gxi_cu_log_callback", "" },
+    { 'i', "gxi_cu_shared_of", "" },
+    { 'w', "gpuexec_ptr", " word " },
+    { 'h', "gpuexec_ptr", " to_any from_any " },
+    { 'a', "gpuexec_ptr", "" },
+    { 'X', "gpuexec_ptr *", " to from " },
+    { 'o', "gpuexec_ptr *", " base mapped freed " },
+    { 'A', "gpuexec_ptr *", "" },
+    { 'j', "const gxi_memcpy2d *", "" },
+    { 'J', "const gxi_memcpy3d *", " copy " },
+    { 'K', "const gxi_access *", "" },
+    { 'Q', "gxi_batch_attributes *", "" },
+    { 'D', "const gxi_pool_properties *", "" },
+    { 'K', "gxi_location *", "" },
+    { 'n', "gxi_location", "" },
+    { 'y', "const gxi_launch_config *", "" },
+    { 'H', "gxi_launch_value *", "" },
+    { 'H', "const gxi_launch_value *", "" },
+    { '-', "const gxi_memcpy3d *", "" },
+    { 'H', "gxi_memcpy3d *", "" },
+    { '-', "const gxi_kernel_node *", "" },
+    { 'H', "gxi_kernel_node *", "" },
+    { '-', "const gxi_fill_node *", "" },
+    { 'H', "gxi_fill_node *", "" },
+    { '-', "const gxi_host_node *", "" },
+    { 'H', "gxi_host_node *", "" },
+    { 'H', "gxi_alloc_node *", " out " },
+    { '-', "gxi_alloc_node *", "" },
+    { '-', "gxi_condition_node *", "" },
+    { 'H', "gxi_update *", "" },
+    { 'H', "gxi_ipc_handle *", "" },
+    { '-', "gxi_ipc_handle", "" },
+    { '-', "float", "" },
+    { 'l', "void *", " state " },
+    { 'p', "void *", " pool " },
+    { 'f', "void *", " kernel " },
+    { 't', "void *", " data " },
+    { 'h', "void *", " to from values memory pages " },
+    { 'N', "void *", " handle " },
+    { 'H', "void *", " out about box " },
+    { 'o', "void *", " value properties " },
+    { 'i', "void *", " user affinity " },
+    { 'Y', "void *", " launches " },
+    { '-', "void *", "" },
+    { 'L', "void **", " state " },
+    { 'P', "void **", " pool " },
+    { 'F', "void **", " kernel " },
+    { 'x', "void **", " params " },
+    { 'i', "void **", " extra values library_values " },
+    { 'o', "void **", " image symbol function kernels green " },
+    { '-', "void **", "" },
+    { 't', "const void *", " image " },
+    { 'h', "const void *", " from " },
+    { '-', "const void *", "" },
+    { 'o', "const void **", "" },
+    { '-', "const char *", " to_path " },
+    { 'k', "const char *", "" },
+    { 'o', "const char **", "" },
+    { 'h', "char *", "" },
+    { 'o', "unsigned char *", "" },
+    { 'o', "const unsigned char *", "" },
+    { 'd', "int", " device ordinal peer " },
+    { 'U', "int", " mode " },
+    { 'v', "int", " type x y z width height " },
+    { 'b', "int", " size " },
+    { 'N', "int", " error version threads blocks offset " },
+    { 'z', "int", " value " },
+    { 'n', "int", "" },
+    { 'v', "unsigned", " gx gy gz bx by bz " },
+    { '0', "unsigned", " flags n library_n shared " },
+    { 'U', "unsigned", " count " },
+    { 'z', "unsigned", " bytes " },
+    { 'n', "unsigned", "" },
+    { 'n', "unsigned char", "" },
+    { 'n', "unsigned short", "" },
+    { '0', "unsigned long long", "" },
+    { '0', "uint64_t", " flags " },
+    { 'N', "uint64_t", " value " },
+    { 'u', "size_t", " n copies " },
+    { 'U', "size_t", " accesses " },
+    { 'i', "size_t", " boxes number " },
+    { 'n', "size_t", " index " },
+    { 'b', "size_t", " size " },
+    { 'z', "size_t", "" },
+    { 'O', "size_t *", " count " },
+    { 'Z', "size_t *", " sizes " },
+    { 'W', "size_t *", " firsts " },
+    { 'i', "int *", " options attributes library_options " },
+    { 'o', "int *", "" },
+    { 'o', "size_t *", "" },
+    { 'o', "unsigned *", "" },
+    { 'o', "float *", "" },
+    { 'o', "uint64_t *", "" },
     { 'o', "unsigned long long *", "" },
 };
-static const struct row { const char *symbol, *suffix, *params; int version; } rows[] = {
+static const struct row {
+    const char *symbol, *suffix, *params;
+    int version;
+} rows[] = {
 #define DRIVER_ROW(name, version, symbol, suffix, params) { #symbol, #suffix, #params, version },
 #include "entry_points.h"
 };
@@ -84,30 +179,35 @@ static const char *const missing[] = {
 #define MISSING_SYMBOL(symbol) #symbol,
 #include "entry_points.h"
 };
-/* In the order of their versions: an input keeps its meaning when newer entry points follow. What an input picks beyond
-   the last is a missing one. */
+/* In the order of their versions: an input keeps its meaning when newer entry points follow. What
+   an input picks beyond the last is a missing one. */
 enum { SLOTS = 512, ROWS = sizeof rows / sizeof *rows, MISSED = sizeof missing / sizeof *missing };
-static struct call { char name[64], arguments[ARGUMENTS + 1]; int version; entry *function; } calls[SLOTS];
+static struct call {
+    char name[64], arguments[ARGUMENTS + 1];
+    int version;
+    entry *function;
+} calls[SLOTS];
 static unsigned ncalls;
 static entry *lacked[MISSED];
 /* kinds of which some are kept, and the letters for new ones; the last one: addresses */
 static const char kinds[] = "csemflpr123a", makers[] = "CSEMFLPR!@#A";
 
-static uint64_t  kept[sizeof kinds][KEPT];
-static unsigned  next[sizeof kinds];
-static char      host[HOST];
-static uint64_t  word;                                   /* the device address of a 7 that no other call writes to */
-static int     (*error_name)(int, const char **);
+static uint64_t kept[sizeof kinds][KEPT];
+static unsigned next[sizeof kinds];
+static char host[HOST];
+static uint64_t word; /* the device address of a 7 that no other call writes to */
+static int (*error_name)(int, const char **);
 
-static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .align 4 .b8 g[64];\n"
-                          ".visible .entry nothing() { ret; }\n"
-    ".visible .entry add(.param .u64 p, .param .u32 by, .param .u32 n) { .reg .u32 %r; .reg .u64 %d; "
-    "ld.param.u64 %d, [p]; ld.param.u32 %r, [by]; "
-        "red.global.add.u32 [%d], %r; ret; }\n"
-    ".visible .entry slow() { .reg .u32 %r; .reg .pred %p; mov.u32 %r, 0; L: add.u32 %r, %r, 1; "
-    "setp.lt.u32 %p, %r, 3000; @%p bra L; ret; }\n"
-    ".visible .entry wait() { bar.sync 0; bar.sync 1; ret; }\n"
-    ".visible .entry fault() { .reg .u64 %d; mov.u64 %d, 16; st.global.u32 [%d], 1; ret; }\n";
+static const char ptx[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .align 4 .b8 g[64];\n"
+        ".visible .entry nothing() { ret; }\n"
+        ".visible .entry add(.param .u64 p, .param .u32 by, .param .u32 n) { .reg .u32 %r; .reg "
+        ".u64 %d; ld.param.u64 %d, [p]; ld.param.u32 %r, [by]; red.global.add.u32 [%d], %r; ret; "
+        "}\n"
+        ".visible .entry slow() { .reg .u32 %r; .reg .pred %p; mov.u32 %r, 0; L: add.u32 %r, %r, "
+        "1; setp.lt.u32 %p, %r, 3000; @%p bra L; ret; }\n"
+        ".visible .entry wait() { bar.sync 0; bar.sync 1; ret; }\n"
+        ".visible .entry fault() { .reg .u64 %d; mov.u64 %d, 16; st.global.u32 [%d], 1; ret; }\n";
 
 static entry *find(const char *name) {
     void *symbol = dlsym(RTLD_DEFAULT, name);
@@ -120,20 +220,21 @@ static entry *find(const char *name) {
 static int call(entry *f, const uint64_t *a) {
     return f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
 }
-#define DRIVER(name, ...) call(find(name), (const uint64_t[ARGUMENTS]) { __VA_ARGS__ })
+#define DRIVER(name, ...) call(find(name), (const uint64_t[ARGUMENTS]){ __VA_ARGS__ })
 #define AT(x) ((uint64_t)(uintptr_t)(x))
 
 static char letter_of(const char *type, const char *name, const char *params) {
     char spaced[64];
     snprintf(spaced, sizeof spaced, " %s ", name);
     for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
-        if (!strcmp(letters[i].type, type) && (!*letters[i].names || strstr(letters[i].names, spaced)))
+        if (!strcmp(letters[i].type, type) &&
+                (!*letters[i].names || strstr(letters[i].names, spaced)))
             return letters[i].letter;
     FUZZ_CHECK(0, "no letter for %s%s, of %s", type, name, params);
     return 0;
 }
-/* "(type name, ...)": one letter each. Bytes are those of the text or of the host memory before them; a wait for a word
-   ends only with its value. */
+/* "(type name, ...)": one letter each. Bytes are those of the text or of the host memory before
+   them; a wait for a word ends only with its value. */
 static void letters_of(const char *params, char *to) {
     const char *at = params + 1;
     char *const first = to;
@@ -148,7 +249,8 @@ static void letters_of(const char *params, char *to) {
         snprintf(type, sizeof type, "%.*s", (int)end, at);
         *to = letter_of(type, name, params);
         if (!strcmp(name, "value") && strchr(first, 'w')) *to = 'q';
-        if (*to == 'z' && !strcmp(name, "bytes")) *to = strchr(first, 't') ? 'T' : strchr(first, 'h') ? 'b' : 'z';
+        if (*to == 'z' && !strcmp(name, "bytes"))
+            *to = strchr(first, 't') ? 'T' : strchr(first, 'h') ? 'b' : 'z';
         at += n + strspn(at + n, ",) ");
     }
 }
@@ -165,7 +267,8 @@ static void list_calls(void) {
             if (variant && !*rows[i].suffix) break;
             FUZZ_CHECK(ncalls < SLOTS, "SLOTS");
             ncalls++;
-            snprintf(c->name, sizeof c->name, "%s%s", rows[i].symbol, variant ? rows[i].suffix : "");
+            snprintf(
+                    c->name, sizeof c->name, "%s%s", rows[i].symbol, variant ? rows[i].suffix : "");
             memcpy(c->arguments, arguments, sizeof arguments);
             c->version = rows[i].version;
             c->function = find(c->name);
@@ -184,8 +287,8 @@ static void called_back(void *stream, int status, void *user) {
 }
 
 /* Memory of graphs can only be freed after a launch: it is tried again at the end. */
-static uint64_t  lost[1024];
-static unsigned  nlost;
+static uint64_t lost[1024];
+static unsigned nlost;
 
 static void free_memory(uint64_t address) {
     if (!DRIVER("cuMemFree_v2", address)) return;
@@ -203,8 +306,9 @@ static void destroy(char kind, uint64_t x) {
 
 /* Handles that drop out are lost: what no context destroys must be destroyed here. */
 static void keep(size_t kind, uint64_t x) {
-    uint64_t old = __atomic_exchange_n(&kept[kind][__atomic_fetch_add(&next[kind], 1, __ATOMIC_RELAXED) % KEPT], x,
-                                       __ATOMIC_RELAXED);
+    uint64_t old = __atomic_exchange_n(
+            &kept[kind][__atomic_fetch_add(&next[kind], 1, __ATOMIC_RELAXED) % KEPT], x,
+            __ATOMIC_RELAXED);
     if (old) destroy(kinds[kind], old);
 }
 static uint64_t handle(struct fuzz_source *s, size_t kind) {
@@ -222,37 +326,65 @@ static uint64_t handle(struct fuzz_source *s, size_t kind) {
     }
 }
 
-struct room {                                            /* the objects that the arguments of one call point to */
+/* the objects that the arguments of one call point to */
+struct room {
     uint64_t answer[16], made[16], nodes[2][4], count;
     uint64_t address, by, params[8];
     struct {
         unsigned grid[3], block[3], shared;
         void *stream;
-        struct { unsigned id, pad; uint64_t value[8]; } *attributes;
+        struct {
+            unsigned id, pad;
+            uint64_t value[8];
+        } * attributes;
         unsigned count;
     } configuration;
-    struct { unsigned id, pad; uint64_t value[8]; } attributes[2];
-    struct { void *function; unsigned grid[3], block[3], shared; void *stream; void **params; } launches[2];
-    struct { size_t x, y; unsigned type; const void *host; uint64_t device; void *array; size_t pitch; } sides[2];
-    uint64_t copy[16];                                   /* CUDA_MEMCPY2D: the two sides, width, height */
-    struct { unsigned type, handle_types, location, device; void *security; size_t most, rest[7]; } pool;
-    uint64_t volume[25];                                 /* CUDA_MEMCPY3D */
+    struct {
+        unsigned id, pad;
+        uint64_t value[8];
+    } attributes[2];
+    struct {
+        void *function;
+        unsigned grid[3], block[3], shared;
+        void *stream;
+        void **params;
+    } launches[2];
+    struct {
+        size_t x, y;
+        unsigned type;
+        const void *host;
+        uint64_t device;
+        void *array;
+        size_t pitch;
+    } sides[2];
+    uint64_t copy[16]; /* CUDA_MEMCPY2D: the two sides, width, height */
+    struct {
+        unsigned type, handle_types, location, device;
+        void *security;
+        size_t most, rest[7];
+    } pool;
+    uint64_t volume[25]; /* CUDA_MEMCPY3D */
     uint64_t places[2][4], sizes[4], starts[4];
-    struct { unsigned order, hints[4], flags; } attributes_of[4];
-    struct { unsigned type, id, flags; } access;
+    struct {
+        unsigned order, hints[4], flags;
+    } attributes_of[4];
+    struct {
+        unsigned type, id, flags;
+    } access;
     const char *text;
 };
 
-/* Of the host's buffer or of a device's window: an address that another thread has freed must not be this process's own
-   by chance. */
+/* Of the host's buffer or of a device's window: an address that another thread has freed must not
+   be this process's own by chance. */
 static uint64_t place(struct fuzz_source *s) {
     const uint64_t a = handle(s, sizeof kinds - 2);
     return a >> 45 == 1 ? a : AT(host + fuzz_number(s) % HALF);
 }
 
-static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, unsigned at, size_t *makes) {
-    static const char *const names[] = { "nothing", "add", "slow", "wait", "fault", "g", "", "/no/such/file", "cuInit",
-                                         "cuMemAlloc", "0000:01:00.0" };
+static uint64_t argument(
+        struct fuzz_source *s, char letter, struct room *r, unsigned at, size_t *makes) {
+    static const char *const names[] = { "nothing", "add", "slow", "wait", "fault", "g", "",
+        "/no/such/file", "cuInit", "cuMemAlloc", "0000:01:00.0" };
     const char *own = strchr(kinds, letter), *new = strchr(makers, letter);
     if (own) return handle(s, (size_t)(own - kinds));
     if (new) {
@@ -275,11 +407,10 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
     case 'g': return AT(called);
     case 'G': return AT(called_back);
     case 'B':
-        for (unsigned i = 0; i < 4; i++) r->nodes[at % 2][i] = handle(s, (size_t)(strchr(kinds, '2') - kinds));
+        for (unsigned i = 0; i < 4; i++)
+            r->nodes[at % 2][i] = handle(s, (size_t)(strchr(kinds, '2') - kinds));
         return fuzz_byte(s) < 240 ? AT(r->nodes[at % 2]) : 0;
-    case 'O':
-        r->count = fuzz_byte(s) % 17;
-        return fuzz_byte(s) < 240 ? AT(&r->count) : 0;
+    case 'O': r->count = fuzz_byte(s) % 17; return fuzz_byte(s) < 240 ? AT(&r->count) : 0;
     case 'v': return fuzz_byte(s) < 230 ? 1 : fuzz_number(s);
     case '0': return fuzz_byte(s) % 2 ? 0 : argument(s, 'n', r, at, makes);
     case 'q': return 0x700000007;
@@ -295,10 +426,11 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
             r->configuration.block[i] = fuzz_byte(s) % 9;
         }
         r->configuration.stream = (void *)(uintptr_t)handle(s, 1);
-        for (unsigned i = 0; i < 2; i++) { r->attributes[i].id = fuzz_byte(s) % 16;
-                                           r->attributes[i].value[0] = fuzz_number(s);
+        for (unsigned i = 0; i < 2; i++) {
+            r->attributes[i].id = fuzz_byte(s) % 16;
+            r->attributes[i].value[0] = fuzz_number(s);
             r->attributes[i].value[1] = fuzz_byte(s) % 3;
-            }
+        }
         r->configuration.attributes = (void *)r->attributes;
         r->configuration.count = fuzz_byte(s) % 3;
         return AT(&r->configuration);
@@ -374,7 +506,7 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
 
 static void *run(void *data) {
     struct fuzz_source *s = (struct fuzz_source *)data;
-    (void)DRIVER("cuThreadExchangeStreamCaptureMode", AT(&(int) { 0 }));
+    (void)DRIVER("cuThreadExchangeStreamCaptureMode", AT(&(int){ 0 }));
     while (s->left) {
         struct room r;
         uint64_t a[ARGUMENTS] = { 0 };
@@ -384,10 +516,12 @@ static void *run(void *data) {
         const char *text;
         memset(&r, 0, sizeof r);
         if (which >= ncalls) {
-            FUZZ_CHECK(call(lacked[which % MISSED], a) == NOT_SUPPORTED, "%s", missing[which % MISSED]);
+            FUZZ_CHECK(call(lacked[which % MISSED], a) == NOT_SUPPORTED, "%s",
+                    missing[which % MISSED]);
             continue;
         }
-        for (unsigned i = 0; c->arguments[i]; i++) a[i] = argument(s, c->arguments[i], &r, i, &makes);
+        for (unsigned i = 0; c->arguments[i]; i++)
+            a[i] = argument(s, c->arguments[i], &r, i, &makes);
         if (getenv("FUZZ_VERBOSE")) {
             fprintf(stderr, "%s(", c->name);
             for (unsigned i = 0; c->arguments[i]; i++)
@@ -396,8 +530,8 @@ static void *run(void *data) {
         }
         const int result = call(c->function, a);
         if (getenv("FUZZ_VERBOSE")) fprintf(stderr, " = %d\n", result);
-        FUZZ_CHECK(result >= 0 && error_name(result, &text) == 0 && text, "%s returns %d, which has no name", c->name,
-                   result);
+        FUZZ_CHECK(result >= 0 && error_name(result, &text) == 0 && text,
+                "%s returns %d, which has no name", c->name, result);
         if (makes && result == 0 && r.made[0]) keep(makes - 1, r.made[0]);
     }
     uint64_t popped;
@@ -427,21 +561,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memset(kept, 0, sizeof kept);
     memset(next, 0, sizeof next);
     nlost = 0;
-    for (unsigned i = 0; i < 2; i++) {  /* one of each, on both devices; the context of the word is destroyed last */
-        FUZZ_CHECK(DRIVER("cuCtxCreate_v2", AT(&contexts[i]), 0, i) == 0, "a context of the harness");
-        if (i == 1) FUZZ_CHECK(DRIVER("cuMemAlloc_v2", AT(&word), 8) == 0 && DRIVER("cuMemsetD32_v2", word, 7, 2) == 0,
-                               "a word");
+    /* one of each, on both devices; the context of the word is destroyed last */
+    for (unsigned i = 0; i < 2; i++) {
+        FUZZ_CHECK(
+                DRIVER("cuCtxCreate_v2", AT(&contexts[i]), 0, i) == 0, "a context of the harness");
+        if (i == 1)
+            FUZZ_CHECK(DRIVER("cuMemAlloc_v2", AT(&word), 8) == 0 &&
+                            DRIVER("cuMemsetD32_v2", word, 7, 2) == 0,
+                    "a word");
         if (!(first & 1)) continue;
         FUZZ_CHECK(DRIVER("cuDevicePrimaryCtxRetain", AT(&context), i) == 0 &&
-                   DRIVER("cuCtxPushCurrent_v2", context) == 0 && DRIVER("cuStreamCreate",
-            AT(&stream), 0) == 0 &&
-                   DRIVER("cuEventCreate", AT(&event), 0) == 0 &&
-                   DRIVER("cuModuleLoadData", AT(&module), AT(ptx)) == 0 &&
-                   DRIVER("cuModuleGetFunction", AT(&function), module, AT("slow")) == 0 &&
-                   DRIVER("cuLibraryLoadData", AT(&library), AT(ptx), 0, 0, 0, 0, 0, 0) == 0 &&
-                   DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0, "one of each");
-        const uint64_t made[] = { context, stream, event, module, function, 0, 0, library, 0, 0, 0, address };
-        for (size_t k = 0; k + 1 < sizeof kinds; k++) if (made[k]) keep(k, made[k]);
+                        DRIVER("cuCtxPushCurrent_v2", context) == 0 &&
+                        DRIVER("cuStreamCreate", AT(&stream), 0) == 0 &&
+                        DRIVER("cuEventCreate", AT(&event), 0) == 0 &&
+                        DRIVER("cuModuleLoadData", AT(&module), AT(ptx)) == 0 &&
+                        DRIVER("cuModuleGetFunction", AT(&function), module, AT("slow")) == 0 &&
+                        DRIVER("cuLibraryLoadData", AT(&library), AT(ptx), 0, 0, 0, 0, 0, 0) == 0 &&
+                        DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0,
+                "one of each");
+        const uint64_t made[] = { context, stream, event, module, function, 0, 0, library, 0, 0, 0,
+            address };
+        for (size_t k = 0; k + 1 < sizeof kinds; k++)
+            if (made[k]) keep(k, made[k]);
     }
     if (first & 2) {
         all.left /= 2;
@@ -453,10 +594,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     } else run(&all);
     simgpu_forget_fault();
     (void)DRIVER("cuCtxPushCurrent_v2", contexts[1]);
-    (void)DRIVER("cuThreadExchangeStreamCaptureMode", AT(&(int) { 2 }));
+    (void)DRIVER("cuThreadExchangeStreamCaptureMode", AT(&(int){ 2 }));
     for (size_t kind = 0; kinds[kind]; kind++)
-        for (unsigned i = 0; i < KEPT; i++) if (kept[kind][i]) destroy(kinds[kind], kept[kind][i]);
-    for (unsigned i = 0; i < nlost && i < sizeof lost / sizeof *lost; i++) (void)DRIVER("cuMemFree_v2", lost[i]);
+        for (unsigned i = 0; i < KEPT; i++)
+            if (kept[kind][i]) destroy(kinds[kind], kept[kind][i]);
+    for (unsigned i = 0; i < nlost && i < sizeof lost / sizeof *lost; i++)
+        (void)DRIVER("cuMemFree_v2", lost[i]);
     simgpu_end_contexts();
     return 0;
 }

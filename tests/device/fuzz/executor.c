@@ -1,6 +1,7 @@
-/* executor.c - kernels generated from an input's bytes (grammar.c), launched with a small grid. Lines that the module's
-   log reports are removed, so that the rest runs. An input that begins like PTX is itself such a module, with the
-   kernel k. A kernel may fail in any way that a kernel can; the CPU device itself must not crash, hang or leak. */
+/* executor.c - kernels generated from an input's bytes (grammar.c), launched with a small grid.
+   Lines that the module's log reports are removed, so that the rest runs. An input that begins like
+   PTX is itself such a module, with the kernel k. A kernel may fail in any way that a kernel can;
+   the CPU device itself must not crash, hang or leak. */
 #include "../../support/fuzz/grammar.h"
 
 int cuInit(unsigned flags);
@@ -12,14 +13,19 @@ int cuModuleUnload(void *module);
 int cuModuleGetFunction(void **function, void *module, const char *name);
 int cuMemAlloc_v2(unsigned long long *address, size_t bytes);
 int cuMemsetD32_v2(unsigned long long address, unsigned value, size_t n);
-int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                   unsigned shared, void *stream, void **params,
-    void **extra);
-int cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                              unsigned shared, void *stream,
-    void **params);
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+        unsigned bz, unsigned shared, void *stream, void **params, void **extra);
+int cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+        unsigned by, unsigned bz, unsigned shared, void *stream, void **params);
 
-enum { ERROR_LOG = 5, ERROR_SIZE = 6, LOG = 8192, TEXT = 64 << 10, MOST_TRIES = 12, BYTES = 64 << 10 };
+enum {
+    ERROR_LOG = 5,
+    ERROR_SIZE = 6,
+    LOG = 8192,
+    TEXT = 64 << 10,
+    MOST_TRIES = 12,
+    BYTES = 64 << 10
+};
 
 static char text[TEXT], errors[LOG];
 static unsigned long long buffer;
@@ -32,8 +38,9 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
     setenv("SIMGPU_TIMEOUT", "0.005", 1);
     setenv("SIMGPU_MEMORY", "64M", 1);
     FUZZ_CHECK(freopen("/dev/null", "w", stdout), "no /dev/null for the kernels' output");
-    FUZZ_CHECK(!cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) && !cuCtxPushCurrent_v2(context) &&
-               !cuMemAlloc_v2(&buffer, BYTES), "no CPU device");
+    FUZZ_CHECK(!cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) &&
+                    !cuCtxPushCurrent_v2(context) && !cuMemAlloc_v2(&buffer, BYTES),
+            "no CPU device");
     return 0;
 }
 
@@ -43,7 +50,8 @@ static unsigned take_out(void) {
     for (const char *at = errors; (at = strstr(at, "line")) != NULL; at++) {
         const unsigned long line = strtoul(at + 4 + strspn(at + 4, " '"), NULL, 10);
         char *p = text;
-        for (unsigned long k = 1; k < line && p; k++) if ((p = strchr(p, '\n')) != NULL) p++;
+        for (unsigned long k = 1; k < line && p; k++)
+            if ((p = strchr(p, '\n')) != NULL) p++;
         if (!line || !p || *p != 'L') continue;
         char *body = p + strcspn(p, ":\n");
         const size_t n = strcspn(body, "\n");
@@ -65,12 +73,20 @@ static void *load(void) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const unsigned blocks[][3] = { { 32, 1, 1 }, { 1, 1, 1 }, { 33, 1, 1 }, { 64, 1, 1 }, { 8, 4, 2 },
-                                          { 3, 5, 7 }, { 128, 1, 1 }, { 31, 1, 1 } };
+    static const unsigned blocks[][3] = {
+        { 32, 1, 1 },
+        { 1, 1, 1 },
+        { 33, 1, 1 },
+        { 64, 1, 1 },
+        { 8, 4, 2 },
+        { 3, 5, 7 },
+        { 128, 1, 1 },
+        { 31, 1, 1 },
+    };
     struct fuzz_source s = { data, size };
     struct grammar_text t = { text, 0, sizeof text };
-    const unsigned shape = fuzz_byte(&s), grid = 1 + fuzz_byte(&s) % 4, shared = fuzz_byte(&s) % 4 * 100,
-                   *b = blocks[shape % 8];
+    const unsigned shape = fuzz_byte(&s), grid = 1 + fuzz_byte(&s) % 4,
+                   shared = fuzz_byte(&s) % 4 * 100, *b = blocks[shape % 8];
     unsigned long long record[4] = { buffer + 4096, 0x3FF8000000000000, 7, 0xFFFFFFFF00000001 };
     unsigned n = fuzz_byte(&s);
     void *params[] = { &buffer, record, &n }, *module, *kernel;
@@ -78,14 +94,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         grammar_add(&t, "%.*s", (int)size, (const char *)data);
     else grammar_module(&s, &t);
     if (getenv("FUZZ_VERBOSE")) fprintf(stderr, "%s", text);
-    if (!(module = load())) return -1;                   /* not useful for the corpus */
+    if (!(module = load())) return -1; /* not useful for the corpus */
     if (cuModuleGetFunction(&kernel, module, "k")) {
         cuModuleUnload(module);
         return -1;
     }
     FUZZ_CHECK(!cuMemsetD32_v2(buffer, 0x01020304, 1024), "filling the buffer");
-    int result = shape < 224 ? cuLaunchKernel(kernel, grid, 1, 1, b[0], b[1], b[2], shared, NULL, params, NULL)
-                             : cuLaunchCooperativeKernel(kernel, grid, 1, 1, b[0], b[1], b[2], shared, NULL, params);
+    int result = shape < 224
+            ? cuLaunchKernel(kernel, grid, 1, 1, b[0], b[1], b[2], shared, NULL, params, NULL)
+            : cuLaunchCooperativeKernel(kernel, grid, 1, 1, b[0], b[1], b[2], shared, NULL, params);
     if (!result) result = cuCtxSynchronize();
     if (getenv("FUZZ_VERBOSE")) fprintf(stderr, "%s\nanswer: %d\n", text, result);
     simgpu_forget_fault();

@@ -1,6 +1,6 @@
-/* fatbin.c - arbitrary fatbins, host objects and archives, in memory that ends where they end: loaded from a file, and
-   linked as each kind of input. The first byte selects which. Nothing may crash, hang, leak or read beyond the end, and
-   every failure has a reason. */
+/* fatbin.c - arbitrary fatbins, host objects and archives, in memory that ends where they end:
+   loaded from a file, and linked as each kind of input. The first byte selects which. Nothing may
+   crash, hang, leak or read beyond the end, and every failure has a reason. */
 #include "../../support/fuzz/fuzz.h"
 
 int cuInit(unsigned flags);
@@ -9,8 +9,8 @@ int cuCtxPushCurrent_v2(void *context);
 int cuModuleLoad(void **module, const char *path);
 int cuModuleUnload(void *module);
 int cuLinkCreate_v2(unsigned n, int *options, void **values, void **state);
-int cuLinkAddData_v2(void *state, int type, void *data, size_t bytes, const char *name, unsigned n, int *options,
-                     void **values);
+int cuLinkAddData_v2(void *state, int type, void *data, size_t bytes, const char *name, unsigned n,
+        int *options, void **values);
 int cuLinkDestroy(void *state);
 
 enum { ERROR_LOG = 5, ERROR_SIZE, LOG = 4096, FATBIN = 2, OBJECT, ARCHIVE };
@@ -20,7 +20,9 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
     (void)count;
     (void)arguments;
     setenv("SIMGPU_MEMORY", "64M", 1);
-    FUZZ_CHECK(!cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) && !cuCtxPushCurrent_v2(context), "no CPU device");
+    FUZZ_CHECK(
+            !cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) && !cuCtxPushCurrent_v2(context),
+            "no CPU device");
     return 0;
 }
 

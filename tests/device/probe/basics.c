@@ -1,11 +1,11 @@
-/* basics.c - the first probes: calls before a context, contexts and threads, memory, launches, events, modules, peers,
-   and the state after kernel errors. */
+/* basics.c - the first probes: calls before a context, contexts and threads, memory, launches,
+   events, modules, peers, and the state after kernel errors. */
 #include "probe.h"
 #include <semaphore.h>
 
 static void preinit(void) {
-    void  *c = NULL;
-    int    n = 0;
+    void *c = NULL;
+    int n = 0;
     size_t bytes = 0;
     PROBE("current", cu.cuCtxGetCurrent(&c));
     PROBE("count", cu.cuDeviceGetCount(&n));
@@ -18,9 +18,9 @@ static void preinit(void) {
 }
 
 static void noctx(void) {
-    ptr   p = 0;
+    ptr p = 0;
     void *object = NULL;
-    int   device = 0;
+    int device = 0;
     cu.cuInit(0);
     PROBE("alloc", cu.cuMemAlloc_v2(&p, 4));
     PROBE("stream", cu.cuStreamCreateWithPriority(&object, 0, 0));
@@ -38,7 +38,7 @@ static void noctx(void) {
 static void *destroyed_elsewhere;
 static sem_t is_current, is_destroyed;
 static void *other_thread(void *unused) {
-    ptr   p = 0;
+    ptr p = 0;
     void *c = NULL;
     (void)unused;
     cu.cuCtxSetCurrent(destroyed_elsewhere);
@@ -51,7 +51,7 @@ static void *other_thread(void *unused) {
 }
 static void contexts(void) {
     void *a = NULL, *b = NULL, *c = NULL;
-    ptr   p = 0;
+    ptr p = 0;
     pthread_t thread;
     cu.cuInit(0);
     PROBE("create_a", cu.cuCtxCreate_v2(&a, 0, 0));
@@ -84,8 +84,8 @@ static void contexts(void) {
 }
 
 static void mem(void) {
-    ptr      p = 0;
-    char     host[16] = "";
+    ptr p = 0;
+    char host[16] = "";
     unsigned type = 77;
     open_one();
     PROBE("alloc_0", cu.cuMemAlloc_v2(&p, 0));
@@ -108,9 +108,9 @@ static int shaped(const char *name, unsigned gx, unsigned gy, unsigned bx, unsig
 }
 static void launches(void) {
     unsigned v = 7;
-    size_t   bytes = 12;
-    char     packed[64] = "";
-    void    *f = NULL, *params[2], *extra[5];
+    size_t bytes = 12;
+    char packed[64] = "";
+    void *f = NULL, *params[2], *extra[5];
     open_one();
     params[0] = &memory[0];
     params[1] = &v;
@@ -144,16 +144,17 @@ static void launches(void) {
     PROBE("params_null", cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
     f = kernel(0, "nop");
     PROBE("cooperative", cu.cuLaunchCooperativeKernel(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL));
-    PROBE("cooperative_too_large", cu.cuLaunchCooperativeKernel(f, 1000000, 1, 1, 32, 1, 1, 0, NULL, NULL));
+    PROBE("cooperative_too_large",
+            cu.cuLaunchCooperativeKernel(f, 1000000, 1, 1, 32, 1, 1, 0, NULL, NULL));
     PROBE("sync", cu.cuCtxSynchronize());
 }
 
-/* In a separate group, because the garbage that a GPU uses for the second parameter may be anything, and the error
-   that follows is permanent. */
+/* In a separate group, because the garbage that a GPU uses for the second parameter may be
+   anything, and the error that follows is permanent. */
 static void short_extra(void) {
     size_t bytes = 4;
-    char   packed[64] = "";
-    void  *extra[5];
+    char packed[64] = "";
+    void *extra[5];
     open_one();
     memcpy(packed, &memory[0], 8);
     extra[0] = (void *)1;
@@ -167,8 +168,8 @@ static void short_extra(void) {
 static void event(void) {
     void *a = NULL, *b = NULL, *t = NULL, *s = NULL;
     float ms = 0;
-    gate  g;
-    ptr   address = 0;
+    gate g;
+    ptr address = 0;
     open_one();
     cu.cuEventCreate(&a, 0);
     cu.cuEventCreate(&b, 0);
@@ -178,7 +179,8 @@ static void event(void) {
     PROBE("elapsed_unrecorded", cu.cuEventElapsedTime(&ms, a, b));
     PROBE("interprocess_with_timing", cu.cuEventCreate(&t, 4));
     g = make_gate();
-    PROBE("host_address", cu.cuMemHostGetDevicePointer_v2(&address, (void *)(uintptr_t)g.address, 0));
+    PROBE("host_address",
+            cu.cuMemHostGetDevicePointer_v2(&address, (void *)(uintptr_t)g.address, 0));
     cu.cuEventRecord(a, s);
     PROBE("spin", close_gate(g, kernel(0, "spin"), s));
     cu.cuEventRecord(b, s);
@@ -198,10 +200,10 @@ static void event(void) {
 
 static void modules(void) {
     static const char head[] = ".version 6.4\n.target sm_52\n.address_size 64\n";
-    char   log[64], text[200];
-    int    options[3] = { LOG_ERROR, LOG_ERROR_SIZE, WALL_TIME };
-    void  *values[3], *m = NULL;
-    ptr    p = 0;
+    char log[64], text[200];
+    int options[3] = { LOG_ERROR, LOG_ERROR_SIZE, WALL_TIME };
+    void *values[3], *m = NULL;
+    ptr p = 0;
     size_t bytes = 0;
     open_one();
     memset(log, 'x', sizeof log);
@@ -212,12 +214,16 @@ static void modules(void) {
     PROBE("empty", cu.cuModuleLoadData(&m, ""));
     snprintf(text, sizeof text, "%s.visible .entry k() { bogus.s32 %%r1; ret; }\n", head);
     PROBE("bad_opcode", cu.cuModuleLoadDataEx(&m, text, 3, options, values));
-    answer("log", "%d %02x %02x %02x %02x", (int)(uintptr_t)values[1], log[30] & 255, log[31] & 255, log[32] & 255,
-           log[33] & 255);
+    answer("log", "%d %02x %02x %02x %02x", (int)(uintptr_t)values[1], log[30] & 255, log[31] & 255,
+            log[32] & 255, log[33] & 255);
     PROBE("newer",
-          cu.cuModuleLoadData(&m, ".version 99.9\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n"));
-    PROBE("unknown_target", cu.cuModuleLoadData(&m, ".version 8.0\n.target sm_999\n.address_size 64\n"
-                                  ".visible .entry k() { ret; }\n"));
+            cu.cuModuleLoadData(&m,
+                    ".version 99.9\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; "
+                    "}\n"));
+    PROBE("unknown_target",
+            cu.cuModuleLoadData(&m,
+                    ".version 8.0\n.target sm_999\n.address_size 64\n"
+                    ".visible .entry k() { ret; }\n"));
     PROBE("global", cu.cuModuleGetGlobal_v2(&p, &bytes, module[0], "gv"));
     PROBE("global_size", (int)bytes);
     PROBE("global_missing", cu.cuModuleGetGlobal_v2(&p, &bytes, module[0], "zz"));
@@ -227,9 +233,9 @@ static void modules(void) {
 /* A kernel fails; from then on every call of the process returns that error. */
 static void fails(const char *name, ptr address) {
     unsigned v = 1;
-    void    *params[2], *s = NULL, *c = NULL, *nop = kernel(0, "nop");
-    ptr      p = 0;
-    int      n = 0;
+    void *params[2], *s = NULL, *c = NULL, *nop = kernel(0, "nop");
+    ptr p = 0;
+    int n = 0;
     params[0] = &address;
     params[1] = &v;
     cu.cuStreamCreateWithPriority(&s, 0, 0);
@@ -275,7 +281,7 @@ static void shared_outside(void) {
 }
 
 static void peer_self(void) {
-    int  can = 9;
+    int can = 9;
     open_one();
     PROBE("can_access_self", cu.cuDeviceCanAccessPeer(&can, 0, 0));
     PROBE("value", can);
@@ -294,7 +300,8 @@ static void peer(void) {
 }
 
 static void links(void) {
-    static const char *const names[] = { "rank", "access", "atomics", "arrays", "some_atomics", "attribute_6" };
+    static const char *const names[] = { "rank", "access", "atomics", "arrays", "some_atomics",
+        "attribute_6" };
     int i, value = 0, other = 0;
     open_all();
     for (i = 0; i < 6; i++) {
@@ -316,10 +323,20 @@ static void links(void) {
 }
 
 const group basic_groups[] = {
-    { "preinit", preinit, 1 }, { "noctx", noctx, 1 }, { "ctx", contexts, 1 }, { "mem", mem, 1 },
-    { "launch", launches, 1 }, { "short_extra", short_extra, 1 }, { "event", event, 1 }, { "module", modules, 1 },
-    { "illegal_address", illegal_address, 1 }, { "misaligned", misaligned, 1 }, { "trap", trap, 1 },
-    { "shared_outside", shared_outside, 1 }, { "peer_self", peer_self, 1 }, { "peer", peer, 2 },
+    { "preinit", preinit, 1 },
+    { "noctx", noctx, 1 },
+    { "ctx", contexts, 1 },
+    { "mem", mem, 1 },
+    { "launch", launches, 1 },
+    { "short_extra", short_extra, 1 },
+    { "event", event, 1 },
+    { "module", modules, 1 },
+    { "illegal_address", illegal_address, 1 },
+    { "misaligned", misaligned, 1 },
+    { "trap", trap, 1 },
+    { "shared_outside", shared_outside, 1 },
+    { "peer_self", peer_self, 1 },
+    { "peer", peer, 2 },
     { "links", links, 2 },
-    { NULL, NULL, 0 }
+    { NULL, NULL, 0 },
 };

@@ -1,13 +1,13 @@
 /* captures.c - stream captures, the graphs that they make, launching and updating these. */
 #include "probe.h"
 
-/* What the calls of the table work on. s captures, t does not; `outer` was recorded on t before, `inner` on s in the
-   capture. */
+/* What the calls of the table work on. s captures, t does not; `outer` was recorded on t before,
+   `inner` on s in the capture. */
 static struct {
-    void    *s, *t, *outer, *inner, *nop, *store, *module, *exec, *graph;
-    ptr      before, allocated;                  /* before: allocated in stream order before the capture */
-    void    *pinned, *host;
-    int      mode;
+    void *s, *t, *outer, *inner, *nop, *store, *module, *exec, *graph;
+    ptr before, allocated; /* before: allocated in stream order before the capture */
+    void *pinned, *host;
+    int mode;
 } now;
 static uint32_t pageable[64];
 
@@ -56,7 +56,7 @@ static int copy_2d_to(void *stream) {
 }
 static int link_empty(void) {
     void *state = NULL;
-    int   result = cu.cuLinkCreate_v2(0, NULL, NULL, &state);
+    int result = cu.cuLinkCreate_v2(0, NULL, NULL, &state);
     if (result == 0) cu.cuLinkDestroy(state);
     return result;
 }
@@ -86,7 +86,7 @@ static int destroy_other(void) {
     cu.cuStreamCreateWithPriority(&now.t, 1, 0);
     return result;
 }
-static int destroy_forked(void) {                /* while it takes part in the capture */
+static int destroy_forked(void) { /* while it takes part in the capture */
     int result = cu.cuStreamWaitEvent(now.t, now.inner, 0);
     return result ? result : destroy_other();
 }
@@ -117,19 +117,24 @@ static int fork_twice_joined_once(void) {
     X(copy_device, cu.cuMemcpyDtoDAsync_v2(memory[0], memory[0] + 1024, 64, now.s)) \
     X(copy_wild, cu.cuMemcpyDtoDAsync_v2(16, memory[0], 64, now.s)) \
     X(copy_0, cu.cuMemcpyDtoDAsync_v2(memory[0], memory[0] + 64, 0, now.s)) \
-    X(copy_2d, copy_2d_to(now.s)) X(copy_other, cu.cuMemcpyDtoDAsync_v2(memory[0], memory[0] + 1024, 64, now.t)) \
+    X(copy_2d, copy_2d_to(now.s)) \
+    X(copy_other, cu.cuMemcpyDtoDAsync_v2(memory[0], memory[0] + 1024, 64, now.t)) \
     X(copy_in_now, cu.cuMemcpyHtoD_v2(memory[0], pageable, 64)) \
     X(copy_out_now, cu.cuMemcpyDtoH_v2(pageable, memory[0], 64)) \
     X(copy_device_now, cu.cuMemcpyDtoD_v2(memory[0], memory[0] + 1024, 64)) \
     X(fill_now, cu.cuMemsetD32_v2(memory[0], 0, 4)) \
-    X(fill, cu.cuMemsetD32Async(memory[0], 0, 4, now.s)) X(fill_0, cu.cuMemsetD32Async(memory[0], 0, 0, now.s)) \
+    X(fill, cu.cuMemsetD32Async(memory[0], 0, 4, now.s)) \
+    X(fill_0, cu.cuMemsetD32Async(memory[0], 0, 0, now.s)) \
     X(fill_2d, cu.cuMemsetD2D8Async(memory[0], 64, 0, 4, 4, now.s)) \
     X(sync, cu.cuStreamSynchronize(now.s)) X(sync_other, cu.cuStreamSynchronize(now.t)) \
     X(sync_legacy, cu.cuStreamSynchronize(NULL)) \
-    X(sync_context, cu.cuCtxSynchronize()) X(query, cu.cuStreamQuery(now.s)) X(query_other, cu.cuStreamQuery(now.t)) \
+    X(sync_context, cu.cuCtxSynchronize()) X(query, cu.cuStreamQuery(now.s)) \
+    X(query_other, cu.cuStreamQuery(now.t)) \
     X(query_legacy, cu.cuStreamQuery(NULL)) \
-    X(event_query_inner, cu.cuEventQuery(now.inner)) X(event_sync_inner, cu.cuEventSynchronize(now.inner)) \
-    X(event_query_outer, cu.cuEventQuery(now.outer)) X(event_sync_outer, cu.cuEventSynchronize(now.outer)) \
+    X(event_query_inner, cu.cuEventQuery(now.inner)) \
+    X(event_sync_inner, cu.cuEventSynchronize(now.inner)) \
+    X(event_query_outer, cu.cuEventQuery(now.outer)) \
+    X(event_sync_outer, cu.cuEventSynchronize(now.outer)) \
     X(elapsed_inner, cu.cuEventElapsedTime(&any_float, now.outer, now.inner)) \
     X(record_outer_other, cu.cuEventRecord(now.outer, now.t)) \
     X(record_inner_other, cu.cuEventRecord(now.inner, now.t)) \
@@ -141,9 +146,11 @@ static int fork_twice_joined_once(void) {
     X(wait_inner, cu.cuStreamWaitEvent(now.s, now.inner, 0)) \
     X(wait_inner_external, cu.cuStreamWaitEvent(now.s, now.inner, 1)) \
     X(fork_unjoined, cu.cuStreamWaitEvent(now.t, now.inner, 0)) X(fork_and_join, fork_and_join()) \
-    X(fork_twice_joined_once, fork_twice_joined_once()) X(fork_legacy, cu.cuStreamWaitEvent(NULL, now.inner, 0)) \
+    X(fork_twice_joined_once, fork_twice_joined_once()) \
+    X(fork_legacy, cu.cuStreamWaitEvent(NULL, now.inner, 0)) \
     X(fork_external, cu.cuStreamWaitEvent(now.t, now.inner, 1)) \
-    X(event_create, cu.cuEventCreate(&any_pointers[0], 0)) X(event_destroy_inner, cu.cuEventDestroy_v2(now.inner)) \
+    X(event_create, cu.cuEventCreate(&any_pointers[0], 0)) \
+    X(event_destroy_inner, cu.cuEventDestroy_v2(now.inner)) \
     X(event_destroy_outer, cu.cuEventDestroy_v2(now.outer)) \
     X(stream_create, cu.cuStreamCreateWithPriority(&any_pointers[0], 1, 0)) \
     X(stream_destroy_other, destroy_other()) X(stream_destroy_forked, destroy_forked()) \
@@ -153,37 +160,46 @@ static int fork_twice_joined_once(void) {
     X(alloc, cu.cuMemAlloc_v2(&any_address, 64)) X(free, cu.cuMemFree_v2(any_address)) \
     X(alloc_async, cu.cuMemAllocAsync(&now.allocated, 64, now.s)) \
     X(alloc_async_other, cu.cuMemAllocAsync(&any_address, 64, now.t)) \
-    X(alloc_and_free_async, (cu.cuMemAllocAsync(&now.allocated, 64, now.s), cu.cuMemFreeAsync(now.allocated, now.s))) \
+    X(alloc_and_free_async, \
+        (cu.cuMemAllocAsync(&now.allocated, 64, now.s), cu.cuMemFreeAsync(now.allocated, now.s))) \
     X(free_async_before, cu.cuMemFreeAsync(now.before, now.s)) \
     X(free_async_plain, cu.cuMemFreeAsync(any_address, now.s)) \
-    X(free_of_captured, (cu.cuMemAllocAsync(&now.allocated, 64, now.s), cu.cuMemFree_v2(now.allocated))) \
-    X(host_alloc, cu.cuMemHostAlloc(&any_pointers[0], 64, 0)) X(host_free, cu.cuMemFreeHost(now.host)) \
+    X(free_of_captured, (cu.cuMemAllocAsync(&now.allocated, 64, now.s), \
+        cu.cuMemFree_v2(now.allocated))) \
+    X(host_alloc, cu.cuMemHostAlloc(&any_pointers[0], 64, 0)) \
+    X(host_free, cu.cuMemFreeHost(now.host)) \
     X(host_register, cu.cuMemHostRegister_v2(pageable, sizeof pageable, 0)) \
     X(memory, cu.cuMemGetInfo_v2(&any_sizes[0], &any_sizes[1])) \
     X(range, cu.cuMemGetAddressRange_v2(&any_address, &any_sizes[0], memory[0])) \
     X(pointer, cu.cuPointerGetAttribute(&any_unsigned, 2, memory[0])) \
     X(host_address, cu.cuMemHostGetDevicePointer_v2(&any_address, now.pinned, 0)) \
-    X(load, cu.cuModuleLoadData(&any_pointers[0], module_text)) X(unload, cu.cuModuleUnload(now.module)) \
+    X(load, cu.cuModuleLoadData(&any_pointers[0], module_text)) \
+    X(unload, cu.cuModuleUnload(now.module)) \
     X(function, cu.cuModuleGetFunction(&any_pointers[0], module[0], "nop")) \
     X(global, cu.cuModuleGetGlobal_v2(&any_address, &any_sizes[0], module[0], "gv")) \
     X(get_attribute, cu.cuFuncGetAttribute(any_ints, 0, now.nop)) \
     X(set_attribute, cu.cuFuncSetAttribute(now.nop, MAX_DYNAMIC, 64)) \
-    X(blocks, cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(any_ints, now.nop, 32, 0)) X(link, link_empty()) \
+    X(blocks, cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(any_ints, now.nop, 32, 0)) \
+    X(link, link_empty()) \
     X(get_limit, cu.cuCtxGetLimit(any_sizes, 0)) X(set_limit, cu.cuCtxSetLimit(0, 4096)) \
-    X(context_create, create_and_pop()) X(retain, cu.cuDevicePrimaryCtxRetain(&any_pointers[0], 0)) \
+    X(context_create, create_and_pop()) \
+    X(retain, cu.cuDevicePrimaryCtxRetain(&any_pointers[0], 0)) \
     X(push, push_and_pop()) X(attribute, cu.cuDeviceGetAttribute(any_ints, 16, 0)) \
     X(count, cu.cuDeviceGetCount(any_ints)) \
     X(begin_again, cu.cuStreamBeginCapture_v2(now.s, now.mode)) \
     X(begin_other, cu.cuStreamBeginCapture_v2(now.t, now.mode)) \
     X(begin_legacy, cu.cuStreamBeginCapture_v2(NULL, now.mode)) \
     X(end_other, cu.cuStreamEndCapture(now.t, &any_pointers[0])) X(end_there, there(end_there)) \
-    X(alloc_there, there(alloc_there)) X(sync_there, there(sync_there)) X(launch_there, there(launch_there)) \
+    X(alloc_there, there(alloc_there)) X(sync_there, there(sync_there)) \
+    X(launch_there, there(launch_there)) \
     X(begin_there, there(begin_there)) X(exchange_mode, swap_mode()) \
     X(graph_create, cu.cuGraphCreate(&any_pointers[0], 0)) \
     X(graph_clone, cu.cuGraphClone(&any_pointers[0], now.graph)) \
     X(instantiate, cu.cuGraphInstantiateWithFlags(&any_pointers[0], now.graph, 0)) \
-    X(graph_launch, cu.cuGraphLaunch(now.exec, now.s)) X(graph_launch_other, cu.cuGraphLaunch(now.exec, now.t)) \
-    X(graph_launch_legacy, cu.cuGraphLaunch(now.exec, NULL)) X(graph_upload, cu.cuGraphUpload(now.exec, now.s)) \
+    X(graph_launch, cu.cuGraphLaunch(now.exec, now.s)) \
+    X(graph_launch_other, cu.cuGraphLaunch(now.exec, now.t)) \
+    X(graph_launch_legacy, cu.cuGraphLaunch(now.exec, NULL)) \
+    X(graph_upload, cu.cuGraphUpload(now.exec, now.s)) \
     X(exec_destroy, cu.cuGraphExecDestroy(now.exec)) X(graph_destroy, cu.cuGraphDestroy(now.graph))
 /* clang-format on */
 
@@ -198,14 +214,14 @@ static int multi_on(void *stream) {
 }
 static int create_and_destroy(void) {
     void *c = NULL;
-    int   result = cu.cuCtxCreate_v2(&c, 0, 0);
+    int result = cu.cuCtxCreate_v2(&c, 0, 0);
     return result ? result : cu.cuCtxDestroy_v2(c);
 }
 static int update_exec(void) {
     update info;
     return cu.cuGraphExecUpdate_v2(now.exec, now.graph, &info);
 }
-static int destroy_with_work(void) {             /* a stream that has forked and works */
+static int destroy_with_work(void) { /* a stream that has forked and works */
     int result = cu.cuStreamWaitEvent(now.t, now.inner, 0);
     if (!result) result = work_on(now.t);
     return result ? result : destroy_other();
@@ -226,7 +242,7 @@ static int alloc_there_in(int mode) {
     thread_mode = mode;
     return there(alloc_in_mode);
 }
-static int alloc_in(int mode) {                  /* this thread's mode */
+static int alloc_in(int mode) { /* this thread's mode */
     int result;
     cu.cuThreadExchangeStreamCaptureMode(&mode);
     result = cu.cuMemAlloc_v2(&any_address, 64);
@@ -238,24 +254,24 @@ static void *fresh_event(void) {
     cu.cuEventCreate(&e, 0);
     return e;
 }
-static void *graph_now(void) {                   /* that the capture fills */
-    void    *g = NULL;
-    int      status;
+static void *graph_now(void) { /* that the capture fills */
+    void *g = NULL;
+    int status;
     uint64_t id;
     cu.cuStreamGetCaptureInfo_v3(now.s, &status, &id, &g, NULL, NULL, NULL);
     return g;
 }
 static int empty_into(void *graph, int destroy) {
     void *node = NULL;
-    int   result = cu.cuGraphAddEmptyNode(&node, graph, NULL, 0);
+    int result = cu.cuGraphAddEmptyNode(&node, graph, NULL, 0);
     return result || !destroy ? result : cu.cuGraphDestroyNode(node);
 }
 static int invalid(int result) { return cu.cuStreamSynchronize(now.s) == 900 ? result : -1; }
 static int broken(void) { return cu.cuStreamSynchronize(now.s) == 900; }
 static int info_of(void *stream) {
-    int      status = 7;
+    int status = 7;
     uint64_t id = 0;
-    int      result = cu.cuStreamGetCaptureInfo_v3(stream, &status, &id, NULL, NULL, NULL, NULL);
+    int result = cu.cuStreamGetCaptureInfo_v3(stream, &status, &id, NULL, NULL, NULL, NULL);
     return 10 * result + status;
 }
 static int state_of_legacy(void) {
@@ -264,7 +280,7 @@ static int state_of_legacy(void) {
 }
 static int library_comes_and_goes(void) {
     void *l = NULL;
-    int   result = cu.cuLibraryLoadData(&l, module_text, NULL, NULL, 0, NULL, NULL, 0);
+    int result = cu.cuLibraryLoadData(&l, module_text, NULL, NULL, 0, NULL, NULL, 0);
     return result ? result : cu.cuLibraryUnload(l);
 }
 
@@ -279,7 +295,8 @@ static int library_comes_and_goes(void) {
     X(host_alloc_to_null, cu.cuMemHostAlloc(NULL, 64, 0)) X(unload_null, cu.cuModuleUnload(NULL)) \
     X(set_limit_bad, cu.cuCtxSetLimit(99, 1)) \
     X(instantiate_null, cu.cuGraphInstantiateWithFlags(any_pointers, NULL, 0)) \
-    X(exec_destroy_null, cu.cuGraphExecDestroy(NULL)) X(graph_launch_null, cu.cuGraphLaunch(NULL, now.s)) \
+    X(exec_destroy_null, cu.cuGraphExecDestroy(NULL)) \
+    X(graph_launch_null, cu.cuGraphLaunch(NULL, now.s)) \
     X(exec_update, update_exec()) X(library, library_comes_and_goes()) \
     X(context_destroy, create_and_destroy()) \
     X(release, (cu.cuDevicePrimaryCtxRetain(any_pointers, 0), cu.cuDevicePrimaryCtxRelease_v2(0))) \
@@ -287,12 +304,15 @@ static int library_comes_and_goes(void) {
     X(stream_flags_legacy, cu.cuStreamGetFlags(NULL, &any_unsigned)) \
     X(stream_priority_legacy, cu.cuStreamGetPriority(NULL, any_ints)) \
     X(stream_context_legacy, cu.cuStreamGetCtx(NULL, any_pointers)) \
-    X(is_capturing_legacy, state_of_legacy()) X(info_legacy, info_of(NULL)) X(info, info_of(now.s)) \
+    X(is_capturing_legacy, state_of_legacy()) X(info_legacy, info_of(NULL)) \
+    X(info, info_of(now.s)) \
     X(info_invalid, (broken(), info_of(now.s))) \
-    X(launch_null, launch(NULL, 1, 1, now.s, NULL)) X(launch_without_params, launch(now.store, 1, 1, now.s, NULL)) \
+    X(launch_null, launch(NULL, 1, 1, now.s, NULL)) \
+    X(launch_without_params, launch(now.store, 1, 1, now.s, NULL)) \
     X(launch_grid_0, launch(now.nop, 0, 1, now.s, NULL)) \
     X(launch_shared, cu.cuLaunchKernel(now.nop, 1, 1, 1, 1, 1, 1, 400000, now.s, NULL, NULL)) \
-    X(launch_cooperative_too_large, cu.cuLaunchCooperativeKernel(now.nop, 1 << 20, 1, 1, 1024, 1, 1, 0, now.s, NULL)) \
+    X(launch_cooperative_too_large, \
+        cu.cuLaunchCooperativeKernel(now.nop, 1 << 20, 1, 1, 1024, 1, 1, 0, now.s, NULL)) \
     X(launch_multi, multi_on(now.s)) X(launch_multi_other, multi_on(now.t)) \
     X(host_function_null, cu.cuLaunchHostFunc(now.s, NULL, NULL)) \
     X(callback_null, cu.cuStreamAddCallback(now.s, NULL, NULL, 0)) \
@@ -303,16 +323,20 @@ static int library_comes_and_goes(void) {
     X(dependencies_set_to_none, cu.cuStreamUpdateCaptureDependencies(now.s, NULL, 0, 1)) \
     X(dependencies_flags_2, cu.cuStreamUpdateCaptureDependencies(now.s, NULL, 0, 2)) \
     X(dependencies_null, cu.cuStreamUpdateCaptureDependencies(now.s, NULL, 1, 0)) \
-    X(fork_then_dependencies_set, (fork_and_work(), cu.cuStreamUpdateCaptureDependencies(now.t, NULL, 0, 1))) \
+    X(fork_then_dependencies_set, \
+        (fork_and_work(), cu.cuStreamUpdateCaptureDependencies(now.t, NULL, 0, 1))) \
     X(alloc_there_global, alloc_there_in(0)) X(alloc_there_local, alloc_there_in(1)) \
-    X(alloc_there_relaxed, alloc_there_in(2)) X(alloc_in_global, alloc_in(0)) X(alloc_in_local, alloc_in(1)) \
+    X(alloc_there_relaxed, alloc_there_in(2)) X(alloc_in_global, alloc_in(0)) \
+    X(alloc_in_local, alloc_in(1)) \
     X(alloc_in_relaxed, alloc_in(2)) X(alloc_in_3, alloc_in(3)) X(alloc_in_minus_1, alloc_in(-1)) \
-    X(event_query_fresh, cu.cuEventQuery(fresh_event())) X(event_sync_fresh, cu.cuEventSynchronize(fresh_event())) \
+    X(event_query_fresh, cu.cuEventQuery(fresh_event())) \
+    X(event_sync_fresh, cu.cuEventSynchronize(fresh_event())) \
     X(wait_fresh_external, cu.cuStreamWaitEvent(now.s, fresh_event(), 1)) \
     X(elapsed_outer, cu.cuEventElapsedTime(&any_float, now.outer, \
-                                                                                              now.outer)) \
+        now.outer)) \
     X(event_query_null, cu.cuEventQuery(NULL)) X(wait_null, cu.cuStreamWaitEvent(now.s, NULL, 0)) \
-    X(record_null, cu.cuEventRecord(NULL, now.s)) X(wait_flags_2, cu.cuStreamWaitEvent(now.s, now.inner, 2)) \
+    X(record_null, cu.cuEventRecord(NULL, now.s)) \
+    X(wait_flags_2, cu.cuStreamWaitEvent(now.s, now.inner, 2)) \
     X(record_flags_2, cu.cuEventRecordWithFlags(now.inner, now.s, 2)) \
     X(wait_inner_invalid, invalid(cu.cuStreamWaitEvent(now.t, now.inner, 0))) \
     X(wait_invalid, (broken(), cu.cuStreamWaitEvent(now.t, now.inner, 0))) \
@@ -322,7 +346,7 @@ static int library_comes_and_goes(void) {
     X(alloc_invalid, (broken(), cu.cuMemAlloc_v2(&any_address, 64))) \
     X(launch_legacy_invalid, (broken(), work_on(NULL))) \
     X(copy_0_invalid, (broken(), cu.cuMemcpyDtoDAsync_v2(memory[0], \
-                                                                           memory[0] + 64, 0, now.s))) \
+        memory[0] + 64, 0, now.s))) \
     X(flags_invalid, (broken(), cu.cuStreamGetFlags(now.s, &any_unsigned))) \
     X(dependencies_invalid, (broken(), cu.cuStreamUpdateCaptureDependencies(now.s, NULL, 0, 0))) \
     X(alloc_async_invalid, (broken(), cu.cuMemAllocAsync(&any_address, 64, now.s))) \
@@ -332,20 +356,24 @@ static int library_comes_and_goes(void) {
     X(end_fork_there, (fork_and_work(), cu.cuStreamSynchronize(now.t) * 0 + there(end_there))) \
     X(begin_on_fork, (fork_and_work(), cu.cuStreamBeginCapture_v2(now.t, now.mode))) \
     X(begin_bad_mode_again, cu.cuStreamBeginCapture_v2(now.s, 9)) \
-    X(begin_other_relaxed_alloc, (cu.cuStreamBeginCapture_v2(now.t, 2), cu.cuMemAlloc_v2(&any_address, 64))) \
+    X(begin_other_relaxed_alloc, \
+        (cu.cuStreamBeginCapture_v2(now.t, 2), cu.cuMemAlloc_v2(&any_address, 64))) \
     X(add_empty_now, empty_into(graph_now(), 0)) \
     X(instantiate_now, cu.cuGraphInstantiateWithFlags(any_pointers, graph_now(), 0)) \
-    X(clone_now, cu.cuGraphClone(any_pointers, graph_now())) X(node_destroy_now, empty_into(graph_now(), 1)) \
+    X(clone_now, cu.cuGraphClone(any_pointers, graph_now())) \
+    X(node_destroy_now, empty_into(graph_now(), 1)) \
     X(begin_to_graph, cu.cuStreamBeginCaptureToGraph(now.t, now.graph, NULL, NULL, 0, now.mode)) \
     X(begin_to_null, cu.cuStreamBeginCaptureToGraph(now.t, NULL, NULL, NULL, 0, now.mode)) \
-    X(begin_to_graph_null_nodes, cu.cuStreamBeginCaptureToGraph(now.t, now.graph, NULL, NULL, 1, now.mode)) \
-    X(begin_to_this_graph, cu.cuStreamBeginCaptureToGraph(now.t, graph_now(), NULL, NULL, 0, now.mode))
+    X(begin_to_graph_null_nodes, \
+        cu.cuStreamBeginCaptureToGraph(now.t, now.graph, NULL, NULL, 1, now.mode)) \
+    X(begin_to_this_graph, \
+        cu.cuStreamBeginCaptureToGraph(now.t, graph_now(), NULL, NULL, 0, now.mode))
 /* clang-format on */
 
 /* What the answers to these left open. */
-static int unload_library(void) {                /* loaded while this thread was not restricted */
+static int unload_library(void) { /* loaded while this thread was not restricted */
     void *l = NULL;
-    int   mode = 2, result;
+    int mode = 2, result;
     cu.cuThreadExchangeStreamCaptureMode(&mode);
     result = cu.cuLibraryLoadData(&l, module_text, NULL, NULL, 0, NULL, NULL, 0);
     cu.cuThreadExchangeStreamCaptureMode(&mode);
@@ -355,19 +383,20 @@ static int load_library(void) {
     void *l = NULL;
     return cu.cuLibraryLoadData(&l, module_text, NULL, NULL, 0, NULL, NULL, 0);
 }
-static int edge_now(int remove) {                /* between two empty nodes of the graph that the capture fills */
+static int edge_now(int remove) { /* between two empty nodes of the graph that the capture fills */
     void *g = graph_now(), *a = NULL, *b = NULL;
-    int   result = cu.cuGraphAddEmptyNode(&a, g, NULL, 0);
+    int result = cu.cuGraphAddEmptyNode(&a, g, NULL, 0);
     if (!result) result = cu.cuGraphAddEmptyNode(&b, g, &a, 1);
     if (result) return -1;
-    return remove ? cu.cuGraphRemoveDependencies(g, &a, &b, 1) : cu.cuGraphAddDependencies(g, &b, &a, 1);
+    return remove ? cu.cuGraphRemoveDependencies(g, &a, &b, 1)
+                  : cu.cuGraphAddDependencies(g, &b, &a, 1);
 }
 static int update_to_now(void) {
     update info;
-    void  *x = NULL;
-    int    result;
+    void *x = NULL;
+    int result;
     if (cu.cuGraphInstantiateWithFlags(&x, now.graph, 0)) return -1;
-    work_on(now.s);                              /* two kernels in a chain, as in now.graph */
+    work_on(now.s); /* two kernels in a chain, as in now.graph */
     result = cu.cuGraphExecUpdate_v2(x, graph_now(), &info);
     return 100 * result + info.result;
 }
@@ -386,7 +415,7 @@ static int launch_bytes(size_t bytes) {
 }
 static int launch_both(void) {
     uint32_t value = 1;
-    void    *params[2], *extra[1];
+    void *params[2], *extra[1];
     params[0] = &memory[0];
     params[1] = &value;
     extra[0] = NULL;
@@ -396,8 +425,10 @@ static int free_freed_in_capture(int of_pool) {
     ptr p = 0;
     int mode = 2;
     cu.cuThreadExchangeStreamCaptureMode(&mode);
-    if (of_pool) cu.cuMemAllocAsync(&p, 4096, now.t); else cu.cuMemAlloc_v2(&p, 4096);
-    if (of_pool) cu.cuMemFreeAsync(p, now.t); else cu.cuMemFree_v2(p);
+    if (of_pool) cu.cuMemAllocAsync(&p, 4096, now.t);
+    else cu.cuMemAlloc_v2(&p, 4096);
+    if (of_pool) cu.cuMemFreeAsync(p, now.t);
+    else cu.cuMemFree_v2(p);
     cu.cuThreadExchangeStreamCaptureMode(&mode);
     return cu.cuMemFreeAsync(p, now.s);
 }
@@ -406,36 +437,50 @@ static unsigned long long any_id;
 #define LEFT(X) \
     X(library_load, load_library()) X(library_unload, unload_library()) \
     X(library_unload_null, cu.cuLibraryUnload(NULL)) \
-    X(graph_destroy_now, cu.cuGraphDestroy(graph_now())) X(add_edge_now, edge_now(0)) X(remove_edge_now, edge_now(1)) \
-    X(update_to_now, update_to_now()) X(exec_update_null, cu.cuGraphExecUpdate_v2(now.exec, NULL, NULL)) \
-    X(stream_id_legacy, cu.cuStreamGetId(NULL, &any_id)) X(stream_device_legacy, cu.cuStreamGetDevice(NULL, any_ints)) \
-    X(stream_id, cu.cuStreamGetId(now.s, &any_id)) X(stream_device, cu.cuStreamGetDevice(now.s, any_ints)) \
+    X(graph_destroy_now, cu.cuGraphDestroy(graph_now())) X(add_edge_now, edge_now(0)) \
+    X(remove_edge_now, edge_now(1)) \
+    X(update_to_now, update_to_now()) \
+    X(exec_update_null, cu.cuGraphExecUpdate_v2(now.exec, NULL, NULL)) \
+    X(stream_id_legacy, cu.cuStreamGetId(NULL, &any_id)) \
+    X(stream_device_legacy, cu.cuStreamGetDevice(NULL, any_ints)) \
+    X(stream_id, cu.cuStreamGetId(now.s, &any_id)) \
+    X(stream_device, cu.cuStreamGetDevice(now.s, any_ints)) \
     X(stream_priority_legacy_to_null, cu.cuStreamGetPriority(NULL, NULL)) \
-    X(launch_both, launch_both()) X(launch_bytes_too_many, launch_bytes(200)) X(launch_bytes_too_few, launch_bytes(4)) \
+    X(launch_both, launch_both()) X(launch_bytes_too_many, launch_bytes(200)) \
+    X(launch_bytes_too_few, launch_bytes(4)) \
     X(fill_pageable, cu.cuMemsetD32Async((ptr)(uintptr_t)pageable, 0, 4, now.s)) \
     X(fill_odd, cu.cuMemsetD32Async(memory[0] + 1, 0, 4, \
-                                                                                             now.s)) \
+        now.s)) \
     X(fill_2d_pitch_small, cu.cuMemsetD2D8Async(memory[0], 2, 0, 4, 4, now.s)) \
-    X(free_async_freed, free_freed_in_capture(0)) X(free_async_freed_of_pool, free_freed_in_capture(1)) \
-    X(free_async_wild, cu.cuMemFreeAsync(16, now.s)) X(free_async_null, cu.cuMemFreeAsync(0, now.s)) \
+    X(free_async_freed, free_freed_in_capture(0)) \
+    X(free_async_freed_of_pool, free_freed_in_capture(1)) \
+    X(free_async_wild, cu.cuMemFreeAsync(16, now.s)) \
+    X(free_async_null, cu.cuMemFreeAsync(0, now.s)) \
     X(free_async_null_other, cu.cuMemFreeAsync(0, now.t)) \
     X(alloc_async_to_null_other, cu.cuMemAllocAsync(NULL, 64, now.t)) \
     X(alloc_async_to_null, cu.cuMemAllocAsync(NULL, 64, now.s)) \
     X(wait_null_external, cu.cuStreamWaitEvent(now.s, NULL, 1)) \
     X(wait_null_other, cu.cuStreamWaitEvent(now.t, NULL, 0)) \
     X(wait_other_invalid, (broken(), cu.cuStreamWaitEvent(now.t, now.outer, 0))) \
-    X(upload_null, cu.cuGraphUpload(NULL, now.s)) X(begin_legacy_bad_mode, cu.cuStreamBeginCapture_v2(NULL, 9)) \
+    X(upload_null, cu.cuGraphUpload(NULL, now.s)) \
+    X(begin_legacy_bad_mode, cu.cuStreamBeginCapture_v2(NULL, 9)) \
     X(end_there_fork_unjoined, (fork_and_work(), there(end_there)))
 /* clang-format on */
 
-typedef struct row { const char *name; int (*call)(void); } row;
-#define ROW(name, call) static int do_##name(void) { return call; }
+typedef struct row {
+    const char *name;
+    int (*call)(void);
+} row;
+#define ROW(name, call) \
+    static int do_##name(void) { return call; }
 TABLE(ROW)
 #undef ROW
-#define ROW(name, call) static int more_##name(void) { return call; }
+#define ROW(name, call) \
+    static int more_##name(void) { return call; }
 MORE(ROW)
 #undef ROW
-#define ROW(name, call) static int left_##name(void) { return call; }
+#define ROW(name, call) \
+    static int left_##name(void) { return call; }
 LEFT(ROW)
 #undef ROW
 #define ROW(name, call) { #name, do_##name },
@@ -448,7 +493,7 @@ static const row more[] = { MORE(ROW) };
 static const row left[] = { LEFT(ROW) };
 #undef ROW
 
-static void *captured(void) {                    /* a graph of two kernels, in a chain */
+static void *captured(void) { /* a graph of two kernels, in a chain */
     void *s = NULL, *graph = NULL;
     cu.cuStreamCreateWithPriority(&s, 1, 0);
     cu.cuStreamBeginCapture_v2(s, 2);
@@ -476,15 +521,15 @@ static void prepare(unsigned flags) {
     cu.cuCtxSynchronize();
 }
 
-/* One call while s captures: its result, the state of s after it (0 none, 1 capturing, 2 invalidated), the result of
-   ending the capture, the nodes of the graph. */
+/* One call while s captures: its result, the state of s after it (0 none, 1 capturing, 2
+   invalidated), the result of ending the capture, the nodes of the graph. */
 static void calls_of(const row *rows, size_t count, int mode, unsigned flags) {
     size_t i;
     open_one();
     for (i = 0; i < count; i++) {
-        int    result, state = 77, end, other = 77;
+        int result, state = 77, end, other = 77;
         size_t n = 0;
-        void  *graph = NULL, *rest = NULL;
+        void *graph = NULL, *rest = NULL;
         if (skipped(rows[i].name)) continue;
         prepare(flags);
         now.mode = mode;
@@ -505,7 +550,8 @@ static void calls_in(int mode, unsigned flags) { calls_of(table, COUNT(table), m
 static void calls_in_global(void) { calls_in(0, 1); }
 static void calls_in_thread_local(void) { calls_in(1, 1); }
 static void calls_in_relaxed(void) { calls_in(2, 1); }
-static void calls_in_blocking(void) { calls_in(1, 0); }           /* a stream that synchronizes with the legacy one */
+/* a stream that synchronizes with the legacy one */
+static void calls_in_blocking(void) { calls_in(1, 0); }
 
 static void more_in_global(void) { calls_of(more, COUNT(more), 0, 1); }
 static void more_in_thread_local(void) { calls_of(more, COUNT(more), 1, 1); }
@@ -515,9 +561,10 @@ static void more_in_blocking(void) { calls_of(more, COUNT(more), 1, 0); }
 /* ---- wrong arguments, states, lifetimes ---- */
 
 static void arguments(void) {
-    void    *s = NULL, *t = NULL, *g = NULL, *x = NULL, *e = NULL, *node = NULL, *bad = (void *)(uintptr_t)0x12345678;
-    int      state = 77, mode;
-    size_t   n = 0;
+    void *s = NULL, *t = NULL, *g = NULL, *x = NULL, *e = NULL, *node = NULL,
+         *bad = (void *)(uintptr_t)0x12345678;
+    int state = 77, mode;
+    size_t n = 0;
     uint64_t id = 77;
     cu.cuInit(0);
     PROBE("begin_without", cu.cuStreamBeginCapture_v2(NULL, 0));
@@ -543,10 +590,12 @@ static void arguments(void) {
     PROBE("is_capturing_to_null", cu.cuStreamIsCapturing(s, NULL));
     PROBE("is_capturing_legacy", (cu.cuStreamIsCapturing(NULL, &state) * 10 + state));
     PROBE("is_capturing_2", (cu.cuStreamIsCapturing((void *)2, &state) * 10 + state));
-    PROBE("info_none", cu.cuStreamGetCaptureInfo_v3(s, &state, &id, &g, NULL, NULL, &n) * 10 + state);
+    PROBE("info_none",
+            cu.cuStreamGetCaptureInfo_v3(s, &state, &id, &g, NULL, NULL, &n) * 10 + state);
     PROBE("info_none_id", id == 77);
     PROBE("info_to_null", cu.cuStreamGetCaptureInfo_v3(s, NULL, &id, NULL, NULL, NULL, NULL));
-    PROBE("info_status_only", cu.cuStreamGetCaptureInfo_v3(s, &state, NULL, NULL, NULL, NULL, NULL));
+    PROBE("info_status_only",
+            cu.cuStreamGetCaptureInfo_v3(s, &state, NULL, NULL, NULL, NULL, NULL));
     PROBE("empty", (cu.cuStreamBeginCapture_v2(s, 1), cu.cuStreamEndCapture(s, &g)));
     PROBE("empty_nodes", (n = 77, cu.cuGraphGetNodes(g, NULL, &n) * 100 + (int)n));
     PROBE("empty_instantiate", cu.cuGraphInstantiateWithFlags(&x, g, 0));
@@ -588,10 +637,10 @@ static void arguments(void) {
 }
 
 static void types_of(const char *question, void *graph) {
-    void  *nodes[32];
+    void *nodes[32];
     size_t n = COUNT(nodes), i, edges = 0;
-    char   text[128] = "";
-    int    type;
+    char text[128] = "";
+    int type;
     if (skipped(question)) return;
     if (cu.cuGraphGetNodes(graph, nodes, &n)) n = 0;
     cu.cuGraphGetEdges(graph, NULL, NULL, &edges);
@@ -605,10 +654,11 @@ static void types_of(const char *question, void *graph) {
 
 /* Types of the nodes in their order, for each kind of work. */
 static void nodes_of_captures(void) {
-    static const char *const names[] = { "launch", "host_function", "copy_in_pageable", "copy_in_pinned",
-        "copy_out_pageable", "copy_out_pinned", "copy_device", "copy_2d", "fill", "fill_2d", "fill_0", "copy_0",
-        "record_external", "wait_outer_external", "record_outer", "wait_inner", "fork_and_join", "alloc_async",
-        "alloc_and_free_async", "write_value", "wait_value", "graph_launch", "callback", "launch_cooperative" };
+    static const char *const names[] = { "launch", "host_function", "copy_in_pageable",
+        "copy_in_pinned", "copy_out_pageable", "copy_out_pinned", "copy_device", "copy_2d", "fill",
+        "fill_2d", "fill_0", "copy_0", "record_external", "wait_outer_external", "record_outer",
+        "wait_inner", "fork_and_join", "alloc_async", "alloc_and_free_async", "write_value",
+        "wait_value", "graph_launch", "callback", "launch_cooperative" };
     size_t i, k;
     open_one();
     for (k = 0; k < COUNT(names); k++) {
@@ -617,7 +667,8 @@ static void nodes_of_captures(void) {
         cu.cuStreamBeginCapture_v2(now.s, 2);
         work_on(now.s);
         cu.cuEventRecord(now.inner, now.s);
-        for (i = 0; i < COUNT(table); i++) if (strcmp(table[i].name, names[k]) == 0) table[i].call();
+        for (i = 0; i < COUNT(table); i++)
+            if (strcmp(table[i].name, names[k]) == 0) table[i].call();
         work_on(now.s);
         cu.cuStreamEndCapture(now.s, &graph);
         types_of(names[k], graph);
@@ -626,9 +677,9 @@ static void nodes_of_captures(void) {
 
 /* What a launch of a graph does; what may be destroyed when. */
 static void graph_life(void) {
-    void    *s = NULL, *t = NULL, *g = NULL, *x = NULL, *y = NULL, *params[2], *spin;
+    void *s = NULL, *t = NULL, *g = NULL, *x = NULL, *y = NULL, *params[2], *spin;
     uint32_t value = 5, got = 0;
-    gate     held;
+    gate held;
     open_one();
     now.nop = kernel(0, "nop");
     now.store = kernel(0, "store");
@@ -640,16 +691,18 @@ static void graph_life(void) {
     params[1] = &value;
     cu.cuStreamBeginCapture_v2(s, 1);
     launch(now.store, 1, 1, s, params);
-    value = 6;                                    /* the argument was copied at the call */
+    value = 6; /* the argument was copied at the call */
     cu.cuStreamEndCapture(s, &g);
-    PROBE("nothing_ran", (cu.cuMemsetD32_v2(memory[0], 1, 1), cu.cuCtxSynchronize(),
-           cu.cuMemcpyDtoH_v2(&got, memory[0], 4), (int)got));
+    PROBE("nothing_ran",
+            (cu.cuMemsetD32_v2(memory[0], 1, 1), cu.cuCtxSynchronize(),
+                    cu.cuMemcpyDtoH_v2(&got, memory[0], 4), (int)got));
     PROBE("instantiate", cu.cuGraphInstantiateWithFlags(&x, g, 0));
     PROBE("launch", cu.cuGraphLaunch(x, s));
     PROBE("value", (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(&got, memory[0], 4), (int)got));
     PROBE("graph_destroy", cu.cuGraphDestroy(g));
     PROBE("launch_after", cu.cuGraphLaunch(x, s));
-    PROBE("value_after", (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(&got, memory[0], 4), (int)got));
+    PROBE("value_after",
+            (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(&got, memory[0], 4), (int)got));
     PROBE("stream_destroy", cu.cuStreamDestroy_v2(s));
     PROBE("launch_elsewhere", cu.cuGraphLaunch(x, t));
     PROBE("launch_on_legacy", cu.cuGraphLaunch(x, NULL));
@@ -665,7 +718,8 @@ static void graph_life(void) {
     PROBE("busy_still", cu.cuStreamQuery(t));
     open_gate(held);
     PROBE("busy_ends", cu.cuStreamSynchronize(t));
-    PROBE("launch_destroyed", (cu.cuStreamBeginCapture_v2(t, 1), work_on(t), cu.cuStreamEndCapture(t, &g)));
+    PROBE("launch_destroyed",
+            (cu.cuStreamBeginCapture_v2(t, 1), work_on(t), cu.cuStreamEndCapture(t, &g)));
     cu.cuGraphInstantiateWithFlags(&y, g, 0);
     PROBE("exec_destroy", cu.cuGraphExecDestroy(y));
     PROBE("destroy_graph_before_exec", cu.cuGraphDestroy(g));
@@ -675,7 +729,7 @@ static void graph_life(void) {
 /* Two launches of one exec on two streams: do they overlap? */
 static void graph_order(void) {
     void *s = NULL, *t = NULL, *g = NULL, *x = NULL, *y = NULL, *spin;
-    gate  held;
+    gate held;
     open_one();
     now.nop = kernel(0, "nop");
     spin = kernel(0, "spin");
@@ -698,18 +752,23 @@ static void graph_order(void) {
     PROBE("all", cu.cuCtxSynchronize());
 }
 
-/* Captures of one value and another, of another grid, kernel, topology, kind of node; then cuGraphExecUpdate. */
+/* Captures of one value and another, of another grid, kernel, topology, kind of node; then
+   cuGraphExecUpdate. */
 static void *one_of(int kind, void *s) {
-    void    *g = NULL, *params[2], *e = NULL, *t = NULL;
+    void *g = NULL, *params[2], *e = NULL, *t = NULL;
     uint32_t value = (uint32_t)kind;
     params[0] = &memory[0];
     params[1] = &value;
     cu.cuStreamBeginCapture_v2(s, 1);
     switch (kind) {
-    case 0: case 1: launch(now.store, 1, 1, s, params); break;
+    case 0:
+    case 1: launch(now.store, 1, 1, s, params); break;
     case 2: launch(now.store, 4, 32, s, params); break;
     case 3: launch(now.nop, 1, 1, s, NULL); break;
-    case 4: launch(now.store, 1, 1, s, params); work_on(s); break;
+    case 4:
+        launch(now.store, 1, 1, s, params);
+        work_on(s);
+        break;
     case 5: cu.cuMemsetD32Async(memory[0], 3, 4, s); break;
     case 6: cu.cuMemsetD32Async(memory[0], 4, 8, s); break;
     case 7: cu.cuMemsetD8Async(memory[0], 4, 8, s); break;
@@ -729,7 +788,10 @@ static void *one_of(int kind, void *s) {
         cu.cuEventRecord(e, t);
         cu.cuStreamWaitEvent(s, e, 0);
         break;
-    case 15: work_on(s); launch(now.store, 1, 1, s, params); break;
+    case 15:
+        work_on(s);
+        launch(now.store, 1, 1, s, params);
+        break;
     case 16: cu.cuLaunchCooperativeKernel(now.nop, 1, 1, 1, 1, 1, 1, 0, s, NULL); break;
     default: break;
     }
@@ -739,35 +801,36 @@ static void *one_of(int kind, void *s) {
 static void updates(void) {
     enum { KINDS = 17 };
     void *s = NULL;
-    int   from, to;
+    int from, to;
     open_one();
     prepare(1);
     cu.cuStreamCreateWithPriority(&s, 1, 0);
-    for (from = 0; from < KINDS; from++) for (to = 0; to < KINDS; to++) {
-        char   question[40];
-        void  *x = NULL, *g, *h;
-        int    result;
-        update info;
-        if (from != to && to != 0 && from != 0 && from + 1 != to && to + 1 != from) continue;
-        snprintf(question, sizeof question, "from_%d_to_%d", from, to);
-        if (skipped(question)) continue;
-        g = one_of(from, s);
-        h = one_of(to, s);
-        memset(&info, 0x55, sizeof info);
-        cu.cuGraphInstantiateWithFlags(&x, g, 0);
-        result = cu.cuGraphExecUpdate_v2(x, h, &info);
-        answer(question, "%d %d %s %s", result, info.result, info.node ? "node" : "no node",
-               info.from ? "from" : "no from");
-        cu.cuGraphExecDestroy(x);
-        cu.cuGraphDestroy(g);
-        cu.cuGraphDestroy(h);
-    }
+    for (from = 0; from < KINDS; from++)
+        for (to = 0; to < KINDS; to++) {
+            char question[40];
+            void *x = NULL, *g, *h;
+            int result;
+            update info;
+            if (from != to && to != 0 && from != 0 && from + 1 != to && to + 1 != from) continue;
+            snprintf(question, sizeof question, "from_%d_to_%d", from, to);
+            if (skipped(question)) continue;
+            g = one_of(from, s);
+            h = one_of(to, s);
+            memset(&info, 0x55, sizeof info);
+            cu.cuGraphInstantiateWithFlags(&x, g, 0);
+            result = cu.cuGraphExecUpdate_v2(x, h, &info);
+            answer(question, "%d %d %s %s", result, info.result, info.node ? "node" : "no node",
+                    info.from ? "from" : "no from");
+            cu.cuGraphExecDestroy(x);
+            cu.cuGraphDestroy(g);
+            cu.cuGraphDestroy(h);
+        }
 }
 
 /* After the end of a capture, and destroying a stream that captures. */
 static void after_capture(void) {
-    void  *s = NULL, *t = NULL, *u = NULL, *e = NULL, *never = NULL, *g = NULL, *f = NULL;
-    int    state = 77;
+    void *s = NULL, *t = NULL, *u = NULL, *e = NULL, *never = NULL, *g = NULL, *f = NULL;
+    int state = 77;
     open_one();
     now.nop = kernel(0, "nop");
     cu.cuStreamCreateWithPriority(&s, 1, 0);
@@ -832,8 +895,8 @@ static void after_capture(void) {
 /* Memory nodes. */
 static void memory_nodes(void) {
     void *s = NULL, *t = NULL, *g = NULL, *x = NULL, *y = NULL;
-    ptr   p = 0, q = 0;
-    int   what = 77;
+    ptr p = 0, q = 0;
+    int what = 77;
     uint32_t got = 0;
     open_one();
     now.nop = kernel(0, "nop");
@@ -867,22 +930,28 @@ static void memory_nodes(void) {
     PROBE("freed_relaunch", cu.cuGraphLaunch(x, s));
     PROBE("freed_elsewhere", cu.cuGraphLaunch(x, t));
     PROBE("freed_free", (cu.cuCtxSynchronize(), cu.cuMemFree_v2(q)));
-    PROBE("auto_free", (cu.cuStreamBeginCapture_v2(s, 1), cu.cuMemAllocAsync(&q, 4096, s), cu.cuStreamEndCapture(s, &g),
-                        cu.cuGraphInstantiateWithFlags(&x, g, 1)));
+    PROBE("auto_free",
+            (cu.cuStreamBeginCapture_v2(s, 1), cu.cuMemAllocAsync(&q, 4096, s),
+                    cu.cuStreamEndCapture(s, &g), cu.cuGraphInstantiateWithFlags(&x, g, 1)));
     PROBE("auto_free_launch", cu.cuGraphLaunch(x, s));
     PROBE("auto_free_relaunch", cu.cuGraphLaunch(x, s));
     PROBE("end", cu.cuCtxSynchronize());
 }
 
-/* What a node says of a kernel whose arguments were one packed buffer; before and after the graph is launched. */
+/* What a node says of a kernel whose arguments were one packed buffer; before and after the graph
+   is launched. */
 static void packed_node(void) {
-    void   *s = NULL, *g = NULL, *x = NULL, *node = NULL, *extra[5];
+    void *s = NULL, *g = NULL, *x = NULL, *node = NULL, *extra[5];
     unsigned char packed[12];
     uint32_t value = 5;
-    size_t   n = 1, bytes = sizeof packed;
-    int      k, i;
-    char     question[40], order[40];
-    struct { void *function; unsigned grid[3], block[3], shared; void **params, **extra; } p;
+    size_t n = 1, bytes = sizeof packed;
+    int k, i;
+    char question[40], order[40];
+    struct {
+        void *function;
+        unsigned grid[3], block[3], shared;
+        void **params, **extra;
+    } p;
     open_one();
     prepare(1);
     s = now.s;
@@ -906,10 +975,13 @@ static void packed_node(void) {
         n = (size_t)cu.cuGraphKernelNodeGetParams(node, &p);
         order[0] = 0;
         for (i = 0; p.extra && i < 4 && p.extra[i]; i += 2)
-            snprintf(order + strlen(order), sizeof order - strlen(order), " %d", (int)(uintptr_t)p.extra[i]);
-        answer(question, "%d params %d extra %d%s", (int)n, p.params != NULL, p.extra != NULL, order);
+            snprintf(order + strlen(order), sizeof order - strlen(order), " %d",
+                    (int)(uintptr_t)p.extra[i]);
+        answer(question, "%d params %d extra %d%s", (int)n, p.params != NULL, p.extra != NULL,
+                order);
         for (i = 0; p.extra && i < 4 && p.extra[i]; i += 2) {
-            snprintf(question, sizeof question, "%s_%d", p.extra[i] == extra[0] ? "buffer" : "size", k);
+            snprintf(question, sizeof question, "%s_%d", p.extra[i] == extra[0] ? "buffer" : "size",
+                    k);
             if (p.extra[i] == extra[0]) PROBE(question, memcmp(p.extra[i + 1], &memory[0], 8) == 0);
             else if (p.extra[i] == extra[2]) PROBE(question, (int)*(size_t *)p.extra[i + 1]);
         }
@@ -924,7 +996,7 @@ static void packed_node(void) {
 }
 /* A capture over two devices. */
 static void two_devices(void) {
-    void  *s = NULL, *t = NULL, *e = NULL, *f = NULL, *g = NULL, *x = NULL, *nop[2];
+    void *s = NULL, *t = NULL, *e = NULL, *f = NULL, *g = NULL, *x = NULL, *nop[2];
     size_t n = 0;
     open_all();
     nop[0] = kernel(0, "nop");
@@ -953,9 +1025,10 @@ static void two_devices(void) {
 /* ---- graphs: edges, parameters, updates, memory ---- */
 
 static void graph_edges(void) {
-    void  *g = NULL, *h = NULL, *a = NULL, *b = NULL, *c = NULL, *x = NULL, *from[4], *to[4], *d = NULL, *list[2];
+    void *g = NULL, *h = NULL, *a = NULL, *b = NULL, *c = NULL, *x = NULL, *from[4], *to[4],
+         *d = NULL, *list[2];
     size_t n;
-    int    k;
+    int k;
     open_one();
     cu.cuGraphCreate(&g, 0);
     cu.cuGraphCreate(&h, 0);
@@ -984,7 +1057,14 @@ static void graph_edges(void) {
     cu.cuGraphGetEdges(g, from, to, &n);
     for (k = 0; k < 3; k++) {
         const char *const names[] = { "first", "second", "third" };
-        PROBE(names[k], (from[k] == a ? 1 : from[k] == b ? 2 : 3) * 10 + (to[k] == a ? 1 : to[k] == b ? 2 : 3));
+        PROBE(names[k],
+                (from[k] == a                  ? 1
+                                : from[k] == b ? 2
+                                               : 3) *
+                                10 +
+                        (to[k] == a                  ? 1
+                                        : to[k] == b ? 2
+                                                     : 3));
     }
     PROBE("before_room_1", (n = 1, cu.cuGraphNodeGetDependencies(c, from, &n) * 100 + (int)n));
     PROBE("before_first", from[0] == b);
@@ -1003,20 +1083,38 @@ static void graph_edges(void) {
     PROBE("find", cu.cuGraphNodeFindInClone(&x, a, h));
     PROBE("find_is_another", x != a);
     PROBE("find_in_original", cu.cuGraphNodeFindInClone(&x, a, g));
-    PROBE("find_of_clone", (n = 1, cu.cuGraphGetNodes(h, list, &n), cu.cuGraphNodeFindInClone(&x, list[0], h)));
+    PROBE("find_of_clone",
+            (n = 1, cu.cuGraphGetNodes(h, list, &n), cu.cuGraphNodeFindInClone(&x, list[0], h)));
     PROBE("clone_null", cu.cuGraphClone(&h, NULL));
 }
 
 static void node_params(void) {
-    void    *s = NULL, *g = NULL, *nodes[8], *params[2];
-    size_t   n = COUNT(nodes);
+    void *s = NULL, *g = NULL, *nodes[8], *params[2];
+    size_t n = COUNT(nodes);
     uint32_t value = 5, got = 0;
-    struct { void *function; unsigned grid[3], block[3], shared; void **params, **extra; } k;
-    struct { ptr to; size_t pitch; unsigned value, size; size_t width, height; } m;
     struct {
-        size_t x, y, z, lod; unsigned type; const void *host; ptr device; void *array, *reserved;
+        void *function;
+        unsigned grid[3], block[3], shared;
+        void **params, **extra;
+    } k;
+    struct {
+        ptr to;
+        size_t pitch;
+        unsigned value, size;
+        size_t width, height;
+    } m;
+    struct {
+        size_t x, y, z, lod;
+        unsigned type;
+        const void *host;
+        ptr device;
+        void *array, *reserved;
         size_t pitch, height;
-        size_t x2, y2, z2, lod2; unsigned type2; void *host2; ptr device2; void *array2, *reserved2;
+        size_t x2, y2, z2, lod2;
+        unsigned type2;
+        void *host2;
+        ptr device2;
+        void *array2, *reserved2;
         size_t pitch2, height2;
         size_t width, rows, depth;
     } c;
@@ -1042,8 +1140,9 @@ static void node_params(void) {
     PROBE("kernel_params", k.params != NULL);
     PROBE("kernel_extra", k.extra != NULL);
     PROBE("kernel_value", (memcpy(&got, k.params[1], 4), (int)got));
-    PROBE("kernel_again_same", (params[0] = k.params[0], cu.cuGraphKernelNodeGetParams(nodes[0], &k),
-           params[0] == k.params[0]));
+    PROBE("kernel_again_same",
+            (params[0] = k.params[0], cu.cuGraphKernelNodeGetParams(nodes[0], &k),
+                    params[0] == k.params[0]));
     PROBE("kernel_without", (cu.cuGraphKernelNodeGetParams(nodes[7], &k), k.params != NULL));
     PROBE("kernel_of_memset", cu.cuGraphKernelNodeGetParams(nodes[1], &k));
     PROBE("kernel_of_null", cu.cuGraphKernelNodeGetParams(NULL, &k));
@@ -1073,8 +1172,8 @@ static void node_params(void) {
     PROBE("copy_2d_height", (int)c.height);
 }
 
-/* The same calls on each stream, interleaved in another way; several last nodes; memory; the exec's or graph's
-   handle. */
+/* The same calls on each stream, interleaved in another way; several last nodes; memory; the exec's
+   or graph's handle. */
 static void *branches_of(void *s, void *t, int how) {
     void *g = NULL, *e = fresh_event(), *list[2];
     cu.cuStreamBeginCapture_v2(s, 1);
@@ -1088,11 +1187,11 @@ static void *branches_of(void *s, void *t, int how) {
     if (how & 2) cu.cuStreamWaitEvent(s, e, 0);
     if (how & 4) work_on(s);
     if (!(how & 2)) cu.cuStreamWaitEvent(s, e, 0);
-    if (how & 8) {                               /* the join's edges the other way round */
-        size_t           n = 0;
-        void *const     *now_list = NULL;
-        int              status;
-        uint64_t         id;
+    if (how & 8) { /* the join's edges the other way round */
+        size_t n = 0;
+        void *const *now_list = NULL;
+        int status;
+        uint64_t id;
         cu.cuStreamGetCaptureInfo_v3(s, &status, &id, NULL, &now_list, NULL, &n);
         if (n == 2) {
             list[0] = now_list[1];
@@ -1106,10 +1205,24 @@ static void *branches_of(void *s, void *t, int how) {
     return g;
 }
 static void updates_of_branches(void) {
-    static const int pairs[][2] = { { 0, 0 }, { 0, 1 }, { 2, 3 }, { 6, 7 }, { 16, 17 }, { 24, 25 }, { 16, 8 },
-        { 18, 19 }, { 0, 2 }, { 4, 6 }, { 6, 4 }, { 16, 4 }, { 16, 6 }, { 18, 6 } };
-    void  *s = NULL, *t = NULL, *x = NULL, *y = NULL, *g, *h;
-    ptr    p = 0;
+    static const int pairs[][2] = {
+        { 0, 0 },
+        { 0, 1 },
+        { 2, 3 },
+        { 6, 7 },
+        { 16, 17 },
+        { 24, 25 },
+        { 16, 8 },
+        { 18, 19 },
+        { 0, 2 },
+        { 4, 6 },
+        { 6, 4 },
+        { 16, 4 },
+        { 16, 6 },
+        { 18, 6 },
+    };
+    void *s = NULL, *t = NULL, *x = NULL, *y = NULL, *g, *h;
+    ptr p = 0;
     size_t i;
     update info;
     open_one();
@@ -1118,7 +1231,7 @@ static void updates_of_branches(void) {
     cu.cuStreamCreateWithPriority(&t, 1, 0);
     for (i = 0; i < COUNT(pairs); i++) {
         char question[40];
-        int  result;
+        int result;
         snprintf(question, sizeof question, "from_%d_to_%d", pairs[i][0], pairs[i][1]);
         if (skipped(question)) continue;
         g = branches_of(s, t, pairs[i][0]);
@@ -1127,14 +1240,15 @@ static void updates_of_branches(void) {
         cu.cuGraphInstantiateWithFlags(&x, g, 0);
         result = cu.cuGraphExecUpdate_v2(x, h, &info);
         answer(question, "%d %d %s %s", result, info.result, info.node ? "node" : "no node",
-               info.from ? "from" : "no from");
+                info.from ? "from" : "no from");
         cu.cuGraphExecDestroy(x);
     }
     g = branches_of(s, t, 0);
     cu.cuGraphInstantiateWithFlags(&x, g, 0);
     PROBE("exec_null", cu.cuGraphExecUpdate_v2(NULL, g, &info));
     PROBE("exec_null_result", info.result);
-    PROBE("graph_null", (memset(&info, 0x55, sizeof info), cu.cuGraphExecUpdate_v2(x, NULL, &info)));
+    PROBE("graph_null",
+            (memset(&info, 0x55, sizeof info), cu.cuGraphExecUpdate_v2(x, NULL, &info)));
     PROBE("graph_null_result", info.result);
     cu.cuStreamBeginCapture_v2(s, 1);
     cu.cuMemAllocAsync(&p, 64, s);
@@ -1154,9 +1268,9 @@ static void updates_of_branches(void) {
 
 static void more_memory(void) {
     void *s = NULL, *t = NULL, *g = NULL, *h = NULL, *x = NULL, *y = NULL, *spin;
-    ptr   p = 0, q = 0;
-    int   what = 77;
-    gate  held;
+    ptr p = 0, q = 0;
+    int what = 77;
+    gate held;
     open_one();
     spin = kernel(0, "spin");
     held = make_gate();
@@ -1201,10 +1315,14 @@ static void more_memory(void) {
     PROBE("free_gone_captured", cu.cuMemFreeAsync(p, s));
     cu.cuMemAllocAsync(&p, 4096, s);
     PROBE("destroy_stream_with_memory", cu.cuStreamDestroy_v2(s));
-    PROBE("again", (cu.cuStreamBeginCapture_v2(t, 1), cu.cuMemAllocAsync(&p, 4096, t), cu.cuStreamEndCapture(t, &g)));
+    PROBE("again",
+            (cu.cuStreamBeginCapture_v2(t, 1), cu.cuMemAllocAsync(&p, 4096, t),
+                    cu.cuStreamEndCapture(t, &g)));
     cu.cuGraphInstantiateWithFlags(&x, g, 1);
-    PROBE("auto_flags", (any_sizes[0] = 77, cu.cuGraphExecGetFlags(x,
-           (uint64_t *)(void *)any_sizes) * 100 + (int)any_sizes[0]));
+    PROBE("auto_flags",
+            (any_sizes[0] = 77,
+                    cu.cuGraphExecGetFlags(x, (uint64_t *)(void *)any_sizes) * 100 +
+                            (int)any_sizes[0]));
     PROBE("auto_launch", (cu.cuGraphLaunch(x, t), cu.cuGraphLaunch(x, t)));
     PROBE("auto_free", (cu.cuCtxSynchronize(), cu.cuMemFree_v2(p)));
     PROBE("auto_launch_after", cu.cuGraphLaunch(x, t));
@@ -1268,20 +1386,23 @@ static void left_in_blocking(void) { calls_of(left, COUNT(left), 1, 0); }
 
 static int digit(const void *node, void *const *of, size_t n) {
     size_t i;
-    for (i = 0; i < n; i++) if (of[i] == node) return (int)i + 1;
+    for (i = 0; i < n; i++)
+        if (of[i] == node) return (int)i + 1;
     return 9;
 }
 static void left_lists(void) {
-    void  *g = NULL, *h = NULL, *nodes[4] = { NULL, NULL, NULL, NULL }, *list[8], *x = NULL, *to = NULL;
+    void *g = NULL, *h = NULL, *nodes[4] = { NULL, NULL, NULL, NULL }, *list[8], *x = NULL,
+         *to = NULL;
     size_t n, i;
-    int    k, value;
+    int k, value;
     update info;
     open_one();
     cu.cuGraphCreate(&g, 0);
     PROBE("nodes_empty_room_0", (n = 0, cu.cuGraphGetNodes(g, list, &n) * 100 + (int)n));
     PROBE("edges_empty_room_0", (n = 0, cu.cuGraphGetEdges(g, list, list + 4, &n) * 100 + (int)n));
     for (k = 0; k < 4; k++) cu.cuGraphAddEmptyNode(&nodes[k], g, NULL, 0);
-    PROBE("before_none_room_0", (n = 0, cu.cuGraphNodeGetDependencies(nodes[0], list, &n) * 100 + (int)n));
+    PROBE("before_none_room_0",
+            (n = 0, cu.cuGraphNodeGetDependencies(nodes[0], list, &n) * 100 + (int)n));
     PROBE("nodes_room_0", (n = 0, cu.cuGraphGetNodes(g, list, &n) * 100 + (int)n));
     PROBE("roots_room_0", (n = 0, cu.cuGraphGetRootNodes(g, list, &n) * 100 + (int)n));
     /* 1 -> 4, 1 -> 2, 3 -> 2, 1 -> 3 in this order */
@@ -1290,11 +1411,15 @@ static void left_lists(void) {
     cu.cuGraphAddDependencies(g, &nodes[2], &nodes[1], 1);
     cu.cuGraphAddDependencies(g, &nodes[0], &nodes[2], 1);
     PROBE("edges_room_0", (n = 0, cu.cuGraphGetEdges(g, list, list + 4, &n) * 100 + (int)n));
-    PROBE("after_room_0", (n = 0, cu.cuGraphNodeGetDependentNodes(nodes[0], list, &n) * 100 + (int)n));
-    PROBE("after", (n = 4, cu.cuGraphNodeGetDependentNodes(nodes[0], list, &n), value = 0,
-                    digit(list[0], nodes, 4) * 100 + digit(list[1], nodes, 4) * 10 + digit(list[2], nodes, 4)));
-    PROBE("before", (n = 4, cu.cuGraphNodeGetDependencies(nodes[1], list, &n), digit(list[0], nodes, 4) * 10
-                                                                    + digit(list[1], nodes, 4)));
+    PROBE("after_room_0",
+            (n = 0, cu.cuGraphNodeGetDependentNodes(nodes[0], list, &n) * 100 + (int)n));
+    PROBE("after",
+            (n = 4, cu.cuGraphNodeGetDependentNodes(nodes[0], list, &n), value = 0,
+                    digit(list[0], nodes, 4) * 100 + digit(list[1], nodes, 4) * 10 +
+                            digit(list[2], nodes, 4)));
+    PROBE("before",
+            (n = 4, cu.cuGraphNodeGetDependencies(nodes[1], list, &n),
+                    digit(list[0], nodes, 4) * 10 + digit(list[1], nodes, 4)));
     n = 4;
     cu.cuGraphGetEdges(g, list, list + 4, &n);
     for (i = 0, value = 0; i < 4; i++)
@@ -1335,11 +1460,11 @@ static void left_lists(void) {
 
 /* What a launch does after an update to another graph's memory; a captured fill of no memory. */
 static void left_launches(void) {
-    void    *s = NULL, *g = NULL, *h = NULL, *x = NULL, *y = NULL;
-    ptr      p = 0, q = 0;
-    int      what;
+    void *s = NULL, *g = NULL, *h = NULL, *x = NULL, *y = NULL;
+    ptr p = 0, q = 0;
+    int what;
     uint32_t got = 0;
-    update   info;
+    update info;
     open_one();
     cu.cuStreamCreateWithPriority(&s, 1, 0);
     cu.cuStreamBeginCapture_v2(s, 1);
@@ -1384,21 +1509,40 @@ static void left_wild(void) { fills_of(16); }
 static void left_pageable(void) { fills_of((ptr)(uintptr_t)pageable); }
 
 const group left_capture_groups[] = {
-    { "left_thread", left_in_thread_local, 1 }, { "left_relaxed", left_in_relaxed, 1 },
-    { "left_blocking", left_in_blocking, 1 }, { "left_lists", left_lists, 1 }, { "left_launches", left_launches, 1 },
-    { "left_wild", left_wild, 1 }, { "left_pageable", left_pageable, 1 },    { NULL, NULL, 0 }
+    { "left_thread", left_in_thread_local, 1 },
+    { "left_relaxed", left_in_relaxed, 1 },
+    { "left_blocking", left_in_blocking, 1 },
+    { "left_lists", left_lists, 1 },
+    { "left_launches", left_launches, 1 },
+    { "left_wild", left_wild, 1 },
+    { "left_pageable", left_pageable, 1 },
+    { NULL, NULL, 0 },
 };
 const group more_capture_groups[] = {
-    { "more_global", more_in_global, 1 }, { "more_thread", more_in_thread_local, 1 },
-    { "more_relaxed", more_in_relaxed, 1 }, { "more_blocking", more_in_blocking, 1 }, { "more_edges", graph_edges, 1 },
-    { "more_params", node_params, 1 }, { "more_update", updates_of_branches, 1 }, { "more_memory", more_memory, 1 },
-    { "more_life", more_life, 1 }, { NULL, NULL, 0 }
+    { "more_global", more_in_global, 1 },
+    { "more_thread", more_in_thread_local, 1 },
+    { "more_relaxed", more_in_relaxed, 1 },
+    { "more_blocking", more_in_blocking, 1 },
+    { "more_edges", graph_edges, 1 },
+    { "more_params", node_params, 1 },
+    { "more_update", updates_of_branches, 1 },
+    { "more_memory", more_memory, 1 },
+    { "more_life", more_life, 1 },
+    { NULL, NULL, 0 },
 };
 const group capture_groups[] = {
-    { "capture_global", calls_in_global, 1 }, { "capture_thread", calls_in_thread_local, 1 },
-    { "capture_relaxed", calls_in_relaxed, 1 }, { "capture_blocking", calls_in_blocking, 1 },
-    { "capture_arguments", arguments, 1 }, { "capture_nodes", nodes_of_captures, 1 }, { "graph_life", graph_life, 1 },
-    { "graph_order", graph_order, 1 }, { "capture_after", after_capture, 1 }, { "graph_update", updates, 1 },
-    { "graph_memory", memory_nodes, 1 }, { "graph_packed", packed_node, 1 },
-    { "graph_devices", two_devices, 2 }, { NULL, NULL, 0 }
+    { "capture_global", calls_in_global, 1 },
+    { "capture_thread", calls_in_thread_local, 1 },
+    { "capture_relaxed", calls_in_relaxed, 1 },
+    { "capture_blocking", calls_in_blocking, 1 },
+    { "capture_arguments", arguments, 1 },
+    { "capture_nodes", nodes_of_captures, 1 },
+    { "graph_life", graph_life, 1 },
+    { "graph_order", graph_order, 1 },
+    { "capture_after", after_capture, 1 },
+    { "graph_update", updates, 1 },
+    { "graph_memory", memory_nodes, 1 },
+    { "graph_packed", packed_node, 1 },
+    { "graph_devices", two_devices, 2 },
+    { NULL, NULL, 0 },
 };

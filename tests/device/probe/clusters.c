@@ -1,30 +1,27 @@
-/* clusters.c - thread block clusters: attributes of kernels, launches with every wrong size, occupancy. */
+/* clusters.c - thread block clusters: attributes of kernels, launches with every wrong size,
+   occupancy. */
 #include "probe.h"
 
-enum { MUST_BE_SET = 10, WIDTH, HEIGHT, DEPTH, NON_PORTABLE, POLICY };            /* CUfunction_attribute */
-enum { COOPERATIVE = 2, CLUSTER = 4, PREFERRED = 11 };                            /* CUlaunchAttributeID */
+enum { MUST_BE_SET = 10, WIDTH, HEIGHT, DEPTH, NON_PORTABLE, POLICY }; /* CUfunction_attribute */
+enum { COOPERATIVE = 2, CLUSTER = 4, PREFERRED = 11 };                 /* CUlaunchAttributeID */
 
 /* out[0]: blocks in a cluster, [1]: whether it was requested, [2]: blocks in the grid */
 #define WHERE(name, directives) \
     ".visible .entry " name "(.param .u64 p) " directives " {\n" \
-    "    .reg .b64 %a; .reg .b32 %v; .reg .pred %q; ld.param.u64 %a, [p]; mov.u32 %v, %cluster_nctarank;\n" \
+    "    .reg .b64 %a; .reg .b32 %v; .reg .pred %q; ld.param.u64 %a, [p]; mov.u32 %v, " \
+    "%cluster_nctarank;\n" \
     "    st.global.u32 [%a], %v; mov.pred %q, %is_explicit_cluster; selp.u32 %v, 1, 0, %q;\n" \
     "    st.global.u32 [%a+4], %v; mov.u32 %v, %nctaid.x; st.global.u32 [%a+8], %v; ret;\n}\n"
 
-static const char cluster_text[] =
-    ".version 8.0\n.target sm_90\n.address_size 64\n"
-    WHERE("plain", "")
-    WHERE("two", ".reqnctapercluster 2, 1, 1")
-    WHERE("exactly_two", ".explicitcluster .reqnctapercluster 2, 1, 1")
-    WHERE("explicit", ".explicitcluster")
-    WHERE("rank4", ".maxclusterrank 4")
-    WHERE("rank16", ".maxclusterrank 16")
-    WHERE("rank0", ".maxclusterrank 0")
-    WHERE("sixteen", ".reqnctapercluster 16, 1, 1")
-    WHERE("thirty_two", ".reqnctapercluster 32, 1, 1")
-    WHERE("none", ".reqnctapercluster 0, 0, 0")
-    WHERE("flat", ".reqnctapercluster 2, 0, 1")
-    WHERE("cube", ".reqnctapercluster 1, 2, 2");
+static const char cluster_text[] = ".version 8.0\n.target sm_90\n.address_size 64\n" WHERE(
+        "plain", "") WHERE("two", ".reqnctapercluster 2, 1, 1") WHERE("exactly_two",
+        ".explicitcluster .reqnctapercluster 2, 1, 1") WHERE("explicit", ".explicitcluster")
+        WHERE("rank4", ".maxclusterrank 4") WHERE("rank16", ".maxclusterrank 16")
+                WHERE("rank0", ".maxclusterrank 0") WHERE("sixteen", ".reqnctapercluster 16, 1, 1")
+                        WHERE("thirty_two", ".reqnctapercluster 32, 1, 1")
+                                WHERE("none", ".reqnctapercluster 0, 0, 0")
+                                        WHERE("flat", ".reqnctapercluster 2, 0, 1")
+                                                WHERE("cube", ".reqnctapercluster 1, 2, 2");
 
 static void *clustered;
 static void open_clusters(void) {
@@ -37,30 +34,58 @@ static void *named(const char *name) {
     return f;
 }
 
-static const char *const names[] = { "plain", "two", "exactly_two", "explicit", "rank4", "rank16", "rank0", "sixteen",
-                                     "thirty_two", "none", "flat", "cube" };
+static const char *const names[] = { "plain", "two", "exactly_two", "explicit", "rank4", "rank16",
+    "rank0", "sixteen", "thirty_two", "none", "flat", "cube" };
 
 static void attributes(void) {
-    static const struct { const char *of; int attribute, value; } set[] = {
-        { "plain", WIDTH, 2 }, { "plain", WIDTH, -1 }, { "plain", WIDTH, 99 }, { "plain", HEIGHT, 3 },
-        { "plain", DEPTH, 4 }, { "plain", DEPTH, 0 }, { "plain", WIDTH, 0 }, { "plain", HEIGHT, 0 },
-        { "plain", MUST_BE_SET, 1 }, { "plain", NON_PORTABLE, -1 }, { "plain", NON_PORTABLE, 0 }, { "two", WIDTH, 2 },
-        { "two", WIDTH, 4 }, { "two", WIDTH, 0 }, { "two", WIDTH, -1 }, { "two", HEIGHT, 1 }, { "two", DEPTH, 1 },
-        { "two", MUST_BE_SET, 0 }, { "two", NON_PORTABLE, 1 }, { "two", POLICY, 1 }, { "exactly_two", WIDTH, 2 },
-        { "exactly_two", MUST_BE_SET, 0 }, { "explicit", WIDTH, 2 }, { "explicit", MUST_BE_SET, 1 },
-        { "rank4", WIDTH, 8 }, { "rank4", NON_PORTABLE, 1 }, { "none", WIDTH, 2 }, { "flat", HEIGHT, 2 } };
-    char   question[80];
+    static const struct {
+        const char *of;
+        int attribute, value;
+    } set[] = {
+        { "plain", WIDTH, 2 },
+        { "plain", WIDTH, -1 },
+        { "plain", WIDTH, 99 },
+        { "plain", HEIGHT, 3 },
+        { "plain", DEPTH, 4 },
+        { "plain", DEPTH, 0 },
+        { "plain", WIDTH, 0 },
+        { "plain", HEIGHT, 0 },
+        { "plain", MUST_BE_SET, 1 },
+        { "plain", NON_PORTABLE, -1 },
+        { "plain", NON_PORTABLE, 0 },
+        { "two", WIDTH, 2 },
+        { "two", WIDTH, 4 },
+        { "two", WIDTH, 0 },
+        { "two", WIDTH, -1 },
+        { "two", HEIGHT, 1 },
+        { "two", DEPTH, 1 },
+        { "two", MUST_BE_SET, 0 },
+        { "two", NON_PORTABLE, 1 },
+        { "two", POLICY, 1 },
+        { "exactly_two", WIDTH, 2 },
+        { "exactly_two", MUST_BE_SET, 0 },
+        { "explicit", WIDTH, 2 },
+        { "explicit", MUST_BE_SET, 1 },
+        { "rank4", WIDTH, 8 },
+        { "rank4", NON_PORTABLE, 1 },
+        { "none", WIDTH, 2 },
+        { "flat", HEIGHT, 2 },
+    };
+    char question[80];
     size_t i;
-    int    a, v;
+    int a, v;
     open_clusters();
-    for (i = 0; i < COUNT(names); i++) for (a = MUST_BE_SET; a <= POLICY; a++) {
-        snprintf(question, sizeof question, "%s_%d", names[i], a);
-        if (skipped(question)) continue;
-        answer(question, "%d 77", cu.cuFuncGetAttribute(&v, a, named(names[i])));    /* the values: set_... below */
-    }
+    for (i = 0; i < COUNT(names); i++)
+        for (a = MUST_BE_SET; a <= POLICY; a++) {
+            snprintf(question, sizeof question, "%s_%d", names[i], a);
+            if (skipped(question)) continue;
+            /* the values: set_... below */
+            answer(question, "%d 77", cu.cuFuncGetAttribute(&v, a, named(names[i])));
+        }
     for (i = 0; i < COUNT(set); i++) {
         int result;
-        snprintf(question, sizeof question, "set_%s_%d_to_%d", set[i].of, set[i].attribute, set[i].value);
+        snprintf(question, sizeof question, "set_%s_%d_to_%d", set[i].of, set[i].attribute,
+                set[i].value);
         if (skipped(question)) continue;
         result = cu.cuFuncSetAttribute(named(set[i].of), set[i].attribute, set[i].value);
         v = 77;
@@ -69,7 +94,8 @@ static void attributes(void) {
     }
 }
 
-/* cuLaunchKernelEx with a cluster of x * y * z blocks, 0: without that attribute; then what the kernel found. */
+/* cuLaunchKernelEx with a cluster of x * y * z blocks, 0: without that attribute; then what the
+   kernel found. */
 static attribute list[4];
 static config with_cluster(unsigned grid, unsigned x, unsigned y, unsigned z) {
     config c;
@@ -90,7 +116,10 @@ static void found(const char *question, int result) {
     if (result == 0 && cu.cuCtxSynchronize() == 0) cu.cuMemcpyDtoH_v2(out, memory[0], sizeof out);
     answer(question, "%d %u %u %u", result, out[0], out[1], out[2]);
 }
-#define FOUND(question, call) do { if (!skipped(question)) found(question, call); } while (0)
+#define FOUND(question, call) \
+    do { \
+        if (!skipped(question)) found(question, call); \
+    } while (0)
 
 static int ex(const char *name, config c) {
     void *params[1];
@@ -104,10 +133,10 @@ static int plainly(const char *name, unsigned x, unsigned y, unsigned z) {
 }
 
 static void sizes(void) {
-    char     question[80];
-    size_t   i;
+    char question[80];
+    size_t i;
     unsigned g;
-    config   c;
+    config c;
     open_clusters();
     for (i = 0; i < COUNT(names); i++) {
         for (g = 1; g <= 64; g = g == 1 ? 2 : g == 2 ? 3 : g == 3 ? 4 : g * 4) {
@@ -173,7 +202,7 @@ static void required(void) {
 /* Two errors at once, and other attributes beside the cluster. */
 static void mixed(void) {
     config c;
-    void  *params[1];
+    void *params[1];
     open_clusters();
     params[0] = &memory[0];
     c = with_cluster(4, 3, 1, 1);
@@ -204,13 +233,18 @@ static void mixed(void) {
     FOUND("cooperative_2", ex("plain", c));
     c.grid[0] = 1000000;
     PROBE("cooperative_2_too_large", ex("plain", c));
-    FOUND("cooperative_two", cu.cuLaunchCooperativeKernel(named("two"), 4, 1, 1, 1, 1, 1, 0, NULL, params));
-    PROBE("cooperative_two_odd", cu.cuLaunchCooperativeKernel(named("two"), 3, 1, 1, 1, 1, 1, 0, NULL, params));
-    PROBE("cooperative_two_too_large", cu.cuLaunchCooperativeKernel(named("two"), 1000000, 1, 1, 1, 1, 1, 0, NULL,
-           params));
-    PROBE("two_odd_params_null", cu.cuLaunchKernel(named("two"), 3, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
-    PROBE("two_odd_block_1025", cu.cuLaunchKernel(named("two"), 3, 1, 1, 1025, 1, 1, 0, NULL, params, NULL));
-    PROBE("two_odd_shared", cu.cuLaunchKernel(named("two"), 3, 1, 1, 1, 1, 1, 0xfffff, NULL, params, NULL));
+    FOUND("cooperative_two",
+            cu.cuLaunchCooperativeKernel(named("two"), 4, 1, 1, 1, 1, 1, 0, NULL, params));
+    PROBE("cooperative_two_odd",
+            cu.cuLaunchCooperativeKernel(named("two"), 3, 1, 1, 1, 1, 1, 0, NULL, params));
+    PROBE("cooperative_two_too_large",
+            cu.cuLaunchCooperativeKernel(named("two"), 1000000, 1, 1, 1, 1, 1, 0, NULL, params));
+    PROBE("two_odd_params_null",
+            cu.cuLaunchKernel(named("two"), 3, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    PROBE("two_odd_block_1025",
+            cu.cuLaunchKernel(named("two"), 3, 1, 1, 1025, 1, 1, 0, NULL, params, NULL));
+    PROBE("two_odd_shared",
+            cu.cuLaunchKernel(named("two"), 3, 1, 1, 1, 1, 1, 0xfffff, NULL, params, NULL));
     c = with_cluster(8, 2, 1, 1);
     c.n = 2;
     list[1].id = PREFERRED;
@@ -239,10 +273,10 @@ static void mixed(void) {
 
 /* Values that depend on the GPU are only compared with 0. */
 static void room(void) {
-    char   question[80];
+    char question[80];
     size_t i;
     config c;
-    int    n;
+    int n;
     open_clusters();
 #define ROOM(name, call) \
     do { \
@@ -336,6 +370,10 @@ static void room(void) {
 }
 
 const group cluster_groups[] = {
-    { "cluster_attribute", attributes, 1 }, { "cluster_launch", sizes, 1 }, { "cluster_required", required, 1 },
-    { "cluster_mixed", mixed, 1 }, { "cluster_room", room, 1 }, { NULL, NULL, 0 }
+    { "cluster_attribute", attributes, 1 },
+    { "cluster_launch", sizes, 1 },
+    { "cluster_required", required, 1 },
+    { "cluster_mixed", mixed, 1 },
+    { "cluster_room", room, 1 },
+    { NULL, NULL, 0 },
 };

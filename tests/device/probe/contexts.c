@@ -1,5 +1,5 @@
-/* contexts.c - the driver and its devices, error texts, addresses of entry points; contexts, the threads' context
-   stacks, limits, peers. */
+/* contexts.c - the driver and its devices, error texts, addresses of entry points; contexts, the
+   threads' context stacks, limits, peers. */
 #include "probe.h"
 
 /* --- the driver and devices --- */
@@ -11,8 +11,8 @@ static unsigned hash(unsigned h, const char *text) {
 
 static void errors(void) {
     const char *s = "untouched";
-    unsigned    names = 2166136261u, texts = 2166136261u;
-    int         code, known = 0, sum = 0;
+    unsigned names = 2166136261u, texts = 2166136261u;
+    int code, known = 0, sum = 0;
     for (code = 0; code < 1200; code++) {
         if (cu.cuGetErrorName(code, &s)) continue;
         known++;
@@ -38,8 +38,8 @@ static void errors(void) {
 }
 
 static void device(void) {
-    char   text[100];
-    int    value = 77, last = 0, i;
+    char text[100];
+    int value = 77, last = 0, i;
     size_t bytes = 0;
     unsigned char id[16];
     cu.cuInit(0);
@@ -65,9 +65,10 @@ static void device(void) {
     PROBE("attribute_1000", cu.cuDeviceGetAttribute(&value, 1000, 0));
     PROBE("attribute_1000_of_99", cu.cuDeviceGetAttribute(&value, 1000, 99));
     PROBE("attribute_to_null_of_99", cu.cuDeviceGetAttribute(NULL, 1, 99));
-    for (i = 1; i < 400; i++) if (cu.cuDeviceGetAttribute(&value, i, 0) == 0) last = i;
+    for (i = 1; i < 400; i++)
+        if (cu.cuDeviceGetAttribute(&value, i, 0) == 0) last = i;
     PROBE("attribute_last", last);
-    for (i = 1; i < last && cu.cuDeviceGetAttribute(&value, i, 0) == 0; i++) { }
+    for (i = 1; i < last && cu.cuDeviceGetAttribute(&value, i, 0) == 0; i++) {}
     PROBE("attribute_hole", i);
     PROBE("total_to_null", cu.cuDeviceTotalMem_v2(NULL, 0));
     PROBE("total_of_99", cu.cuDeviceTotalMem_v2(&bytes, 99));
@@ -92,12 +93,12 @@ static void device(void) {
 
 static void find(const char *question, const char *name, int version, uint64_t flags) {
     void *p = &p;
-    int   status = 77, result;
+    int status = 77, result;
     if (skipped(question)) return;
     result = cu.cuGetProcAddress_v2(name, &p, version, flags, &status);
     answer(question, "%d %s %d", result, p == &p ? "untouched" : p ? "found" : "null", status);
 }
-static void addresses(void) {                        /* also before cuInit */
+static void addresses(void) { /* also before cuInit */
     void *a = NULL, *b = NULL;
     find("plain", "cuMemAlloc", 3020, 0);
     find("first", "cuMemAlloc", 2000, 0);
@@ -145,7 +146,7 @@ static void addresses(void) {                        /* also before cuInit */
 
 static void context_create(void) {
     static const unsigned all[] = { 3, 5, 6, 7, 8, 16, 24, 0x80, 0x100, 0x80000000u };
-    void    *a = NULL, *c = NULL;
+    void *a = NULL, *c = NULL;
     unsigned i, flags;
     cu.cuInit(0);
     PROBE("to_null", cu.cuCtxCreate_v2(NULL, 0, 0));
@@ -155,7 +156,7 @@ static void context_create(void) {
     PROBE("bad_flags_on_99", cu.cuCtxCreate_v2(&a, 0x80000000u, 99));
     for (i = 0; i < COUNT(all); i++) {
         char question[40];
-        int  result;
+        int result;
         snprintf(question, sizeof question, "flags_%x", all[i]);
         if (skipped(question)) continue;
         result = cu.cuCtxCreate_v2(&a, all[i], 0);
@@ -182,9 +183,9 @@ static int is(void *c) {
     return now == c;
 }
 static void context_stack(void) {
-    void  *a = NULL, *b = NULL, *c = NULL;
-    int    device = 77;
-    ptr    p = 0;
+    void *a = NULL, *b = NULL, *c = NULL;
+    int device = 77;
+    ptr p = 0;
     size_t bytes = 0;
     cu.cuInit(0);
     PROBE("set_null_on_empty", cu.cuCtxSetCurrent(NULL));
@@ -202,7 +203,7 @@ static void context_stack(void) {
     PROBE("set_null", cu.cuCtxSetCurrent(NULL));
     PROBE("a_under_null", is(a));
     PROBE("none_after_null", is(NULL));
-    while (cu.cuCtxPopCurrent_v2(&c) == 0) { }
+    while (cu.cuCtxPopCurrent_v2(&c) == 0) {}
     cu.cuCtxPushCurrent_v2(a);
     PROBE("push_again", cu.cuCtxPushCurrent_v2(a));
     cu.cuCtxPopCurrent_v2(&c);
@@ -232,7 +233,7 @@ static void context_stack(void) {
 }
 
 static void *made, *seen;
-static int   codes[8];
+static int codes[8];
 static void in_other_thread(void) {
     void *c = NULL;
     codes[0] = is(NULL);
@@ -252,11 +253,11 @@ static void destroy_it(void) {
 }
 
 static void context_threads(void) {
-    void    *a = NULL, *c = NULL;
-    ptr      p = 0;
-    int      device = 77, least = 0;
+    void *a = NULL, *c = NULL;
+    ptr p = 0;
+    int device = 77, least = 0;
     unsigned version = 0;
-    size_t   value = 0;
+    size_t value = 0;
     cu.cuInit(0);
     cu.cuCtxCreate_v2(&a, 0, 0);
     in_thread(in_other_thread);
@@ -295,7 +296,7 @@ static void context_queries(void) {
     void *a = NULL, *b = NULL, *primary = NULL;
     unsigned version = 0, flags = 0;
     unsigned long long id[4] = { 0, 0, 0, 0 };
-    int  least = 77, greatest = 77;
+    int least = 77, greatest = 77;
     cu.cuInit(0);
     PROBE("api_version_without", cu.cuCtxGetApiVersion(NULL, &version));
     PROBE("id_without", cu.cuCtxGetId(NULL, &id[0]));
@@ -327,15 +328,43 @@ static void context_queries(void) {
 }
 
 static void limits(void) {
-    static const struct { int limit; size_t value; } set[] = {
-        { 0, 0 }, { 0, 1 }, { 0, 1025 }, { 0, 100000 }, { 0, (size_t)1 << 40 }, { 1, 0 }, { 1, 5 << 20 },
-        { 1, (size_t)1 << 50 }, { 1, (size_t)1 << 31 }, { 2, 0 }, { 2, 5 << 20 },
-        { 3, 0 }, { 3, 1 }, { 4, 0 }, { 4, 1 }, { 4, 5000 }, { 5, 0 }, { 5, 33 }, { 5, 128 }, { 5, 129 }, { 6, 0 },
-        { 7, 0 }, { 7, 1024 }, { 8, 0 }, { 8, 1 }, { 9, 1 }, { 10, 0 }, { 11, 0 }, { -1, 0 }
+    static const struct {
+        int limit;
+        size_t value;
+    } set[] = {
+        { 0, 0 },
+        { 0, 1 },
+        { 0, 1025 },
+        { 0, 100000 },
+        { 0, (size_t)1 << 40 },
+        { 1, 0 },
+        { 1, 5 << 20 },
+        { 1, (size_t)1 << 50 },
+        { 1, (size_t)1 << 31 },
+        { 2, 0 },
+        { 2, 5 << 20 },
+        { 3, 0 },
+        { 3, 1 },
+        { 4, 0 },
+        { 4, 1 },
+        { 4, 5000 },
+        { 5, 0 },
+        { 5, 33 },
+        { 5, 128 },
+        { 5, 129 },
+        { 6, 0 },
+        { 7, 0 },
+        { 7, 1024 },
+        { 8, 0 },
+        { 8, 1 },
+        { 9, 1 },
+        { 10, 0 },
+        { 11, 0 },
+        { -1, 0 },
     };
-    void  *c = NULL;
+    void *c = NULL;
     size_t value, i;
-    char   question[60];
+    char question[60];
     cu.cuInit(0);
     value = 77;
     PROBE("get_without", cu.cuCtxGetLimit(&value, 0));
@@ -349,7 +378,7 @@ static void limits(void) {
         if (skipped(question)) continue;
         value = 77;
         result = cu.cuCtxGetLimit(&value, (int)i);
-        if (i == 2 || i == 6) value = 0;             /* depends on the device's size */
+        if (i == 2 || i == 6) value = 0; /* depends on the device's size */
         answer(question, "%d %llu", result, (ptr)value);
     }
     for (i = 0; i < COUNT(set); i++) {
@@ -366,10 +395,10 @@ static void limits(void) {
 /* --- primary contexts --- */
 
 static void primary(void) {
-    void    *a = NULL, *b = NULL;
+    void *a = NULL, *b = NULL;
     unsigned flags = 77;
-    int      active = 77;
-    ptr      p = 0;
+    int active = 77;
+    ptr p = 0;
     cu.cuInit(0);
     PROBE("retain_to_null", cu.cuDevicePrimaryCtxRetain(NULL, 0));
     PROBE("retain_99_to_null", cu.cuDevicePrimaryCtxRetain(NULL, 99));
@@ -453,7 +482,7 @@ static void peers_one(void) {
 }
 static void peers_two(void) {
     void *third = NULL, *own = NULL;
-    ptr   p = 0;
+    ptr p = 0;
     open_all();
     cu.cuCtxCreate_v2(&third, 0, 1);
     cu.cuCtxSetCurrent(context[0]);
@@ -467,16 +496,22 @@ static void peers_two(void) {
     PROBE("other_way", (cu.cuCtxSetCurrent(context[1]), cu.cuCtxEnablePeerAccess(context[0], 0)));
     cu.cuCtxSetCurrent(context[0]);
     PROBE("destroy_peer", cu.cuCtxDestroy_v2(third));
-    PROBE("copy_peer", cu.cuMemcpyPeerAsync(memory[0], context[0], memory[1], context[1], 64, NULL));
-    PROBE("copy_peer_swapped", cu.cuMemcpyPeerAsync(memory[0], context[1], memory[1], context[0], 64, NULL));
+    PROBE("copy_peer",
+            cu.cuMemcpyPeerAsync(memory[0], context[0], memory[1], context[1], 64, NULL));
+    PROBE("copy_peer_swapped",
+            cu.cuMemcpyPeerAsync(memory[0], context[1], memory[1], context[0], 64, NULL));
     PROBE("copy_peer_null", cu.cuMemcpyPeerAsync(memory[0], NULL, memory[1], NULL, 64, NULL));
-    PROBE("copy_peer_0", cu.cuMemcpyPeerAsync(memory[0], context[0], memory[1], context[1], 0, NULL));
+    PROBE("copy_peer_0",
+            cu.cuMemcpyPeerAsync(memory[0], context[0], memory[1], context[1], 0, NULL));
     PROBE("copy_peer_0_null", cu.cuMemcpyPeerAsync(0, context[0], 0, context[1], 0, NULL));
-    PROBE("copy_peer_past_end", cu.cuMemcpyPeerAsync(memory[0], context[0], memory[1] + 4, context[1], MEMORY, NULL));
-    PROBE("copy_peer_one_side", cu.cuMemcpyPeerAsync(memory[0], context[0], memory[0] + 64, context[0], 64, NULL));
+    PROBE("copy_peer_past_end",
+            cu.cuMemcpyPeerAsync(memory[0], context[0], memory[1] + 4, context[1], MEMORY, NULL));
+    PROBE("copy_peer_one_side",
+            cu.cuMemcpyPeerAsync(memory[0], context[0], memory[0] + 64, context[0], 64, NULL));
     PROBE("copy_across", cu.cuMemcpyDtoDAsync_v2(memory[0], memory[1], 64, NULL));
     PROBE("alloc_there_free_here",
-        (cu.cuCtxSetCurrent(context[1]), cu.cuMemAlloc_v2(&p, 64), cu.cuCtxSetCurrent(context[0]), cu.cuMemFree_v2(p)));
+            (cu.cuCtxSetCurrent(context[1]), cu.cuMemAlloc_v2(&p, 64),
+                    cu.cuCtxSetCurrent(context[0]), cu.cuMemFree_v2(p)));
     PROBE("range_of_other", cu.cuMemGetAddressRange_v2(&p, NULL, memory[1]));
     PROBE("disable", cu.cuCtxDisablePeerAccess(context[1]));
     PROBE("range_of_other_then", cu.cuMemGetAddressRange_v2(&p, NULL, memory[1]));
@@ -484,20 +519,28 @@ static void peers_two(void) {
     PROBE("to_other", cu.cuMemcpyHtoD_v2(memory[1], "1234", 4));
     PROBE("from_other", cu.cuMemcpyDtoH_v2(&p, memory[1], 4));
     PROBE("disable_again", cu.cuCtxDisablePeerAccess(context[1]));
-    PROBE("event_there_stream_here", (cu.cuCtxSetCurrent(context[1]), cu.cuEventCreate(&own, 0),
-           cu.cuEventRecord(own, (void *)1),
-                                    cu.cuCtxSetCurrent(context[0]), cu.cuStreamWaitEvent(NULL,
-        own, 0)));
+    PROBE("event_there_stream_here",
+            (cu.cuCtxSetCurrent(context[1]), cu.cuEventCreate(&own, 0),
+                    cu.cuEventRecord(own, (void *)1), cu.cuCtxSetCurrent(context[0]),
+                    cu.cuStreamWaitEvent(NULL, own, 0)));
     PROBE("launch_there_on_null", launch(kernel(1, "nop"), 1, 1, NULL, NULL));
     PROBE("sync", cu.cuCtxSynchronize());
 }
 
-const group device_groups[] = { { "error", errors, 1 }, { "device", device, 1 }, { "address", addresses, 1 },
-                                { NULL, NULL, 0 } };
+const group device_groups[] = {
+    { "error", errors, 1 },
+    { "device", device, 1 },
+    { "address", addresses, 1 },
+    { NULL, NULL, 0 },
+};
 const group context_groups[] = {
-    { "context_create", context_create, 1 }, { "context_stack", context_stack, 1 },
+    { "context_create", context_create, 1 },
+    { "context_stack", context_stack, 1 },
     { "context_threads", context_threads, 1 },
     { "context_tells", context_queries, 1 },
-    { "limit", limits, 1 }, { "primary", primary, 1 }, { "peers_one", peers_one, 1 }, { "peers_two", peers_two, 2 },
-    { NULL, NULL, 0 }
+    { "limit", limits, 1 },
+    { "primary", primary, 1 },
+    { "peers_one", peers_one, 1 },
+    { "peers_two", peers_two, 2 },
+    { NULL, NULL, 0 },
 };

@@ -5,13 +5,13 @@ enum { ROW = 64, ROWS = 8, SLICES = 4, ALL = ROW * ROWS * SLICES };
 enum { IN_ORDER = 1, DURING_CALL, ANY };
 
 static void *s, *spin;
-static gate  g;
+static gate g;
 static char *pageable, *pinned;
-static ptr   d, host;                                /* d: ALL bytes of device memory; host: pinned, ALL bytes */
+static ptr d, host; /* d: ALL bytes of device memory; host: pinned, ALL bytes */
 
 static void open_copies(void) {
     void *p = NULL;
-    int   i;
+    int i;
     open_one();
     g = make_gate();
     spin = kernel(0, "spin");
@@ -23,7 +23,7 @@ static void open_copies(void) {
     pageable = (char *)malloc(ALL);
     for (i = 0; i < ALL; i++) pinned[i] = pageable[i] = (char)(i * 7 + i / ROW);
     cu.cuMemsetD32_v2(d, 0, ALL / 4);
-    cu.cuCtxSynchronize();                                 /* the stream does not wait for the fill */
+    cu.cuCtxSynchronize(); /* the stream does not wait for the fill */
 }
 
 /* 16 bytes of 2 rows of 2 slices, from pinned memory to device memory */
@@ -103,7 +103,8 @@ static void shapes(void) {
     WITH("last_slice", (c.to_z = SLICES - 2, c.to_y = ROWS - 2, c.to_x = ROW - 16));
     WITH("past_end", (c.to_z = SLICES - 1));
     WITH("past_end_padding", (c.to_z = SLICES - 2, c.height = ROWS));
-    WITH("past_end_by_1", (c.to_device = d + 1, c.to_z = SLICES - 2, c.to_y = ROWS - 2, c.to_x = ROW - 16));
+    WITH("past_end_by_1",
+            (c.to_device = d + 1, c.to_z = SLICES - 2, c.to_y = ROWS - 2, c.to_x = ROW - 16));
     WITH("depth_huge", c.depth = (size_t)1 << 62);
     WITH("onto_itself", (c.from_type = DEVICE, c.from_device = d));
     WITH("overlapping", (c.from_type = DEVICE, c.from_device = d + ROW));
@@ -125,7 +126,7 @@ static void shapes(void) {
 
 static void peers(void) {
     copy_3d c;
-    void   *other = NULL, *gone = NULL;
+    void *other = NULL, *gone = NULL;
     open_copies();
     c = usual();
     PROBE("contexts_null", cu.cuMemcpy3DPeerAsync(&c, s));
@@ -136,8 +137,9 @@ static void peers(void) {
     c.to_reserved = other;
     PROBE("other_context", cu.cuMemcpy3DPeerAsync(&c, s));
     c.to_reserved = &c;
-    PROBE("garbage_context_from_ok", cu.cuCtxCreate_v2(&gone, 0,
-           0) + cu.cuCtxDestroy_v2(gone) + cu.cuCtxSetCurrent(context[0]));
+    PROBE("garbage_context_from_ok",
+            cu.cuCtxCreate_v2(&gone, 0, 0) + cu.cuCtxDestroy_v2(gone) +
+                    cu.cuCtxSetCurrent(context[0]));
     c = usual();
     c.from_type = DEVICE;
     c.from_device = d + ROW;
@@ -164,7 +166,7 @@ typedef struct batch {
 } batch;
 static batch usual_batch(void) {
     batch b;
-    int   i;
+    int i;
     memset(&b, 0, sizeof b);
     for (i = 0; i < 4; i++) {
         b.to[i] = d + 64 * (ptr)i;
@@ -178,12 +180,14 @@ static batch usual_batch(void) {
     return b;
 }
 static int run(batch *b, void *stream) {
-    return cu.cuMemcpyBatchAsync_v2(b->to, b->from, b->sizes, b->n, b->list, b->starts, b->nlist, stream);
+    return cu.cuMemcpyBatchAsync_v2(
+            b->to, b->from, b->sizes, b->n, b->list, b->starts, b->nlist, stream);
 }
 static size_t failed;
 static int run_old(batch *b, void *stream) {
     failed = 77;
-    return cu.cuMemcpyBatchAsync(b->to, b->from, b->sizes, b->n, b->list, b->starts, b->nlist, &failed, stream);
+    return cu.cuMemcpyBatchAsync(
+            b->to, b->from, b->sizes, b->n, b->list, b->starts, b->nlist, &failed, stream);
 }
 #define BATCH(name, change) \
     do { \
@@ -200,10 +204,10 @@ static int run_old(batch *b, void *stream) {
     } while (0)
 
 static void batches(void) {
-    batch    b;
-    char     question[60];
+    batch b;
+    char question[60];
     unsigned k;
-    ptr      m = 0;
+    ptr m = 0;
     cu.cuInit(0);
     memset(&b, 0, sizeof b);
     b.n = b.nlist = 1;
@@ -234,12 +238,14 @@ static void batches(void) {
     }
     BATCH("hint_device_99", (b.list[0].from.type = 1, b.list[0].from.id = 99));
     BATCH("hint_type_9", b.list[0].to.type = 9);
-    BATCH("managed_hint_device_99", (b.from[0] = m, b.list[0].from.type = 1, b.list[0].from.id = 99));
+    BATCH("managed_hint_device_99",
+            (b.from[0] = m, b.list[0].from.type = 1, b.list[0].from.id = 99));
     BATCH("managed_hint", (b.from[0] = m, b.list[0].from.type = 1, b.list[0].to.type = 1));
     BATCH("size_0", b.sizes[1] = 0);
     BATCH("past_end", b.sizes[2] = ALL);
     BATCH("to_pageable", b.to[2] = (ptr)(uintptr_t)pageable);
-    BATCH("both_pageable", (b.to[2] = (ptr)(uintptr_t)pageable, b.from[2] = (ptr)(uintptr_t)pageable + 128));
+    BATCH("both_pageable",
+            (b.to[2] = (ptr)(uintptr_t)pageable, b.from[2] = (ptr)(uintptr_t)pageable + 128));
     BATCH("both_pinned", b.to[2] = host + 512);
     BATCH("both_device", b.from[2] = d + 512);
     BATCH("managed", (b.from[2] = m, b.to[1] = m + 512));
@@ -248,13 +254,18 @@ static void batches(void) {
     BATCH("overlapping", b.from[2] = b.to[2] + 8);
     BATCH("pinned_past_end", (b.from[2] = host + ALL - 8));
     b = usual_batch();
-    PROBE("to_list_null", cu.cuMemcpyBatchAsync_v2(NULL, b.from, b.sizes, 4, b.list, b.starts, 1, s));
-    PROBE("from_list_null", cu.cuMemcpyBatchAsync_v2(b.to, NULL, b.sizes, 4, b.list, b.starts, 1, s));
+    PROBE("to_list_null",
+            cu.cuMemcpyBatchAsync_v2(NULL, b.from, b.sizes, 4, b.list, b.starts, 1, s));
+    PROBE("from_list_null",
+            cu.cuMemcpyBatchAsync_v2(b.to, NULL, b.sizes, 4, b.list, b.starts, 1, s));
     PROBE("sizes_null", cu.cuMemcpyBatchAsync_v2(b.to, b.from, NULL, 4, b.list, b.starts, 1, s));
-    PROBE("attributes_null", cu.cuMemcpyBatchAsync_v2(b.to, b.from, b.sizes, 4, NULL, b.starts, 1, s));
+    PROBE("attributes_null",
+            cu.cuMemcpyBatchAsync_v2(b.to, b.from, b.sizes, 4, NULL, b.starts, 1, s));
     PROBE("starts_null", cu.cuMemcpyBatchAsync_v2(b.to, b.from, b.sizes, 4, b.list, NULL, 1, s));
-    PROBE("attributes_null_0", cu.cuMemcpyBatchAsync_v2(b.to, b.from, b.sizes, 4, NULL, NULL, 0, s));
-    PROBE("failed_null", cu.cuMemcpyBatchAsync(b.to, b.from, b.sizes, 4, b.list, b.starts, 1, NULL, s));
+    PROBE("attributes_null_0",
+            cu.cuMemcpyBatchAsync_v2(b.to, b.from, b.sizes, 4, NULL, NULL, 0, s));
+    PROBE("failed_null",
+            cu.cuMemcpyBatchAsync(b.to, b.from, b.sizes, 4, b.list, b.starts, 1, NULL, s));
     PROBE("legacy", run(&b, NULL));
     PROBE("legacy_1", run(&b, (void *)(uintptr_t)1));
     PROBE("legacy_old", run_old(&b, NULL));
@@ -266,7 +277,7 @@ static void batches(void) {
 
 static void wild(void) {
     batch b;
-    char  question[60];
+    char question[60];
     open_copies();
     BATCH("order_0", (b.list[0].order = 0, b.to[0] = 16));
     BATCH("size_0", (b.sizes[1] = 0, b.to[1] = 16));
@@ -276,11 +287,11 @@ static void wild(void) {
 /* When a batch behind a kernel that spins returns, and when it reads its source. */
 static void times(void) {
     static const char *const sources[] = { "pinned", "pageable", "device" };
-    batch    b;
-    char     question[60];
+    batch b;
+    char question[60];
     unsigned order, k;
     uint32_t got = 0;
-    ptr      other = 0;
+    ptr other = 0;
     open_copies();
     cu.cuMemAlloc_v2(&other, 4096);
     for (order = 1; order < 4; order++)
@@ -292,7 +303,8 @@ static void times(void) {
             b.n = 1;
             b.list[0].order = order;
             b.from[0] = k == 2 ? other : (ptr)(uintptr_t)from;
-            if (k == 1 ? order == IN_ORDER : order == DURING_CALL) continue;         /* these wait, measured */
+            /* these wait, measured */
+            if (k == 1 ? order == IN_ORDER : order == DURING_CALL) continue;
             close_gate(g, spin, s);
             snprintf(question, sizeof question, "%s_order_%u", sources[k], order);
             PROBE(question, run(&b, s) * 1000 + cu.cuStreamQuery(s));
@@ -344,13 +356,14 @@ static copy_op usual_op(void) {
     } while (0)
 static void batches_3d(void) {
     copy_op o[2];
-    char    question[60], got[ALL];
+    char question[60], got[ALL];
     open_copies();
     OP("usual", (void)0);
     PROBE("sync", cu.cuStreamSynchronize(s));
     OP("packed", (o[0].from.row = 0, o[0].from.rows = 0));
-    PROBE("packed_right", (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(got, d, ALL),
-           got[(ROWS + 1) * ROW] == pinned[16 * 3]));
+    PROBE("packed_right",
+            (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(got, d, ALL),
+                    got[(ROWS + 1) * ROW] == pinned[16 * 3]));
     OP("type_0", o[1].to.type = 0);
     OP("type_3", o[1].to.type = 3);
     OP("width_0", o[1].width = 0);
@@ -376,13 +389,14 @@ static void batches_3d(void) {
     PROBE("end", cu.cuStreamSynchronize(s));
 }
 
-/* In captures of each mode: the result, the state of the capture, the result of its end, and how many nodes. */
+/* In captures of each mode: the result, the state of the capture, the result of its end, and how
+   many nodes. */
 static int now_mode;
 static void captured(const char *name, int result) {
-    int    status = 77, end, type = 77;
+    int status = 77, end, type = 77;
     size_t n = 0, one = 1;
-    void  *graph = NULL, *node = NULL;
-    char   question[60];
+    void *graph = NULL, *node = NULL;
+    char question[60];
     cu.cuStreamIsCapturing(s, &status);
     end = cu.cuStreamEndCapture(s, &graph);
     if (graph) cu.cuGraphGetNodes(graph, NULL, &n);
@@ -400,7 +414,7 @@ static void captured(const char *name, int result) {
     } while (0)
 static void captures(void) {
     copy_3d c, wrong, into;
-    batch   b, during, old;
+    batch b, during, old;
     copy_op o;
     open_copies();
     c = wrong = into = usual();
@@ -416,7 +430,8 @@ static void captures(void) {
         CAPTURED("copy_null", cu.cuMemcpy3DAsync_v2(NULL, s));
         CAPTURED("copy_now", cu.cuMemcpy3D_v2(&c));
         CAPTURED("copy_legacy", cu.cuMemcpy3DAsync_v2(&c, NULL));
-        CAPTURED("copy_width_0", (wrong = usual(), wrong.width = 0, cu.cuMemcpy3DAsync_v2(&wrong, s)));
+        CAPTURED("copy_width_0",
+                (wrong = usual(), wrong.width = 0, cu.cuMemcpy3DAsync_v2(&wrong, s)));
         CAPTURED("peer", cu.cuMemcpy3DPeerAsync(&c, s));
         CAPTURED("peer_now", cu.cuMemcpy3DPeer(&c));
         CAPTURED("batch", run(&b, s));
@@ -436,8 +451,8 @@ static void captures(void) {
 /* What the node of a copy in three dimensions says, and whether the graph copies. */
 static void nodes(void) {
     copy_3d c, is;
-    void   *graph = NULL, *node = NULL, *exec = NULL;
-    size_t  one = 1;
+    void *graph = NULL, *node = NULL, *exec = NULL;
+    size_t one = 1;
     open_copies();
     c = usual();
     c.to_x = 8;
@@ -450,9 +465,11 @@ static void nodes(void) {
     PROBE("params", cu.cuGraphMemcpyNodeGetParams(node, &is));
     answer("sizes", "%d %d %d", (int)is.width, (int)is.height, (int)is.depth);
     answer("types", "%u %u", is.from_type, is.to_type);
-    answer("pitches", "%d %d %d %d", (int)is.from_pitch, (int)is.to_pitch, (int)is.from_height, (int)is.to_height);
+    answer("pitches", "%d %d %d %d", (int)is.from_pitch, (int)is.to_pitch, (int)is.from_height,
+            (int)is.to_height);
     answer("offsets", "%d %d %d", (int)is.to_x, (int)is.to_y, (int)is.to_z);
-    answer("base", "%d %d", (int)(is.to_device - d), (int)((char *)(uintptr_t)is.from_host - pinned));
+    answer("base", "%d %d", (int)(is.to_device - d),
+            (int)((char *)(uintptr_t)is.from_host - pinned));
     PROBE("instantiate", cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
     PROBE("launch", cu.cuGraphLaunch(exec, s) * 1000 + cu.cuStreamSynchronize(s));
 }
@@ -480,16 +497,17 @@ static void fills(void) {
 }
 
 
-/* What the first run left open: pageable sources, the per-thread stream, whether copies are right (after a wait for the
-   fill before them). */
+/* What the first run left open: pageable sources, the per-thread stream, whether copies are right
+   (after a wait for the fill before them). */
 static void more_batches(void) {
     batch b;
-    char  question[60], got[ALL];
+    char question[60], got[ALL];
     open_copies();
     cu.cuCtxSynchronize();
     BATCH("from_pageable", b.from[2] = (ptr)(uintptr_t)pageable);
-    PROBE("from_pageable_right", (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(got, d, ALL),
-           memcmp(got + 128, pageable, 64) == 0));
+    PROBE("from_pageable_right",
+            (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(got, d, ALL),
+                    memcmp(got + 128, pageable, 64) == 0));
     memset(got, 1, sizeof got);
     BATCH("from_stack", b.from[2] = (ptr)(uintptr_t)got);
     BATCH("pageable_during", (b.from[2] = (ptr)(uintptr_t)pageable, b.list[0].order = DURING_CALL));
@@ -507,22 +525,24 @@ static void more_batches(void) {
 static void rights(void) {
     copy_3d c;
     copy_op o[2];
-    char    got[ALL];
-    void   *graph = NULL, *exec = NULL;
+    char got[ALL];
+    void *graph = NULL, *exec = NULL;
     open_copies();
     cu.cuCtxSynchronize();
     c = usual();
     c.from_x = 4, c.from_y = 1, c.from_z = 2, c.to_x = 8, c.to_y = 3, c.to_z = 1;
     PROBE("copy", cu.cuMemcpy3DAsync_v2(&c, s) * 1000 + cu.cuStreamSynchronize(s));
     cu.cuMemcpyDtoH_v2(got, d, ALL);
-    PROBE("right", got[(1 * ROWS + 3) * ROW + 8] == pinned[(2 * ROWS + 1) * ROW + 4] &&
-                   got[(2 * ROWS + 4) * ROW + 8 + 15] == pinned[(3 * ROWS + 2) * ROW + 4 + 15]);
+    PROBE("right",
+            got[(1 * ROWS + 3) * ROW + 8] == pinned[(2 * ROWS + 1) * ROW + 4] &&
+                    got[(2 * ROWS + 4) * ROW + 8 + 15] == pinned[(3 * ROWS + 2) * ROW + 4 + 15]);
     o[0] = o[1] = usual_op();
     o[1].to.address += ROW * ROWS * 2;
     PROBE("batch", cu.cuMemcpy3DBatchAsync_v2(2, o, 0, s) * 1000 + cu.cuStreamSynchronize(s));
     cu.cuMemcpyDtoH_v2(got, d, ALL);
-    PROBE("batch_right", got[(ROWS + 1) * ROW + 15] == pinned[(ROWS + 1) * ROW + 15] &&
-                         got[3 * ROWS * ROW] == pinned[ROWS * ROW]);
+    PROBE("batch_right",
+            got[(ROWS + 1) * ROW + 15] == pinned[(ROWS + 1) * ROW + 15] &&
+                    got[3 * ROWS * ROW] == pinned[ROWS * ROW]);
     cu.cuMemsetD32_v2(d, 0, ALL / 4);
     cu.cuCtxSynchronize();
     c = usual();
@@ -540,10 +560,10 @@ static void rights(void) {
 static void nodes_2d(void) {
     copy_2d c;
     copy_3d is;
-    void   *graph = NULL, *node = NULL;
-    size_t  one = 1;
-    int     k;
-    char    question[40];
+    void *graph = NULL, *node = NULL;
+    size_t one = 1;
+    int k;
+    char question[40];
     open_copies();
     for (k = 0; k < 3; k++) {
         memset(&c, 0, sizeof c);
@@ -566,9 +586,10 @@ static void nodes_2d(void) {
         snprintf(question, sizeof question, "params_%d", k);
         if (skipped(question)) continue;
         one = (size_t)cu.cuGraphMemcpyNodeGetParams(node, &is);
-        answer(question, "%d %d %d %d %d %d %d %d %d %d %u %u %d", (int)one, (int)is.width, (int)is.height,
-               (int)is.depth, (int)is.from_pitch, (int)is.from_height, (int)is.to_pitch, (int)is.to_height,
-               (int)is.to_x, (int)is.to_y, is.from_type, is.to_type, (int)(is.to_device - d));
+        answer(question, "%d %d %d %d %d %d %d %d %d %d %u %u %d", (int)one, (int)is.width,
+                (int)is.height, (int)is.depth, (int)is.from_pitch, (int)is.from_height,
+                (int)is.to_pitch, (int)is.to_height, (int)is.to_x, (int)is.to_y, is.from_type,
+                is.to_type, (int)(is.to_device - d));
     }
 }
 /* A copy between devices, where no context is current. */
@@ -587,9 +608,18 @@ static void between_devices(void) {
     PROBE("device_to_device", cu.cuMemcpyDtoDAsync_v2(p, q, 64, s));
 }
 const group copy_groups[] = {
-    { "copy3d", shapes, 1 }, { "copy3d_peer", peers, 1 }, { "batch", batches, 1 }, { "batch_wild", wild, 1 },
-    { "batch_times", times, 1 }, { "batch_3d", batches_3d, 1 }, { "copy_capture", captures, 1 },
-    { "copy3d_node", nodes, 1 }, { "fill_rows", fills, 1 }, { "batch_more", more_batches, 1 },
-    { "rights", rights, 1 }, { "node_2d", nodes_2d, 1 }, { "copy_devices", between_devices, 2 },
-    { NULL, NULL, 0 }
+    { "copy3d", shapes, 1 },
+    { "copy3d_peer", peers, 1 },
+    { "batch", batches, 1 },
+    { "batch_wild", wild, 1 },
+    { "batch_times", times, 1 },
+    { "batch_3d", batches_3d, 1 },
+    { "copy_capture", captures, 1 },
+    { "copy3d_node", nodes, 1 },
+    { "fill_rows", fills, 1 },
+    { "batch_more", more_batches, 1 },
+    { "rights", rights, 1 },
+    { "node_2d", nodes_2d, 1 },
+    { "copy_devices", between_devices, 2 },
+    { NULL, NULL, 0 },
 };

@@ -1,19 +1,20 @@
-/* devrt.c - kernels that launch kernels (unit/cdp.cu), linked with the device runtime: GPUEXEC_CUDADEVRT, or that
-   of the toolkit in /usr/local/cuda. The CPU device needs none. */
+/* devrt.c - kernels that launch kernels (unit/cdp.cu), linked with the device runtime:
+   GPUEXEC_CUDADEVRT, or that of the toolkit in /usr/local/cuda. The CPU device needs none. */
 #include "probe.h"
 
 enum { WORDS = 64, PTX = 1, LIBRARY = 4, PENDING = 4, CAPTURE_RELAXED = 2 };
 
-static void    *linked;
+static void *linked;
 static uint32_t words[WORDS];
 
 /* The bytes of a file, with a NUL; NULL: it cannot be read. */
 static char *contents(const char *path, size_t *bytes) {
     FILE *file = fopen(path, "rb");
     char *data = NULL;
-    long  n = -1;
+    long n = -1;
     if (file && fseek(file, 0, SEEK_END) == 0) n = ftell(file);
-    if (n >= 0 && fseek(file, 0, SEEK_SET) == 0 && (data = (char *)calloc(1, (size_t)n + 1)) != NULL)
+    if (n >= 0 && fseek(file, 0, SEEK_SET) == 0 &&
+            (data = (char *)calloc(1, (size_t)n + 1)) != NULL)
         *bytes = fread(data, 1, (size_t)n, file);
     if (file) fclose(file);
     return data;
@@ -22,15 +23,16 @@ static char *contents(const char *path, size_t *bytes) {
 /* The results of adding the text and the library, of linking and of loading. */
 static void link_with(const char *question, const char *ptx, int with_library) {
     const char *named = getenv("GPUEXEC_CUDADEVRT");
-    void       *state = NULL, *image = NULL;
-    size_t      size = 0, bytes = 0;
-    char       *text = contents(ptx, &size), *library;
-    int         added, more = 77, completed, loaded = 77;
+    void *state = NULL, *image = NULL;
+    size_t size = 0, bytes = 0;
+    char *text = contents(ptx, &size), *library;
+    int added, more = 77, completed, loaded = 77;
     if (skipped(question)) return;
     library = contents(named ? named : "/usr/local/cuda/lib64/libcudadevrt.a", &bytes);
     cu.cuLinkCreate_v2(0, NULL, NULL, &state);
     added = cu.cuLinkAddData_v2(state, PTX, text, size + 1, "cdp", 0, NULL, NULL);
-    if (with_library && library) more = cu.cuLinkAddData_v2(state, LIBRARY, library, bytes, "library", 0, NULL, NULL);
+    if (with_library && library)
+        more = cu.cuLinkAddData_v2(state, LIBRARY, library, bytes, "library", 0, NULL, NULL);
     completed = cu.cuLinkComplete(state, &image, &bytes);
     if (completed == 0) loaded = cu.cuModuleLoadData(&linked, image);
     answer(question, "%d %s%d %d", added, with_library && more ? "failed " : "", completed, loaded);
@@ -42,7 +44,7 @@ static void link_with(const char *question, const char *ptx, int with_library) {
 /* Runs a kernel on zeroed words; the result of the wait. */
 static int run(const char *name, unsigned threads, unsigned a, unsigned b, ptr address) {
     void *f = NULL, *params[] = { &memory[0], &a, &b };
-    int   result = cu.cuModuleGetFunction(&f, linked, name);
+    int result = cu.cuModuleGetFunction(&f, linked, name);
     if (address) params[2] = &address;
     memset(words, 0, sizeof words);
     if (!result) result = cu.cuMemcpyHtoD_v2(memory[0], words, sizeof words);
@@ -54,19 +56,22 @@ static int run(const char *name, unsigned threads, unsigned a, unsigned b, ptr a
 
 static void show(const char *question, int result, int from, int n) {
     char text[400];
-    int  at = snprintf(text, sizeof text, "%d", result), i;
-    for (i = from; i < from + n; i++) at += snprintf(text + at, sizeof text - (size_t)at, " %u", words[i]);
+    int at = snprintf(text, sizeof text, "%d", result), i;
+    for (i = from; i < from + n; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, " %u", words[i]);
     answer(question, "%s", text);
 }
 
 #define CDP "tests/device/unit/cdp.ptx"
 #define SHOW(question, call, from, n) \
-    do { if (!skipped(question)) show(question, call, from, n); } while (0)
+    do { \
+        if (!skipped(question)) show(question, call, from, n); \
+    } while (0)
 
 static void devrt(void) {
-    void    *graph = NULL, *exec = NULL, *stream = NULL, *f = NULL;
+    void *graph = NULL, *exec = NULL, *stream = NULL, *f = NULL;
     unsigned depth = 0, most = 3;
-    void    *params[] = { &memory[0], &depth, &most };
+    void *params[] = { &memory[0], &depth, &most };
     open_one();
     link_with("link", CDP, 1);
     SHOW("nest", run("nest", 1, 0, 40, 0), 0, 3);
@@ -91,7 +96,7 @@ static void devrt(void) {
 }
 
 static void devrt_pending(void) {
-    gate   g;
+    gate g;
     size_t limit = 0;
     open_one();
     g = make_gate();
@@ -114,7 +119,7 @@ static void devrt_pending(void) {
 
 static void devrt_missing(void) {
     size_t bytes;
-    char  *text;
+    char *text;
     open_one();
     link_with("link", CDP, 0);
     text = contents(CDP, &bytes);
@@ -139,7 +144,13 @@ static void devrt_shared(void) { alone("pass_shared", 1); }
 static void devrt_local(void) { alone("pass_local", 1); }
 
 const group devrt_groups[] = {
-    { "devrt", devrt, 1 }, { "devrt_pending", devrt_pending, 1 }, { "devrt_missing", devrt_missing, 1 },
-    { "devrt_first", devrt_first, 1 }, { "devrt_stale", devrt_stale, 1 }, { "devrt_lent", devrt_lent, 1 },
-    { "devrt_shared", devrt_shared, 1 }, { "devrt_local", devrt_local, 1 }, { NULL, NULL, 0 }
+    { "devrt", devrt, 1 },
+    { "devrt_pending", devrt_pending, 1 },
+    { "devrt_missing", devrt_missing, 1 },
+    { "devrt_first", devrt_first, 1 },
+    { "devrt_stale", devrt_stale, 1 },
+    { "devrt_lent", devrt_lent, 1 },
+    { "devrt_shared", devrt_shared, 1 },
+    { "devrt_local", devrt_local, 1 },
+    { NULL, NULL, 0 },
 };

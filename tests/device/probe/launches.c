@@ -1,7 +1,8 @@
 /* launches.c - launches of every kind with one or two wrong arguments; occupancy. */
 #include "probe.h"
 
-static int go(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared) {
+static int go(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+        unsigned shared) {
     return cu.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, NULL, NULL, NULL);
 }
 
@@ -34,7 +35,8 @@ static void shapes(void) {
     PROBE("req64_8x8", go(kernel(0, "req64"), 1, 1, 1, 8, 8, 1, 0));
     PROBE("req64_65", go(kernel(0, "req64"), 1, 1, 1, 65, 1, 1, 0));
     PROBE("fixed_and_8k", cu.cuLaunchKernel(fixed, 1, 1, 1, 1, 1, 1, 8192, NULL, params, NULL));
-    PROBE("fixed_and_8k_and_4", cu.cuLaunchKernel(fixed, 1, 1, 1, 1, 1, 1, 8196, NULL, params, NULL));
+    PROBE("fixed_and_8k_and_4",
+            cu.cuLaunchKernel(fixed, 1, 1, 1, 1, 1, 1, 8196, NULL, params, NULL));
     PROBE("params_of_none", cu.cuLaunchKernel(nop, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
     PROBE("params_null_grid_0", go(store, 0, 1, 1, 1, 1, 1, 0));
     PROBE("params_null_shared_too_large", go(store, 1, 1, 1, 1, 1, 1, 0xfffff));
@@ -43,7 +45,8 @@ static void shapes(void) {
     cu.cuCtxPopCurrent_v2(&other);
     PROBE("other_context", cu.cuLaunchKernel(nop, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
     PROBE("other_context_grid_0", cu.cuLaunchKernel(nop, 0, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
-    PROBE("other_context_params_null", cu.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
+    PROBE("other_context_params_null",
+            cu.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
     PROBE("sync", cu.cuCtxSynchronize());
     cu.cuCtxSetCurrent(NULL);
     PROBE("without", go(nop, 1, 1, 1, 1, 1, 1, 0));
@@ -67,8 +70,8 @@ static int extra(void *f, void *a, void *b, void *c, void *d, void *e, void *g, 
 }
 static void extras(void) {
     static char packed[64];
-    void  *nop, *store, *POINTER_KEY = (void *)1, *SIZE_KEY = (void *)2;
-    void  *none[2] = { NULL, NULL };
+    void *nop, *store, *POINTER_KEY = (void *)1, *SIZE_KEY = (void *)2;
+    void *none[2] = { NULL, NULL };
     size_t twelve = 12, nothing = 0, sixteen = 16, eight = 8;
     open_one();
     nop = kernel(0, "nop");
@@ -81,29 +84,40 @@ static void extras(void) {
     PROBE("none_12", extra(nop, POINTER_KEY, packed, SIZE_KEY, &twelve, NULL, NULL, NULL));
     PROBE("null_buffer_0", extra(store, POINTER_KEY, NULL, SIZE_KEY, &nothing, NULL, NULL, NULL));
     PROBE("size_first", extra(store, SIZE_KEY, &twelve, POINTER_KEY, packed, NULL, NULL, NULL));
-    PROBE("size_twice", extra(store, SIZE_KEY, &sixteen, POINTER_KEY, packed, SIZE_KEY, &twelve, NULL));
-    PROBE("size_twice_other", extra(store, SIZE_KEY, &twelve, POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL));
+    PROBE("size_twice",
+            extra(store, SIZE_KEY, &sixteen, POINTER_KEY, packed, SIZE_KEY, &twelve, NULL));
+    PROBE("size_twice_other",
+            extra(store, SIZE_KEY, &twelve, POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL));
     PROBE("pointer_only", extra(store, POINTER_KEY, packed, NULL, NULL, NULL, NULL, NULL));
     PROBE("size_only", extra(store, SIZE_KEY, &twelve, NULL, NULL, NULL, NULL, NULL));
     PROBE("unknown_key", extra(store, (void *)5, packed, NULL, NULL, NULL, NULL, NULL));
-    PROBE("unknown_key_then", extra(store, POINTER_KEY, packed, SIZE_KEY, &twelve, (void *)5, packed, NULL));
+    PROBE("unknown_key_then",
+            extra(store, POINTER_KEY, packed, SIZE_KEY, &twelve, (void *)5, packed, NULL));
     PROBE("unknown_key_none", extra(nop, (void *)5, packed, NULL, NULL, NULL, NULL, NULL));
-    PROBE("key_all_bits", extra(store, (void *)~(uintptr_t)0, packed, NULL, NULL, NULL, NULL, NULL));
+    PROBE("key_all_bits",
+            extra(store, (void *)~(uintptr_t)0, packed, NULL, NULL, NULL, NULL, NULL));
     PROBE("no_buffer", extra(store, POINTER_KEY, NULL, SIZE_KEY, &twelve, NULL, NULL, NULL));
     PROBE("no_size", extra(store, POINTER_KEY, packed, SIZE_KEY, NULL, NULL, NULL, NULL));
     PROBE("params_null_element", launch(store, 1, 1, NULL, none));
-    PROBE("long_grid_0", cu.cuLaunchKernel(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL,
-                                 (void *[]) { POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
-    PROBE("long_shared_too_large", cu.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0xfffff, NULL, NULL,
-                                           (void *[]) { POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
+    PROBE("long_grid_0",
+            cu.cuLaunchKernel(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL,
+                    (void *[]){ POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
+    PROBE("long_shared_too_large",
+            cu.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0xfffff, NULL, NULL,
+                    (void *[]){ POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
     PROBE("unknown_key_grid_0",
-        cu.cuLaunchKernel(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
+            cu.cuLaunchKernel(
+                    store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]){ (void *)5, packed, NULL }));
     PROBE("unknown_key_null_function",
-        cu.cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
+            cu.cuLaunchKernel(
+                    NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]){ (void *)5, packed, NULL }));
     PROBE("params_and_extra_null_function",
-        cu.cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]) { packed, packed }, (void *[]) { NULL }));
-    PROBE("short_long", extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &twelve, NULL, NULL, NULL));
-    PROBE("exact", extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &eight, NULL, NULL, NULL));
+            cu.cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){ packed, packed },
+                    (void *[]){ NULL }));
+    PROBE("short_long",
+            extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &twelve, NULL, NULL, NULL));
+    PROBE("exact",
+            extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &eight, NULL, NULL, NULL));
     PROBE("sync", cu.cuCtxSynchronize());
 }
 /* --- cuLaunchKernelEx --- */
@@ -119,7 +133,7 @@ static config simple(attribute *list, unsigned n) {
 }
 static int with(unsigned id, int value) {
     attribute a;
-    config    c = simple(&a, 1);
+    config c = simple(&a, 1);
     memset(&a, 0, sizeof a);
     a.id = id;
     a.value.flag = value;
@@ -127,7 +141,7 @@ static int with(unsigned id, int value) {
 }
 static int cluster(unsigned x, unsigned y, unsigned z) {
     attribute a;
-    config    c = simple(&a, 1);
+    config c = simple(&a, 1);
     memset(&a, 0, sizeof a);
     a.id = 4;
     a.value.dim[0] = x;
@@ -137,10 +151,10 @@ static int cluster(unsigned x, unsigned y, unsigned z) {
 }
 static void launch_ex(void) {
     attribute a[2];
-    config    c;
-    void     *nop, *store, *params[1];
-    char      question[60];
-    int       i;
+    config c;
+    void *nop, *store, *params[1];
+    char question[60];
+    int i;
     open_one();
     nop = kernel(0, "nop");
     store = kernel(0, "store");
@@ -223,7 +237,7 @@ static void launch_ex(void) {
 
 static void cooperative(void) {
     void *nop, *store, *fixed, *params[2], *other = NULL, *s = NULL;
-    int   each = 0, processors = 0;
+    int each = 0, processors = 0;
     unsigned v = 1, most;
     open_one();
     nop = kernel(0, "nop");
@@ -235,29 +249,39 @@ static void cooperative(void) {
     cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, store, 256, 0);
     most = (unsigned)(each * processors);
     PROBE("most", cu.cuLaunchCooperativeKernel(store, most, 1, 1, 256, 1, 1, 0, NULL, params));
-    PROBE("one_more", cu.cuLaunchCooperativeKernel(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, params));
-    PROBE("one_more_params_null", cu.cuLaunchCooperativeKernel(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, NULL));
-    PROBE("one_more_block_0", cu.cuLaunchCooperativeKernel(store, most + 1, 1, 1, 0, 1, 1, 0, NULL, params));
+    PROBE("one_more",
+            cu.cuLaunchCooperativeKernel(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, params));
+    PROBE("one_more_params_null",
+            cu.cuLaunchCooperativeKernel(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, NULL));
+    PROBE("one_more_block_0",
+            cu.cuLaunchCooperativeKernel(store, most + 1, 1, 1, 0, 1, 1, 0, NULL, params));
     PROBE("null", cu.cuLaunchCooperativeKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
     PROBE("grid_0", cu.cuLaunchCooperativeKernel(nop, 0, 1, 1, 1, 1, 1, 0, NULL, NULL));
     PROBE("block_1025", cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL));
-    PROBE("shared_too_large", cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 49156, NULL, NULL));
-    PROBE("too_large_shared_too_large", cu.cuLaunchCooperativeKernel(nop, 1000000, 1, 1, 1, 1, 1, 49156, NULL, NULL));
-    PROBE("too_large_maxntid", cu.cuLaunchCooperativeKernel(kernel(0, "max64"), 1000000, 1, 1, 65, 1, 1, 0, NULL,
-           NULL));
-    PROBE("params_null_block_1025", cu.cuLaunchCooperativeKernel(store, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL));
-    PROBE("params_null_shared_too_large", cu.cuLaunchCooperativeKernel(store, 1, 1, 1, 32, 1, 1, 49156, NULL, NULL));
+    PROBE("shared_too_large",
+            cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 49156, NULL, NULL));
+    PROBE("too_large_shared_too_large",
+            cu.cuLaunchCooperativeKernel(nop, 1000000, 1, 1, 1, 1, 1, 49156, NULL, NULL));
+    PROBE("too_large_maxntid",
+            cu.cuLaunchCooperativeKernel(
+                    kernel(0, "max64"), 1000000, 1, 1, 65, 1, 1, 0, NULL, NULL));
+    PROBE("params_null_block_1025",
+            cu.cuLaunchCooperativeKernel(store, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL));
+    PROBE("params_null_shared_too_large",
+            cu.cuLaunchCooperativeKernel(store, 1, 1, 1, 32, 1, 1, 49156, NULL, NULL));
     PROBE("grid_y_over", cu.cuLaunchCooperativeKernel(nop, 1, 65536, 1, 1, 1, 1, 0, NULL, NULL));
     PROBE("params_null", cu.cuLaunchCooperativeKernel(store, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
     PROBE("fixed", cu.cuLaunchCooperativeKernel(fixed, 1, 1, 1, 1, 1, 1, 8192, NULL, params));
     cu.cuCtxCreate_v2(&other, 0, 0);
     cu.cuStreamCreateWithPriority(&s, 0, 0);
     cu.cuCtxPopCurrent_v2(&other);
-    PROBE("other_context_too_large", cu.cuLaunchCooperativeKernel(nop, 1000000, 1, 1, 32, 1, 1, 0, s, NULL));
+    PROBE("other_context_too_large",
+            cu.cuLaunchCooperativeKernel(nop, 1000000, 1, 1, 32, 1, 1, 0, s, NULL));
     PROBE("sync", cu.cuCtxSynchronize());
     cu.cuCtxSetCurrent(NULL);
     PROBE("without", cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
-    PROBE("without_too_large", cu.cuLaunchCooperativeKernel(nop, 1000000, 1, 1, 32, 1, 1, 0, NULL, NULL));
+    PROBE("without_too_large",
+            cu.cuLaunchCooperativeKernel(nop, 1000000, 1, 1, 32, 1, 1, 0, NULL, NULL));
 }
 
 static part parts[3];
@@ -266,21 +290,23 @@ static void reset_parts(void *const streams[2], const char *name) {
     memset(parts, 0, sizeof parts);
     for (i = 0; i < 2; i++) {
         parts[i].function = kernel(i, name);
-        parts[i].grid[0] = parts[i].grid[1] = parts[i].grid[2] = parts[i].block[0] = parts[i].block[1] =
-            parts[i].block[2] = 1;
+        parts[i].grid[0] = parts[i].grid[1] = parts[i].grid[2] = parts[i].block[0] =
+                parts[i].block[1] = parts[i].block[2] = 1;
         parts[i].stream = streams[i];
     }
     parts[2] = parts[0];
 }
 static void multi(void) {
-    void    *streams[2] = { NULL, NULL };
-    part     one;
+    void *streams[2] = { NULL, NULL };
+    part one;
     open_all();
     cu.cuStreamCreateWithPriority(&streams[0], 0, 0);
     cu.cuCtxSetCurrent(context[1]);
     cu.cuStreamCreateWithPriority(&streams[1], 0, 0);
     cu.cuCtxSetCurrent(context[0]);
-#define TRY(question, n, flags, change) reset_parts(streams, "nop"); change; \
+#define TRY(question, n, flags, change) \
+    reset_parts(streams, "nop"); \
+    change; \
     PROBE(question, cu.cuLaunchCooperativeKernelMultiDevice(parts, n, flags))
     TRY("plain", 2, 0, (void)0);
     TRY("one", 1, 0, (void)0);
@@ -297,7 +323,8 @@ static void multi(void) {
     TRY("stream_2", 2, 0, parts[1].stream = (void *)2);
     TRY("streams_swapped", 2, 0, (parts[0].stream = streams[1], parts[1].stream = streams[0]));
     TRY("functions_swapped", 2, 0,
-        (one = parts[0], parts[0].function = parts[1].function, parts[1].function = one.function));
+            (one = parts[0], parts[0].function = parts[1].function,
+                    parts[1].function = one.function));
     TRY("parts_swapped", 2, 0, (one = parts[0], parts[0] = parts[1], parts[1] = one));
     TRY("same_twice", 2, 0, parts[1] = parts[0]);
     TRY("grid_0", 2, 0, parts[0].grid[0] = parts[1].grid[0] = 0);
@@ -331,27 +358,47 @@ static size_t most_of(int threads) {
 }
 
 static void occupancy(void) {
-    static const struct { const char *name; int threads; size_t shared; } cases[] = {
-        { "nop", 1, 0 }, { "nop", 32, 0 }, { "nop", 33, 0 }, { "nop", 1024, 0 }, { "nop", 1025, 0 }, { "nop", 0, 0 },
-        { "nop", -1, 0 }, { "nop", 32, 1024 }, { "nop", 32, 49152 }, { "nop", 32, 49153 }, { "nop", 32, 61440 },
-        { "nop", 32, 232448 }, { "nop", 32, 232449 }, { "nop", 32, (size_t)1 << 40 },
+    static const struct {
+        const char *name;
+        int threads;
+        size_t shared;
+    } cases[] = {
+        { "nop", 1, 0 },
+        { "nop", 32, 0 },
+        { "nop", 33, 0 },
+        { "nop", 1024, 0 },
+        { "nop", 1025, 0 },
+        { "nop", 0, 0 },
+        { "nop", -1, 0 },
+        { "nop", 32, 1024 },
+        { "nop", 32, 49152 },
+        { "nop", 32, 49153 },
+        { "nop", 32, 61440 },
+        { "nop", 32, 232448 },
+        { "nop", 32, 232449 },
+        { "nop", 32, (size_t)1 << 40 },
         { "nop", 32, ((size_t)1 << 40) + 49153 },
-        { "max64", 64, 0 }, { "max64", 65, 0 }, { "req64", 32, 0 }, { "req64", 65, 0 }, { "fixed40k", 32, 0 },
+        { "max64", 64, 0 },
+        { "max64", 65, 0 },
+        { "req64", 32, 0 },
+        { "req64", 65, 0 },
+        { "fixed40k", 32, 0 },
         { "fixed40k", 32, 8192 },
-        { "fixed40k", 32, 8193 }
+        { "fixed40k", 32, 8193 },
     };
     void *nop;
-    int   n, grid, block, i;
-    char  question[80];
+    int n, grid, block, i;
+    char question[80];
     open_one();
     nop = kernel(0, "nop");
     for (i = 0; i < (int)COUNT(cases); i++) {
         int result;
-        snprintf(question, sizeof question, "%s_%d_%llu", cases[i].name, cases[i].threads, (ptr)cases[i].shared);
+        snprintf(question, sizeof question, "%s_%d_%llu", cases[i].name, cases[i].threads,
+                (ptr)cases[i].shared);
         if (skipped(question)) continue;
         n = 77;
-        result = cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, kernel(0, cases[i].name), cases[i].threads,
-                                                                cases[i].shared);
+        result = cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &n, kernel(0, cases[i].name), cases[i].threads, cases[i].shared);
         answer(question, "%d %d", result, n);
     }
     PROBE("opt_in", cu.cuFuncSetAttribute(nop, MAX_DYNAMIC, 61440));
@@ -397,6 +444,11 @@ static void occupancy(void) {
 }
 
 const group launch_groups[] = {
-    { "shape", shapes, 1 }, { "extra", extras, 1 }, { "launch_ex", launch_ex, 1 }, { "cooperative", cooperative, 1 },
-    { "multi", multi, 2 }, { "occupancy", occupancy, 1 }, { NULL, NULL, 0 }
+    { "shape", shapes, 1 },
+    { "extra", extras, 1 },
+    { "launch_ex", launch_ex, 1 },
+    { "cooperative", cooperative, 1 },
+    { "multi", multi, 2 },
+    { "occupancy", occupancy, 1 },
+    { NULL, NULL, 0 },
 };

@@ -15,11 +15,12 @@ static int is_active(void) {
     return active;
 }
 static void mode(const char *value) {
-    if (value) setenv("CUDA_MODULE_LOADING", value, 1); else unsetenv("CUDA_MODULE_LOADING");
+    if (value) setenv("CUDA_MODULE_LOADING", value, 1);
+    else unsetenv("CUDA_MODULE_LOADING");
 }
 static void *must(const char *text) {
     void *library = NULL;
-    int   result = load(&library, text);
+    int result = load(&library, text);
     if (result) {
         answer("gave_up", "loading: %d", result);
         _exit(0);
@@ -28,7 +29,7 @@ static void *must(const char *text) {
 }
 static void *kernel_of(void *library, const char *name) {
     void *k = NULL;
-    int   result = cu.cuLibraryGetKernel(&k, library, name);
+    int result = cu.cuLibraryGetKernel(&k, library, name);
     if (result) {
         answer("gave_up", "%s: %d", name, result);
         _exit(0);
@@ -39,11 +40,11 @@ static void *kernel_of(void *library, const char *name) {
 /* Without any context; then with one that is not current. */
 static void without(void) {
     void *library = NULL, *k = NULL, *f = NULL, *m = NULL, *other = NULL, *list[20], *again = NULL;
-    ptr   p = 0;
+    ptr p = 0;
     size_t bytes = 0, offset = 77;
     unsigned n = 77;
-    int   value = 77, i;
-    char  question[60];
+    int value = 77, i;
+    char question[60];
     const char *name = NULL;
     PROBE("load_before_init", load(&library, good));
     PROBE("unload_before_init", cu.cuLibraryUnload(NULL));
@@ -109,11 +110,11 @@ static void without_lazy(void) {
 /* Refusals, with a current context. */
 static void refusals(void) {
     void *library, *k, *nop, *f = NULL, *m = NULL, *list[12], *value = NULL, *again = NULL;
-    ptr   p = 0, q = 0;
+    ptr p = 0, q = 0;
     size_t bytes = 77, offset = 77;
     unsigned n = 77;
-    int   option = 0, i, count = 0;
-    char  question[60];
+    int option = 0, i, count = 0;
+    char question[60];
     const char *name = NULL;
     open_one();
     PROBE("to_null", load(NULL, good));
@@ -122,7 +123,7 @@ static void refusals(void) {
     PROBE("no_options", cu.cuLibraryLoadData(&library, good, NULL, NULL, 1, NULL, NULL, 0));
     PROBE("no_values", cu.cuLibraryLoadData(&library, good, &option, NULL, 1, NULL, NULL, 0));
     for (i = -1; i <= 3; i++) {
-        if (i == 0) continue;                     /* CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE: crashes */
+        if (i == 0) continue; /* CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE: crashes */
         option = i;
         value = NULL;
         snprintf(question, sizeof question, "library_option_%d", i);
@@ -132,19 +133,24 @@ static void refusals(void) {
         PROBE(question, cu.cuLibraryLoadData(&library, good, NULL, NULL, 0, &option, &value, 1));
     }
     option = 1;
-    PROBE("preserved_no_values", cu.cuLibraryLoadData(&library, good, NULL, NULL, 0, &option, NULL, 1));
+    PROBE("preserved_no_values",
+            cu.cuLibraryLoadData(&library, good, NULL, NULL, 0, &option, NULL, 1));
     library = &library;
     PROBE("failed", load(&library, bad));
     answer("failed_wrote", "%d %d", library != (void *)&library, library == NULL);
-    PROBE("file_missing", cu.cuLibraryLoadFromFile(&library, "/nowhere/at.all", NULL, NULL, 0, NULL, NULL, 0));
+    PROBE("file_missing",
+            cu.cuLibraryLoadFromFile(&library, "/nowhere/at.all", NULL, NULL, 0, NULL, NULL, 0));
     PROBE("file_null", cu.cuLibraryLoadFromFile(&library, NULL, NULL, NULL, 0, NULL, NULL, 0));
-    PROBE("file_to_null", cu.cuLibraryLoadFromFile(NULL, "/nowhere/at.all", NULL, NULL, 0, NULL, NULL, 0));
+    PROBE("file_to_null",
+            cu.cuLibraryLoadFromFile(NULL, "/nowhere/at.all", NULL, NULL, 0, NULL, NULL, 0));
     PROBE("file_empty_name", cu.cuLibraryLoadFromFile(&library, "", NULL, NULL, 0, NULL, NULL, 0));
     PROBE("file_is_folder", cu.cuLibraryLoadFromFile(&library, "/", NULL, NULL, 0, NULL, NULL, 0));
-    PROBE("file_is_empty", cu.cuLibraryLoadFromFile(&library, "/dev/null", NULL, NULL, 0, NULL, NULL, 0));
+    PROBE("file_is_empty",
+            cu.cuLibraryLoadFromFile(&library, "/dev/null", NULL, NULL, 0, NULL, NULL, 0));
     value = (void *)1;
-    PROBE("file_missing_preserved", cu.cuLibraryLoadFromFile(&library, "/nowhere/at.all", NULL, NULL, 0, &option,
-           &value, 1));
+    PROBE("file_missing_preserved",
+            cu.cuLibraryLoadFromFile(
+                    &library, "/nowhere/at.all", NULL, NULL, 0, &option, &value, 1));
     library = must(module_text);
     k = kernel_of(library, "many");
     nop = kernel_of(library, "nop");
@@ -174,7 +180,9 @@ static void refusals(void) {
     PROBE("module", cu.cuLibraryGetModule(&m, library));
     PROBE("module_to_null", cu.cuLibraryGetModule(NULL, library));
     PROBE("module_of_null", cu.cuLibraryGetModule(&m, NULL));
-    PROBE("module_same", (cu.cuLibraryGetModule(&m, library), cu.cuLibraryGetModule(&again, library), m == again));
+    PROBE("module_same",
+            (cu.cuLibraryGetModule(&m, library), cu.cuLibraryGetModule(&again, library),
+                    m == again));
     PROBE("module_unload", cu.cuModuleUnload(m));
     PROBE("module_function", cu.cuModuleGetFunction(&f, m, "many"));
     PROBE("module_function_is_kernel", f == k);
@@ -212,9 +220,9 @@ static void refusals(void) {
     bytes = 7;
     PROBE("global_missing", cu.cuLibraryGetGlobal(&p, &bytes, library, "zz"));
     answer("global_missing_wrote", "%d %d", (int)p, (int)bytes);
-    PROBE("global_same_as_of_module", (cu.cuLibraryGetGlobal(&p, NULL, library, "gv"),
-           cu.cuModuleGetGlobal_v2(&q, NULL, m, "gv"),
-                                       p == q));
+    PROBE("global_same_as_of_module",
+            (cu.cuLibraryGetGlobal(&p, NULL, library, "gv"),
+                    cu.cuModuleGetGlobal_v2(&q, NULL, m, "gv"), p == q));
     PROBE("managed", cu.cuLibraryGetManaged(&q, &bytes, library, "gv"));
     PROBE("managed_missing", cu.cuLibraryGetManaged(&q, &bytes, library, "zz"));
     PROBE("managed_null_name", cu.cuLibraryGetManaged(&q, &bytes, library, NULL));
@@ -245,25 +253,26 @@ static void options(int value) {
     int i;
     open_one();
     for (i = -1; i <= 36; i++) {
-        char  question[40];
-        int   option = i;
+        char question[40];
+        int option = i;
         void *values[1], *library = NULL;
         values[0] = (void *)(intptr_t)value;
         snprintf(question, sizeof question, "%d", i);
-        if (i != 1 || value)                      /* a division by 0, see option_0 */
-            PROBE(question, cu.cuLibraryLoadData(&library, good, &option, values, 1, NULL, NULL, 0));
+        if (i != 1 || value) /* a division by 0, see option_0 */
+            PROBE(question,
+                    cu.cuLibraryLoadData(&library, good, &option, values, 1, NULL, NULL, 0));
     }
 }
 static void options_0(void) { options(0); }
 static void options_1(void) { options(1); }
 
-/* What is wrong with an image, and which call reports it: load, count, kernel, function, launch; then the same without
-   a context until the function is needed. */
+/* What is wrong with an image, and which call reports it: load, count, kernel, function, launch;
+   then the same without a context until the function is needed. */
 static void image(const char *what, const char *text) {
-    void    *library = NULL, *k = NULL, *f = NULL;
-    char     question[60];
+    void *library = NULL, *k = NULL, *f = NULL;
+    char question[60];
     unsigned n = 0;
-    int      answers[5] = { -1, -1, -1, -1, -1 }, with;
+    int answers[5] = { -1, -1, -1, -1, -1 }, with;
     for (with = 1; with >= 0; with--) {
         snprintf(question, sizeof question, "%s%s", what, with ? "" : "_without");
         if (skipped(question)) continue;
@@ -278,12 +287,14 @@ static void image(const char *what, const char *text) {
                 answers[4] = launch(k, 1, 1, NULL, NULL);
             }
         }
-        answer(question, "%d %d %d %d %d %u", answers[0], answers[1], answers[2], answers[3], answers[4], n);
+        answer(question, "%d %d %d %d %d %u", answers[0], answers[1], answers[2], answers[3],
+                answers[4], n);
     }
     cu.cuCtxSetCurrent(context[0]);
 }
 static void images(void) {
-    static const char elf[64] = "\177ELF\2\1\1", fatbin[64] = { 0x50, (char)0xed, 0x55, (char)0xba, 1, 0, 16 };
+    static const char elf[64] = "\177ELF\2\1\1",
+                      fatbin[64] = { 0x50, (char)0xed, 0x55, (char)0xba, 1, 0, 16 };
     open_one();
     image("good", good);
     image("bad", bad);
@@ -294,7 +305,8 @@ static void images(void) {
     image("head_only", HEAD);
     image("comment_first", "// a\n" HEAD ".visible .entry k() { ret; }\n");
     image("newer", ".version 9.9\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n");
-    image("target_sm_100", ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n");
+    image("target_sm_100",
+            ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n");
     image("missing_function", HEAD ".extern .func f();\n.visible .entry k() { call f; ret; }\n");
     image("one_of_two_bad", HEAD ".visible .entry k() { ret; }\n.visible .entry j() { bogus; }\n");
     image("elf", elf);
@@ -309,7 +321,7 @@ static void images_lazy(void) {
 /* The log of a library that does not compile: when it is written. */
 static void logs(void) {
     static char log[1000];
-    int   names[2], result, function;
+    int names[2], result, function;
     void *values[2], *library = NULL, *k = NULL, *f = NULL;
     open_one();
     names[0] = LOG_ERROR;
@@ -333,15 +345,16 @@ static void logs_lazy(void) {
 
 /* A kernel in each place of a function. */
 static void as_function(void) {
-    void  *library, *k, *nop, *f = NULL, *m = NULL, *s = NULL, *other = NULL, *again = NULL, *params[2];
+    void *library, *k, *nop, *f = NULL, *m = NULL, *s = NULL, *other = NULL, *again = NULL,
+                             *params[2];
     size_t bytes, offset;
-    int    value = 77, grid, block;
-    ptr    p = 0;
+    int value = 77, grid, block;
+    ptr p = 0;
     uint32_t word = 0;
     const char *name = NULL;
     config c;
     attribute a;
-    part   parts[1];
+    part parts[1];
     open_one();
     library = must(module_text);
     k = kernel_of(library, "store");
@@ -356,7 +369,8 @@ static void as_function(void) {
     PROBE("get", cu.cuFuncGetAttribute(&value, 6, k));
     PROBE("get_is", value);
     PROBE("set", cu.cuFuncSetAttribute(k, MAX_DYNAMIC, 50000));
-    PROBE("set_function_has", (cu.cuKernelGetFunction(&f, k), cu.cuFuncGetAttribute(&value, MAX_DYNAMIC, f), value));
+    PROBE("set_function_has",
+            (cu.cuKernelGetFunction(&f, k), cu.cuFuncGetAttribute(&value, MAX_DYNAMIC, f), value));
     PROBE("set_kernel_has", (cu.cuKernelGetAttribute(&value, MAX_DYNAMIC, k, 0), value));
     PROBE("name", cu.cuFuncGetName(&name, k));
     PROBE("module", cu.cuFuncGetModule(&m, k));
@@ -396,8 +410,9 @@ static void as_function(void) {
     PROBE("function_in_other", cu.cuKernelGetFunction(&again, nop));
     PROBE("function_in_other_same", again == f);
     PROBE("module_in_other_same", (cu.cuLibraryGetModule(&again, library), again == m));
-    PROBE("dynamic_in_other", (cu.cuKernelGetFunction(&again, k), cu.cuFuncGetAttribute(&value, MAX_DYNAMIC, again),
-           value));
+    PROBE("dynamic_in_other",
+            (cu.cuKernelGetFunction(&again, k), cu.cuFuncGetAttribute(&value, MAX_DYNAMIC, again),
+                    value));
     PROBE("get_in_other", (cu.cuFuncGetAttribute(&value, MAX_DYNAMIC, k), value));
     PROBE("global_in_other", cu.cuLibraryGetGlobal(&p, NULL, library, "gv"));
     value = 5;
@@ -406,25 +421,59 @@ static void as_function(void) {
     PROBE("store_in_other", launch(k, 1, 1, NULL, params));
     PROBE("stored_in_other", (cu.cuMemcpyDtoH_v2(&word, p, 4), (int)word));
     cu.cuCtxSetCurrent(context[0]);
-    PROBE("not_stored_here", (cu.cuLibraryGetGlobal(&p, NULL, library, "gv"), cu.cuMemcpyDtoH_v2(&word, p, 4),
-           (int)word));
+    PROBE("not_stored_here",
+            (cu.cuLibraryGetGlobal(&p, NULL, library, "gv"), cu.cuMemcpyDtoH_v2(&word, p, 4),
+                    (int)word));
     PROBE("unload", cu.cuLibraryUnload(library));
     PROBE("sync_at_the_end", cu.cuCtxSynchronize());
 }
 
 /* Attributes: those of a kernel on a device, and those of its function in a context. */
 static void kernel_attributes(void) {
-    static const struct { int id, value; } set[] = {
-        { 0, 64 }, { 1, 0 }, { 2, 0 }, { 3, 0 }, { 4, 16 }, { 5, 0 }, { 6, 0 }, { 7, 0 }, { MAX_DYNAMIC, 0 },
-        { MAX_DYNAMIC, 1 }, { MAX_DYNAMIC, 232448 }, { MAX_DYNAMIC, 232449 }, { MAX_DYNAMIC, -1 },
-        { MAX_DYNAMIC, 0x7fffffff }, { MAX_DYNAMIC, 1024 }, { CARVEOUT, -2 }, { CARVEOUT, -1 }, { CARVEOUT, 0 },
-        { CARVEOUT, 50 }, { CARVEOUT, 100 }, { CARVEOUT, 101 }, { 10, 0 }, { 10, 1 }, { 11, 0 }, { 11, 1 }, { 11, -1 },
-        { 12, 0 }, { 13, 0 }, { 14, 0 }, { 14, 1 }, { 14, 2 }, { 15, 0 }, { 15, 1 }, { 15, 2 }, { 15, 3 }, { 16, 0 },
-        { 99, 0 }
+    static const struct {
+        int id, value;
+    } set[] = {
+        { 0, 64 },
+        { 1, 0 },
+        { 2, 0 },
+        { 3, 0 },
+        { 4, 16 },
+        { 5, 0 },
+        { 6, 0 },
+        { 7, 0 },
+        { MAX_DYNAMIC, 0 },
+        { MAX_DYNAMIC, 1 },
+        { MAX_DYNAMIC, 232448 },
+        { MAX_DYNAMIC, 232449 },
+        { MAX_DYNAMIC, -1 },
+        { MAX_DYNAMIC, 0x7fffffff },
+        { MAX_DYNAMIC, 1024 },
+        { CARVEOUT, -2 },
+        { CARVEOUT, -1 },
+        { CARVEOUT, 0 },
+        { CARVEOUT, 50 },
+        { CARVEOUT, 100 },
+        { CARVEOUT, 101 },
+        { 10, 0 },
+        { 10, 1 },
+        { 11, 0 },
+        { 11, 1 },
+        { 11, -1 },
+        { 12, 0 },
+        { 13, 0 },
+        { 14, 0 },
+        { 14, 1 },
+        { 14, 2 },
+        { 15, 0 },
+        { 15, 1 },
+        { 15, 2 },
+        { 15, 3 },
+        { 16, 0 },
+        { 99, 0 },
     };
     void *library, *k, *f = NULL, *fixed;
-    int   value, i, many = 0;
-    char  question[60];
+    int value, i, many = 0;
+    char question[60];
     open_one();
     library = must(module_text);
     k = kernel_of(library, "store");
@@ -470,7 +519,8 @@ static void kernel_attributes(void) {
     PROBE("cache_bad_no_device", cu.cuKernelSetCacheConfig(k, 4, -1));
     k = kernel_of(library, "spin");
     PROBE("kernel_set_first", cu.cuKernelSetAttribute(MAX_DYNAMIC, 60000, k, 0));
-    PROBE("function_has", (cu.cuKernelGetFunction(&f, k), cu.cuFuncGetAttribute(&value, MAX_DYNAMIC, f), value));
+    PROBE("function_has",
+            (cu.cuKernelGetFunction(&f, k), cu.cuFuncGetAttribute(&value, MAX_DYNAMIC, f), value));
     PROBE("kernel_set_again", cu.cuKernelSetAttribute(MAX_DYNAMIC, 61000, k, 0));
     PROBE("function_has_again", (cu.cuFuncGetAttribute(&value, MAX_DYNAMIC, f), value));
     PROBE("function_set", cu.cuFuncSetAttribute(f, MAX_DYNAMIC, 70000));
@@ -480,7 +530,8 @@ static void kernel_attributes(void) {
     PROBE("kernel_has_last", (cu.cuKernelGetAttribute(&value, MAX_DYNAMIC, k, 0), value));
     PROBE("kernel_as_function_has", (cu.cuFuncGetAttribute(&value, MAX_DYNAMIC, k), value));
     k = kernel_of(library, "trp");
-    PROBE("function_set_equal", (cu.cuKernelGetFunction(&f, k), cu.cuFuncSetAttribute(f, MAX_DYNAMIC, 49152)));
+    PROBE("function_set_equal",
+            (cu.cuKernelGetFunction(&f, k), cu.cuFuncSetAttribute(f, MAX_DYNAMIC, 49152)));
     PROBE("kernel_set_after_equal", cu.cuKernelSetAttribute(MAX_DYNAMIC, 60000, k, 0));
     PROBE("function_after_equal", (cu.cuFuncGetAttribute(&value, MAX_DYNAMIC, f), value));
     cu.cuCtxSetCurrent(NULL);
@@ -491,15 +542,17 @@ static void kernel_attributes(void) {
 /* A library outlives contexts; its variables do not. */
 static void outlives(void) {
     static const char text[] = HEAD ".visible .global .u32 v = 7;\n.visible .entry k() { ret; }\n";
-    void    *library, *k, *f = NULL, *m = NULL, *again = NULL, *c = NULL;
-    ptr      p = 0;
+    void *library, *k, *f = NULL, *m = NULL, *again = NULL, *c = NULL;
+    ptr p = 0;
     uint32_t word = 9;
     const char *name = NULL;
-    int      value = 77;
+    int value = 77;
     open_one();
     library = must(text);
     k = kernel_of(library, "k");
-    PROBE("first", (cu.cuLibraryGetGlobal(&p, NULL, library, "v"), cu.cuMemcpyDtoH_v2(&word, p, 4), (int)word));
+    PROBE("first",
+            (cu.cuLibraryGetGlobal(&p, NULL, library, "v"), cu.cuMemcpyDtoH_v2(&word, p, 4),
+                    (int)word));
     word = 99;
     PROBE("write", cu.cuMemcpyHtoD_v2(p, &word, 4));
     cu.cuLibraryGetModule(&m, library);
@@ -520,7 +573,9 @@ static void outlives(void) {
     PROBE("sync_again", cu.cuCtxSynchronize());
     PROBE("kernel_again", (cu.cuLibraryGetKernel(&again, library, "k"), again == k));
     cu.cuCtxCreate_v2(&c, 0, 0);
-    PROBE("in_created", (cu.cuLibraryGetGlobal(&p, NULL, library, "v"), cu.cuMemcpyDtoH_v2(&word, p, 4), (int)word));
+    PROBE("in_created",
+            (cu.cuLibraryGetGlobal(&p, NULL, library, "v"), cu.cuMemcpyDtoH_v2(&word, p, 4),
+                    (int)word));
     PROBE("launch_in_created", launch(k, 1, 1, NULL, NULL));
     PROBE("destroy", cu.cuCtxDestroy_v2(c));
     PROBE("launch_after", (cu.cuCtxSetCurrent(context[0]), launch(k, 1, 1, NULL, NULL)));
@@ -536,7 +591,7 @@ static void *open_later(void *unused) {
     return NULL;
 }
 static void unload_busy(void) {
-    void     *library, *s = NULL, *f = NULL;
+    void *library, *s = NULL, *f = NULL;
     pthread_t opens;
     open_one();
     library = must(module_text);
@@ -552,7 +607,8 @@ static void unload_busy(void) {
     pthread_join(opens, NULL);
 }
 
-/* cuModuleGetLoadingMode with CUDA_MODULE_LOADING set to each of these, and changed after cuInit. */
+/* cuModuleGetLoadingMode with CUDA_MODULE_LOADING set to each of these, and changed after
+   cuInit. */
 static void loading_mode(const char *value) {
     int result = 77;
     mode(value);
@@ -564,26 +620,36 @@ static void loading_mode(const char *value) {
     mode("EAGER");
     PROBE("cannot_change", (cu.cuModuleGetLoadingMode(&result), result));
 }
-/* The module of a library: of images that are wrong, with its functions, its log, and managed variables. */
+/* The module of a library: of images that are wrong, with its functions, its log, and managed
+   variables. */
 static void of_library(void) {
     static const char variables[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-        ".visible .global .attribute(.managed) .align 4 .u32 m = 5;\n.visible .global .align 4 .u32 g = 6;\n"
-        ".visible .entry k() { .reg .u32 %a; ld.global.u32 %a, [m]; st.global.u32 [g], %a; ret; }\n";
-    static const struct { const char *name, *text; } wrong[] = {
-        { "bad", bad }, { "garbage", "hello" }, { "empty", "" }, { "head_only", HEAD },
-        { "newer", ".version 9.9\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n" },
-        { "target_sm_100", ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n" },
+                                    ".visible .global .attribute(.managed) .align 4 .u32 m = "
+                                    "5;\n.visible .global .align 4 .u32 g = 6;\n"
+                                    ".visible .entry k() { .reg .u32 %a; ld.global.u32 %a, [m]; "
+                                    "st.global.u32 [g], %a; ret; }\n";
+    static const struct {
+        const char *name, *text;
+    } wrong[] = {
+        { "bad", bad },
+        { "garbage", "hello" },
+        { "empty", "" },
+        { "head_only", HEAD },
+        { "newer",
+                ".version 9.9\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_sm_100",
+                ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n" },
         { "missing_function", HEAD ".extern .func f();\n.visible .entry k() { call f; ret; }\n" },
-        { "fatbin", "\x50\xED\x55\xBA\1\0\x10\0\0\0\0\0\0\0\0\0" }
+        { "fatbin", "\x50\xED\x55\xBA\1\0\x10\0\0\0\0\0\0\0\0\0" },
     };
-    void    *library = NULL, *m = NULL, *again = NULL, *other = NULL, *f = NULL, *k = NULL;
-    ptr      p = 0, q = 0, r = 0;
-    size_t   bytes = 77;
+    void *library = NULL, *m = NULL, *again = NULL, *other = NULL, *f = NULL, *k = NULL;
+    ptr p = 0, q = 0, r = 0;
+    size_t bytes = 77;
     unsigned n = 77, i;
-    int      state = 77, option = 1;
+    int state = 77, option = 1;
     uint32_t word = 77;
-    char     question[60];
-    void    *preserved = (void *)1;
+    char question[60];
+    void *preserved = (void *)1;
     open_one();
     for (i = 0; i < COUNT(wrong); i++) {
         snprintf(question, sizeof question, "wrong_%s", wrong[i].name);
@@ -612,13 +678,17 @@ static void of_library(void) {
     PROBE("kernel_has", (cu.cuKernelGetAttribute(&state, CARVEOUT, k, 0), state));
     cu.cuCtxCreate_v2(&other, 0, 0);
     PROBE("other_module", (cu.cuLibraryGetModule(&again, library), again == m));
-    PROBE("other_has", (cu.cuModuleGetFunction(&f, again, "nop"), cu.cuFuncGetAttribute(&state, CARVEOUT, f), state));
+    PROBE("other_has",
+            (cu.cuModuleGetFunction(&f, again, "nop"), cu.cuFuncGetAttribute(&state, CARVEOUT, f),
+                    state));
     PROBE("unload_library", cu.cuLibraryUnload(library));
-    PROBE("variables", cu.cuLibraryLoadData(&library, variables, NULL, NULL, 0, &option, &preserved, 1));
+    PROBE("variables",
+            cu.cuLibraryLoadData(&library, variables, NULL, NULL, 0, &option, &preserved, 1));
     PROBE("managed_here", cu.cuLibraryGetManaged(&q, &bytes, library, "m"));
     PROBE("managed_bytes", (int)bytes);
-    PROBE("managed_of_module", (cu.cuLibraryGetModule(&again, library),
-           cu.cuModuleGetGlobal_v2(&p, &bytes, again, "m")));
+    PROBE("managed_of_module",
+            (cu.cuLibraryGetModule(&again, library),
+                    cu.cuModuleGetGlobal_v2(&p, &bytes, again, "m")));
     PROBE("managed_same", p == q);
     PROBE("managed_as_global", (cu.cuLibraryGetGlobal(&p, &bytes, library, "m")));
     PROBE("managed_as_global_same", p == q);
@@ -631,7 +701,9 @@ static void of_library(void) {
     PROBE("managed_there_is", r ? (int)*(volatile uint32_t *)(uintptr_t)r : 77);
     k = kernel_of(library, "k");
     PROBE("launch", launch(k, 1, 1, NULL, NULL));
-    PROBE("result", (cu.cuLibraryGetGlobal(&p, NULL, library, "g"), cu.cuMemcpyDtoH_v2(&word, p, 4), (int)word));
+    PROBE("result",
+            (cu.cuLibraryGetGlobal(&p, NULL, library, "g"), cu.cuMemcpyDtoH_v2(&word, p, 4),
+                    (int)word));
     PROBE("unload_variables", cu.cuLibraryUnload(library));
 }
 static void of_library_eager(void) {
@@ -641,7 +713,7 @@ static void of_library_eager(void) {
 /* What a library's options receive, and when: wall time, verbose log. */
 static void written(void) {
     static char log[4000];
-    int   names[4], result, option = 1;
+    int names[4], result, option = 1;
     void *values[4], *library = NULL, *k = NULL, *m = NULL, *preserved = (void *)1;
     open_one();
     names[0] = WALL_TIME;
@@ -664,12 +736,14 @@ static void written(void) {
 static void mode_unset(void) { loading_mode(NULL); }
 static void mode_lazy(void) {
     void *m = NULL, *f = NULL;
-    int   result = 77;
+    int result = 77;
     loading_mode("LAZY");
     open_one();
     PROBE("load_bad", cu.cuModuleLoadData(&m, bad));
     PROBE("load_newer",
-          cu.cuModuleLoadData(&m, ".version 9.9\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n"));
+            cu.cuModuleLoadData(&m,
+                    ".version 9.9\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; "
+                    "}\n"));
     PROBE("load", cu.cuModuleLoadData(&m, module_text));
     PROBE("function", cu.cuModuleGetFunction(&f, m, "nop"));
     PROBE("is_loaded", cu.cuFuncIsLoaded(&result, f));
@@ -683,13 +757,27 @@ static void mode_default(void) { loading_mode("DEFAULT"); }
 static void mode_other(void) { loading_mode("x"); }
 
 const group library_groups[] = {
-    { "library_without", without, 1 }, { "library_without_lazy", without_lazy, 1 }, { "library", refusals, 1 },
-    { "library_option_0", options_0, 1 }, { "library_option_1", options_1, 1 }, { "library_image", images, 1 },
-    { "library_image_lazy", images_lazy, 1 }, { "library_log", logs, 1 }, { "library_log_lazy", logs_lazy, 1 },
-    { "kernel_as_function", as_function, 1 }, { "kernel", kernel_attributes, 1 }, { "library_outlives", outlives, 1 },
-    { "library_busy", unload_busy, 1 }, { "library_module", of_library, 1 },
-    { "library_module_eager", of_library_eager, 1 }, { "library_written", written, 1 },
-    { "mode_unset", mode_unset, 1 }, { "mode_lazy", mode_lazy, 1 }, { "mode_eager", mode_eager, 1 },
-    { "mode_lower", mode_lower, 1 }, { "mode_default", mode_default, 1 }, { "mode_other", mode_other, 1 },
-    { NULL, NULL, 0 }
+    { "library_without", without, 1 },
+    { "library_without_lazy", without_lazy, 1 },
+    { "library", refusals, 1 },
+    { "library_option_0", options_0, 1 },
+    { "library_option_1", options_1, 1 },
+    { "library_image", images, 1 },
+    { "library_image_lazy", images_lazy, 1 },
+    { "library_log", logs, 1 },
+    { "library_log_lazy", logs_lazy, 1 },
+    { "kernel_as_function", as_function, 1 },
+    { "kernel", kernel_attributes, 1 },
+    { "library_outlives", outlives, 1 },
+    { "library_busy", unload_busy, 1 },
+    { "library_module", of_library, 1 },
+    { "library_module_eager", of_library_eager, 1 },
+    { "library_written", written, 1 },
+    { "mode_unset", mode_unset, 1 },
+    { "mode_lazy", mode_lazy, 1 },
+    { "mode_eager", mode_eager, 1 },
+    { "mode_lower", mode_lower, 1 },
+    { "mode_default", mode_default, 1 },
+    { "mode_other", mode_other, 1 },
+    { NULL, NULL, 0 },
 };

@@ -2,7 +2,7 @@
 #include "probe.h"
 
 enum { GLOBAL = 1, ONLY_HOST, SINGLE = 4, BYTES = 1 << 16, PAGE = 4096 };
-enum { ON_DEVICE = 1, ON_HOST, ON_NODE, ON_THIS_NODE };              /* CUmemLocationType */
+enum { ON_DEVICE = 1, ON_HOST, ON_NODE, ON_THIS_NODE }; /* CUmemLocationType */
 enum { MOSTLY_READ = 1, NOT_MOSTLY_READ, PREFERRED, NOT_PREFERRED, ACCESSED_BY, NOT_ACCESSED_BY };
 
 static location at(int type, int id) {
@@ -25,10 +25,10 @@ static uint32_t *words(ptr p) { return (uint32_t *)(uintptr_t)p; }
 
 static void creates(void) {
     static const int wanted[] = { 83, 88, 89, 100, 101 };
-    char      question[40];
-    ptr       p = 0;
-    unsigned  flags;
-    int       i, value = 0;
+    char question[40];
+    ptr p = 0;
+    unsigned flags;
+    int i, value = 0;
     PROBE("before_init", cu.cuMemAllocManaged(&p, 64, GLOBAL));
     cu.cuInit(0);
     PROBE("without", cu.cuMemAllocManaged(&p, 64, GLOBAL));
@@ -53,29 +53,37 @@ static void creates(void) {
 /* Each pointer attribute: its result and, of numbers, the value. */
 static void describes(void) {
     static const int all[] = { 1, 2, 3, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21 };
-    ptr      p, q, base = 0;
-    size_t   bytes = 0;
+    ptr p, q, base = 0;
+    size_t bytes = 0;
     unsigned k, flags = 77;
-    char     question[40];
-    void    *list[3], *first = NULL;
-    int      which[3] = { 2, 4, 8 }, type = 77, is = 77;
-    ptr      apart;
+    char question[40];
+    void *list[3], *first = NULL;
+    int which[3] = { 2, 4, 8 }, type = 77, is = 77;
+    ptr apart;
     open_one();
     p = make(1000);
     q = make(1000);
     PROBE("aligned", (int)(p % PAGE));
     PROBE("aligned_2_mib", p % (2 << 20) == 0);
     apart = q > p ? q - p : p - q;
-    PROBE("distance", (int)(apart < 65536 ? apart : 65536));         /* where the system maps it */
+    PROBE("distance", (int)(apart < 65536 ? apart : 65536)); /* where the system maps it */
     PROBE("first_word", (int)words(make(64))[0]);
     for (k = 0; k < COUNT(all); k++) {
-        union { long long number; int small; void *pointer; ptr address; } v;
+        union {
+            long long number;
+            int small;
+            void *pointer;
+            ptr address;
+        } v;
         v.number = 0;
         snprintf(question, sizeof question, "pointer_%d", all[k]);
         if (skipped(question)) continue;
         type = cu.cuPointerGetAttribute(&v, all[k], p + 8);
-        answer(question, "%d %d", type, all[k] == 1 ? v.pointer == context[0] :
-               all[k] == 3 || all[k] == 4 || all[k] == 11 || all[k] == 19 ? (int)(v.address - p) : v.small);
+        answer(question, "%d %d", type,
+                all[k] == 1 ? v.pointer == context[0]
+                        : all[k] == 3 || all[k] == 4 || all[k] == 11 || all[k] == 19
+                        ? (int)(v.address - p)
+                        : v.small);
     }
     PROBE("range", cu.cuMemGetAddressRange_v2(&base, &bytes, p + 8) * 100000 + (int)bytes);
     PROBE("range_base", base == p);
@@ -85,8 +93,8 @@ static void describes(void) {
     list[1] = &first;
     list[2] = &is;
     PROBE("list",
-          (cu.cuPointerGetAttributes(3, which, list, p) * 1000 + type * 100 + (first == (void *)(uintptr_t)p) * 10 +
-           is));
+            (cu.cuPointerGetAttributes(3, which, list, p) * 1000 + type * 100 +
+                    (first == (void *)(uintptr_t)p) * 10 + is));
     PROBE("host_flags", cu.cuMemHostGetFlags(&flags, (void *)(uintptr_t)p) * 100 + (int)flags);
     PROBE("host_address", cu.cuMemHostGetDevicePointer_v2(&base, (void *)(uintptr_t)p, 0));
     PROBE("host_register", cu.cuMemHostRegister_v2((void *)(uintptr_t)p, 1000, 0));
@@ -107,11 +115,11 @@ static void describes(void) {
 
 /* The host and the device use it, also at the same time. */
 static void uses(void) {
-    void    *s, *t, *spin, *store, *params[2], *host = NULL;
-    ptr      p, q, d = memory[0];
+    void *s, *t, *spin, *store, *params[2], *host = NULL;
+    ptr p, q, d = memory[0];
     uint32_t value = 5, got[16];
-    char    *pageable = (char *)calloc(1, BYTES);
-    gate     g;
+    char *pageable = (char *)calloc(1, BYTES);
+    gate g;
     open_one();
     d = memory[0];
     g = make_gate();
@@ -135,19 +143,26 @@ static void uses(void) {
     PROBE("past_end_of_range", cu.cuMemcpyHtoD_v2(p, pageable, BYTES + 1));
     PROBE("fill", (cu.cuMemsetD32_v2(p, 3, 16), (int)words(p)[15]));
     PROBE("fill_past_end", cu.cuMemsetD32_v2(p, 3, BYTES / 4 + 1));
-    PROBE("touch_beside", (close_gate(g, spin, s), words(p)[2] = 4, (int)words(p)[2] + cu.cuStreamQuery(s)));
+    PROBE("touch_beside",
+            (close_gate(g, spin, s), words(p)[2] = 4, (int)words(p)[2] + cu.cuStreamQuery(s)));
     PROBE("async_between", cu.cuMemcpyDtoDAsync_v2(q, p, BYTES, s) * 1000 + cu.cuStreamQuery(s));
-    PROBE("async_from_pinned", cu.cuMemcpyDtoDAsync_v2(q, (ptr)(uintptr_t)host, 64, s) * 1000 + cu.cuStreamQuery(s));
-    PROBE("async_to_pinned", cu.cuMemcpyDtoDAsync_v2((ptr)(uintptr_t)host, q, 64, s) * 1000 + cu.cuStreamQuery(s));
-    PROBE("async_from_pageable", cu.cuMemcpyHtoDAsync_v2(q, pageable, 64, s) * 1000 + cu.cuStreamQuery(s));
+    PROBE("async_from_pinned",
+            cu.cuMemcpyDtoDAsync_v2(q, (ptr)(uintptr_t)host, 64, s) * 1000 + cu.cuStreamQuery(s));
+    PROBE("async_to_pinned",
+            cu.cuMemcpyDtoDAsync_v2((ptr)(uintptr_t)host, q, 64, s) * 1000 + cu.cuStreamQuery(s));
+    PROBE("async_from_pageable",
+            cu.cuMemcpyHtoDAsync_v2(q, pageable, 64, s) * 1000 + cu.cuStreamQuery(s));
     PROBE("async_fill", cu.cuMemsetD32Async(q, 1, 16, s) * 1000 + cu.cuStreamQuery(s));
     PROBE("touch_target", (words(q)[0] = 2, cu.cuStreamQuery(s)));
     open_gate(g);
     PROBE("end", cu.cuStreamSynchronize(s));
     PROBE("filled", (int)words(q)[0]);
-    PROBE("wait_value", (words(q)[0] = 7, cu.cuStreamWaitValue32_v2(t, q, 7, 1) * 1000 + cu.cuStreamSynchronize(t)));
+    PROBE("wait_value",
+            (words(q)[0] = 7,
+                    cu.cuStreamWaitValue32_v2(t, q, 7, 1) * 1000 + cu.cuStreamSynchronize(t)));
     PROBE("write_value",
-          (cu.cuStreamWriteValue32_v2(t, q, 8, 0) * 10000 + cu.cuStreamSynchronize(t) * 1000 + (int)words(q)[0]));
+            (cu.cuStreamWriteValue32_v2(t, q, 8, 0) * 10000 + cu.cuStreamSynchronize(t) * 1000 +
+                    (int)words(q)[0]));
 }
 
 static int what(ptr p, size_t bytes, int which) {
@@ -156,17 +171,18 @@ static int what(ptr p, size_t bytes, int which) {
 }
 static void state(const char *question, ptr p, size_t bytes) {
     if (skipped(question)) return;
-    answer(question, "%d %d %d %d %d %d %d", what(p, bytes, 1), what(p, bytes, 2), what(p, bytes, 4), what(p, bytes, 5),
-           what(p, bytes, 6), what(p, bytes, 7), what(p, bytes, 8));
+    answer(question, "%d %d %d %d %d %d %d", what(p, bytes, 1), what(p, bytes, 2),
+            what(p, bytes, 4), what(p, bytes, 5), what(p, bytes, 6), what(p, bytes, 7),
+            what(p, bytes, 8));
 }
 
 static void advises(void) {
-    ptr      p, far_away = 16;
-    int      i, old[4], list[3] = { 77, 77, 77 };
-    size_t   sizes[3] = { 4, 4, 4 };
-    void    *data[3], *pinned = NULL;
-    int      which[3] = { 1, 2, 4 };
-    char     question[40], *pageable = (char *)malloc(BYTES);
+    ptr p, far_away = 16;
+    int i, old[4], list[3] = { 77, 77, 77 };
+    size_t sizes[3] = { 4, 4, 4 };
+    void *data[3], *pinned = NULL;
+    int which[3] = { 1, 2, 4 };
+    char question[40], *pageable = (char *)malloc(BYTES);
     PROBE("before_init", cu.cuMemAdvise_v2(0x1000, 64, MOSTLY_READ, at(1, 0)));
     cu.cuInit(0);
     PROBE("without", cu.cuMemAdvise_v2(0x1000, 64, MOSTLY_READ, at(1, 0)));
@@ -198,7 +214,8 @@ static void advises(void) {
     PROBE("node_-1", cu.cuMemAdvise_v2(p, BYTES, PREFERRED, at(ON_NODE, -1)));
     PROBE("host_99", cu.cuMemAdvise_v2(p, BYTES, PREFERRED, at(ON_HOST, 99)));
     PROBE("bad_advice_bad_device", cu.cuMemAdvise_v2(p, BYTES, 9, at(ON_DEVICE, 99)));
-    PROBE("bad_memory_bad_device", cu.cuMemAdvise_v2(far_away, BYTES, PREFERRED, at(ON_DEVICE, 99)));
+    PROBE("bad_memory_bad_device",
+            cu.cuMemAdvise_v2(far_away, BYTES, PREFERRED, at(ON_DEVICE, 99)));
     PROBE("zero", cu.cuMemAdvise_v2(p, 0, MOSTLY_READ, at(1, 0)));
     PROBE("past_end", cu.cuMemAdvise_v2(p, BYTES + 1, MOSTLY_READ, at(1, 0)));
     PROBE("past_end_by_page", cu.cuMemAdvise_v2(p, BYTES + PAGE, MOSTLY_READ, at(1, 0)));
@@ -207,10 +224,12 @@ static void advises(void) {
     PROBE("null", cu.cuMemAdvise_v2(0, 64, MOSTLY_READ, at(1, 0)));
     PROBE("wild", cu.cuMemAdvise_v2(far_away, 64, MOSTLY_READ, at(1, 0)));
     PROBE("device_memory", cu.cuMemAdvise_v2(memory[0], 64, MOSTLY_READ, at(1, 0)));
-    PROBE("pinned", (cu.cuMemHostAlloc(&pinned, BYTES, 0), cu.cuMemAdvise_v2((ptr)(uintptr_t)pinned, 64, MOSTLY_READ,
-           at(1, 0))));
+    PROBE("pinned",
+            (cu.cuMemHostAlloc(&pinned, BYTES, 0),
+                    cu.cuMemAdvise_v2((ptr)(uintptr_t)pinned, 64, MOSTLY_READ, at(1, 0))));
     PROBE("pageable", cu.cuMemAdvise_v2((ptr)(uintptr_t)pageable, BYTES, MOSTLY_READ, at(1, 0)));
-    PROBE("pageable_prefer", cu.cuMemAdvise_v2((ptr)(uintptr_t)pageable, BYTES, PREFERRED, at(1, 0)));
+    PROBE("pageable_prefer",
+            cu.cuMemAdvise_v2((ptr)(uintptr_t)pageable, BYTES, PREFERRED, at(1, 0)));
     for (i = 0; i < 3; i++) {
         old[i] = i - 2;
         snprintf(question, sizeof question, "old_device_%d", old[i]);
@@ -227,14 +246,17 @@ static void advises(void) {
     state("part_page", p + PAGE, PAGE);
     state("part_other_page", p, PAGE);
     state("part_two_pages", p + PAGE, PAGE + 1);
-    PROBE("by_both", cu.cuMemAdvise_v2(p, BYTES, ACCESSED_BY, at(1, 0)) * 1000
-                         + cu.cuMemAdvise_v2(p, BYTES, ACCESSED_BY, at(ON_HOST, 0)));
+    PROBE("by_both",
+            cu.cuMemAdvise_v2(p, BYTES, ACCESSED_BY, at(1, 0)) * 1000 +
+                    cu.cuMemAdvise_v2(p, BYTES, ACCESSED_BY, at(ON_HOST, 0)));
     PROBE("by_list", cu.cuMemRangeGetAttribute(list, 12, 3, p, BYTES));
     answer("by_list_is", "%d %d %d", list[0], list[1], list[2]);
-    PROBE("by_one", (list[0] = 77, cu.cuMemRangeGetAttribute(list, 4, 3, p, BYTES) * 1000 + list[0]));
+    PROBE("by_one",
+            (list[0] = 77, cu.cuMemRangeGetAttribute(list, 4, 3, p, BYTES) * 1000 + list[0]));
     for (i = 0; i < 10; i++) {
         snprintf(question, sizeof question, "query_%d", i);
-        PROBE(question, (list[0] = 77, cu.cuMemRangeGetAttribute(list, 4, i, p, BYTES) * 1000 + list[0]));
+        PROBE(question,
+                (list[0] = 77, cu.cuMemRangeGetAttribute(list, 4, i, p, BYTES) * 1000 + list[0]));
     }
     PROBE("query_size_0", cu.cuMemRangeGetAttribute(list, 0, 1, p, BYTES));
     PROBE("query_size_2", cu.cuMemRangeGetAttribute(list, 2, 1, p, BYTES));
@@ -266,11 +288,11 @@ static void advises(void) {
 }
 
 static void prefetches(void) {
-    ptr   p;
+    ptr p;
     void *s, *spin;
-    int   i;
-    char  question[40], *pageable = (char *)malloc(BYTES);
-    gate  g;
+    int i;
+    char question[40], *pageable = (char *)malloc(BYTES);
+    gate g;
     PROBE("before_init", cu.cuMemPrefetchAsync_v2(0x1000, 64, at(1, 0), 0, NULL));
     cu.cuInit(0);
     PROBE("without", cu.cuMemPrefetchAsync_v2(0x1000, 64, at(1, 0), 0, NULL));
@@ -309,8 +331,10 @@ static void prefetches(void) {
     }
     PROBE("old_device_99", cu.cuMemPrefetchAsync(p, BYTES, 99, s));
     PROBE("sync", cu.cuStreamSynchronize(s));
-    PROBE("behind_work", (close_gate(g, spin, s), cu.cuMemPrefetchAsync_v2(p, BYTES, at(1, 0), 0,
-           s) * 1000 + cu.cuStreamQuery(s)));
+    PROBE("behind_work",
+            (close_gate(g, spin, s),
+                    cu.cuMemPrefetchAsync_v2(p, BYTES, at(1, 0), 0, s) * 1000 +
+                            cu.cuStreamQuery(s)));
     PROBE("touch_behind_work", (words(p)[0] = 1, cu.cuStreamQuery(s)));
     open_gate(g);
     cu.cuStreamSynchronize(s);
@@ -319,16 +343,16 @@ static void prefetches(void) {
 }
 
 static void attaches(void) {
-    ptr      p;
-    void    *s, *t, *pinned = NULL;
+    ptr p;
+    void *s, *t, *pinned = NULL;
     unsigned flags;
-    char     question[40], *pageable = (char *)malloc(BYTES);
+    char question[40], *pageable = (char *)malloc(BYTES);
     cu.cuInit(0);
     PROBE("without", cu.cuStreamAttachMemAsync(NULL, 0x1000, 0, GLOBAL));
     open_one();
     s = new_stream();
     p = make(BYTES);
-    for (flags = 1; flags < 10; flags++) {       /* a GPU's driver crashes without any */
+    for (flags = 1; flags < 10; flags++) { /* a GPU's driver crashes without any */
         snprintf(question, sizeof question, "flags_%u", flags);
         PROBE(question, cu.cuStreamAttachMemAsync(s, p, 0, flags));
     }
@@ -345,24 +369,27 @@ static void attaches(void) {
     PROBE("null", cu.cuStreamAttachMemAsync(s, 0, 0, GLOBAL));
     PROBE("wild", cu.cuStreamAttachMemAsync(s, 16, 0, GLOBAL));
     PROBE("device_memory", cu.cuStreamAttachMemAsync(s, memory[0], 0, GLOBAL));
-    PROBE("pinned", (cu.cuMemHostAlloc(&pinned, BYTES, 0), cu.cuStreamAttachMemAsync(s, (ptr)(uintptr_t)pinned, 0,
-           GLOBAL)));
+    PROBE("pinned",
+            (cu.cuMemHostAlloc(&pinned, BYTES, 0),
+                    cu.cuStreamAttachMemAsync(s, (ptr)(uintptr_t)pinned, 0, GLOBAL)));
     PROBE("pageable", cu.cuStreamAttachMemAsync(s, (ptr)(uintptr_t)pageable, BYTES, GLOBAL));
     PROBE("pageable_0", cu.cuStreamAttachMemAsync(s, (ptr)(uintptr_t)pageable, 0, GLOBAL));
     PROBE("sync", cu.cuStreamSynchronize(s));
     t = new_stream();
-    PROBE("single_destroyed", cu.cuStreamAttachMemAsync(t, p, 0, SINGLE) * 1000 + cu.cuStreamDestroy_v2(t));
+    PROBE("single_destroyed",
+            cu.cuStreamAttachMemAsync(t, p, 0, SINGLE) * 1000 + cu.cuStreamDestroy_v2(t));
     PROBE("free", cu.cuMemFree_v2(p));
 }
 
-/* In captures of each mode: the result, the state of the capture, the result of its end, and how many nodes. */
+/* In captures of each mode: the result, the state of the capture, the result of its end, and how
+   many nodes. */
 static void *now_s;
-static int   now_mode;
+static int now_mode;
 static void captured(const char *name, int result) {
-    int    status = 77, end;
+    int status = 77, end;
     size_t n = 0;
-    void  *g = NULL;
-    char   question[60];
+    void *g = NULL;
+    char question[60];
     cu.cuStreamIsCapturing(now_s, &status);
     end = cu.cuStreamEndCapture(now_s, &g);
     if (g) cu.cuGraphGetNodes(g, NULL, &n);
@@ -377,8 +404,8 @@ static void captured(const char *name, int result) {
         captured(name, call); \
     } while (0)
 static void captures(void) {
-    ptr  p, q, made = 0;
-    int  value = 0;
+    ptr p, q, made = 0;
+    int value = 0;
     open_one();
     p = make(BYTES);
     q = make(BYTES);
@@ -401,7 +428,12 @@ static void captures(void) {
 }
 
 const group managed_groups[] = {
-    { "managed", creates, 1 }, { "managed_pointer", describes, 1 }, { "managed_use", uses, 1 },
-    { "advise", advises, 1 }, { "prefetch", prefetches, 1 }, { "attach", attaches, 1 },
-    { "managed_capture", captures, 1 }, { NULL, NULL, 0 }
+    { "managed", creates, 1 },
+    { "managed_pointer", describes, 1 },
+    { "managed_use", uses, 1 },
+    { "advise", advises, 1 },
+    { "prefetch", prefetches, 1 },
+    { "attach", attaches, 1 },
+    { "managed_capture", captures, 1 },
+    { NULL, NULL, 0 },
 };

@@ -4,9 +4,9 @@
 
 static void allocs(void) {
     static const size_t widths[] = { 1, 512, 513, 5000 };
-    ptr    p = 0, q = 0;
+    ptr p = 0, q = 0;
     size_t pitch = 0, bytes = 0;
-    void  *other = NULL;
+    void *other = NULL;
     unsigned i;
     cu.cuInit(0);
     PROBE("to_null_without", cu.cuMemAlloc_v2(NULL, 4));
@@ -27,7 +27,7 @@ static void allocs(void) {
     PROBE("pitch_all_bits", cu.cuMemAllocPitch_v2(&p, &pitch, ~(size_t)0, 1, 4));
     for (i = 0; i < COUNT(widths); i++) {
         char question[40];
-        int  result;
+        int result;
         snprintf(question, sizeof question, "pitch_of_%d", (int)widths[i]);
         if (skipped(question)) continue;
         result = cu.cuMemAllocPitch_v2(&p, &pitch, widths[i], 3, 16);
@@ -57,9 +57,9 @@ static void allocs(void) {
 
 static void pinned(void) {
     static const unsigned all[] = { 0, 1, 2, 3, 4, 5, 7, 8, 16, 0x80000000u };
-    void    *p = NULL, *small = malloc(64);
-    ptr      d = 0;
-    size_t   bytes = 0;
+    void *p = NULL, *small = malloc(64);
+    ptr d = 0;
+    size_t bytes = 0;
     unsigned i, flags;
     cu.cuInit(0);
     PROBE("without", cu.cuMemHostAlloc(&p, 64, 0));
@@ -76,7 +76,7 @@ static void pinned(void) {
     PROBE("huge", cu.cuMemHostAlloc(&p, (size_t)1 << 60, 0));
     for (i = 0; i < COUNT(all); i++) {
         char question[40];
-        int  result;
+        int result;
         snprintf(question, sizeof question, "flags_%x", all[i]);
         if (skipped(question)) continue;
         result = cu.cuMemHostAlloc(&p, 64, all[i]);
@@ -94,7 +94,8 @@ static void pinned(void) {
     PROBE("address_flags_1", cu.cuMemHostGetDevicePointer_v2(&d, p, 1));
     PROBE("address_of_null", cu.cuMemHostGetDevicePointer_v2(&d, NULL, 0));
     PROBE("address_of_pageable", cu.cuMemHostGetDevicePointer_v2(&d, small, 0));
-    PROBE("address_of_device", cu.cuMemHostGetDevicePointer_v2(&d, (void *)(uintptr_t)memory[0], 0));
+    PROBE("address_of_device",
+            cu.cuMemHostGetDevicePointer_v2(&d, (void *)(uintptr_t)memory[0], 0));
     PROBE("address_of_interior", cu.cuMemHostGetDevicePointer_v2(&d, (char *)p + 8, 0));
     PROBE("address_is_same", d == (ptr)(uintptr_t)p + 8);
     PROBE("range", cu.cuMemGetAddressRange_v2(&d, &bytes, (ptr)(uintptr_t)p + 8));
@@ -116,12 +117,13 @@ static void pinned(void) {
 static void registered(void) {
     enum { PAGE = 4096, PAGES = 16 };
     static const unsigned all[] = { 0, 1, 2, 3, 8, 9, 16, 0x80000000u };
-    char    *p = (char *)mmap(NULL, PAGE * PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    char    *gap = (char *)mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    char    *constant = (char *)mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *p = (char *)mmap(
+            NULL, PAGE * PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *gap = (char *)mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *constant = (char *)mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     unsigned i, flags;
-    ptr      d = 0;
-    size_t   bytes = 0;
+    ptr d = 0;
+    size_t bytes = 0;
     memset(p, 1, PAGE * PAGES);
     cu.cuInit(0);
     PROBE("without", cu.cuMemHostRegister_v2(p, PAGE, 0));
@@ -137,7 +139,7 @@ static void registered(void) {
     PROBE("read_only_memory_by_flag", cu.cuMemHostRegister_v2(constant, PAGE, 8));
     for (i = 0; i < COUNT(all); i++) {
         char question[40];
-        int  result;
+        int result;
         snprintf(question, sizeof question, "flags_%x", all[i]);
         if (skipped(question)) continue;
         result = cu.cuMemHostRegister_v2(p, PAGE, all[i]);
@@ -182,32 +184,33 @@ static void registered(void) {
 static void probe_pointer(const char *kind, ptr p) {
     static const int bytes[] = { 0, 8, 4, 8, 8, 0, 4, 8, 4, 4, 4, 8, 8, 4, 8, 4, 4, 8 };
     static const int which[] = { 2, 6, 8, 9, 10, 12, 13, 14, 15, 16 };
-    char   line[400], question[60];
-    int    i, at = 0;
+    char line[400], question[60];
+    int i, at = 0;
     for (i = 0; i <= 21; i++) {
         char room[64];
-        at += snprintf(line + at, sizeof line - (size_t)at, " %d", cu.cuPointerGetAttribute(room, i, p));
+        at += snprintf(
+                line + at, sizeof line - (size_t)at, " %d", cu.cuPointerGetAttribute(room, i, p));
     }
     snprintf(question, sizeof question, "%s_codes", kind);
     answer(question, "%s", line + 1);
     at = 0;
     for (i = 0; i < (int)COUNT(which); i++) {
         uint64_t room[8] = { 0 };
-        int      one = which[i];
-        void    *to = room;
+        int one = which[i];
+        void *to = room;
         cu.cuPointerGetAttributes(1, &one, &to, p);
-        at += snprintf(line + at, sizeof line - (size_t)at, " %lld", bytes[one] == 4 ? (long long)(int)room[0]
-                       : (long long)room[0]);
+        at += snprintf(line + at, sizeof line - (size_t)at, " %lld",
+                bytes[one] == 4 ? (long long)(int)room[0] : (long long)room[0]);
     }
     snprintf(question, sizeof question, "%s_is", kind);
     answer(question, "%s", line + 1);
 }
 static void pointers(void) {
-    void  *host = NULL, *own = NULL, *values[3];
-    char  *pageable = (char *)malloc(64);
-    ptr    p = 0, freed = 0, g = 0;
-    int    which[3] = { 2, 99, 9 }, type = 77, ordinal = 77;
-    void  *other = &other;
+    void *host = NULL, *own = NULL, *values[3];
+    char *pageable = (char *)malloc(64);
+    ptr p = 0, freed = 0, g = 0;
+    int which[3] = { 2, 99, 9 }, type = 77, ordinal = 77;
+    void *other = &other;
     open_one();
     cu.cuMemAlloc_v2(&p, 1000);
     cu.cuMemHostAlloc(&host, 1000, 0);
@@ -258,15 +261,16 @@ static void pointers(void) {
     type = ordinal = 77;
     PROBE("list_without", cu.cuPointerGetAttributes(3, which, values, p));
     answer("list_without_wrote", "%d %d", type, ordinal);
-    PROBE("unknown_list_without", cu.cuPointerGetAttributes(3, which, values, (ptr)(uintptr_t)pageable));
+    PROBE("unknown_list_without",
+            cu.cuPointerGetAttributes(3, which, values, (ptr)(uintptr_t)pageable));
 }
 
 /* --- copies and fills --- */
 
 static void copies(void) {
-    char  *pageable = (char *)malloc(8192), *q;
-    void  *host = NULL, *s = NULL;
-    ptr    m, p = 0, freed = 0, h;
+    char *pageable = (char *)malloc(8192), *q;
+    void *host = NULL, *s = NULL;
+    ptr m, p = 0, freed = 0, h;
     cu.cuInit(0);
     PROBE("without", cu.cuMemcpyHtoD_v2(0x1000, pageable, 4));
     PROBE("zero_without", cu.cuMemcpyHtoD_v2(0, NULL, 0));
@@ -301,7 +305,8 @@ static void copies(void) {
     PROBE("from_pageable", cu.cuMemcpyDtoH_v2(q, (ptr)(uintptr_t)pageable, 4));
     PROBE("from_pinned", cu.cuMemcpyDtoH_v2(pageable, h, 4));
     PROBE("between_pinned", cu.cuMemcpyDtoD_v2(h, h + 64, 4));
-    PROBE("between_pageable", cu.cuMemcpyDtoD_v2((ptr)(uintptr_t)pageable, (ptr)(uintptr_t)pageable + 64, 4));
+    PROBE("between_pageable",
+            cu.cuMemcpyDtoD_v2((ptr)(uintptr_t)pageable, (ptr)(uintptr_t)pageable + 64, 4));
     PROBE("pinned_past_end", cu.cuMemcpyHtoD_v2(m, q + 4090, 7));
     PROBE("to_pinned_past_end", cu.cuMemcpyDtoH_v2(q + 4090, m, 7));
     PROBE("onto_itself", cu.cuMemcpyDtoD_v2(m, m, 64));
@@ -324,9 +329,9 @@ static void copies(void) {
 }
 
 static void fills(void) {
-    char  *pageable = (char *)malloc(4096);
-    void  *host = NULL, *s = NULL;
-    ptr    m, p = 0, h;
+    char *pageable = (char *)malloc(4096);
+    void *host = NULL, *s = NULL;
+    ptr m, p = 0, h;
     open_one();
     m = memory[0];
     cu.cuMemAlloc_v2(&p, 1000);
@@ -376,7 +381,7 @@ static void fills_wrap(void) {
     PROBE("sync", cu.cuCtxSynchronize());
 }
 
-static copy_2d square(ptr to, const void *from) {    /* 16 x 4 bytes, pitch 64 on both sides */
+static copy_2d square(ptr to, const void *from) { /* 16 x 4 bytes, pitch 64 on both sides */
     copy_2d c;
     memset(&c, 0, sizeof c);
     c.from_type = HOST;
@@ -390,11 +395,14 @@ static copy_2d square(ptr to, const void *from) {    /* 16 x 4 bytes, pitch 64 o
     return c;
 }
 static void copies_2d(void) {
-    char   *pageable = (char *)malloc(8192);
+    char *pageable = (char *)malloc(8192);
     copy_2d c;
     open_one();
     memset(pageable, 0, 8192);
-#define VARY(question, change) c = square(memory[0], pageable); change; PROBE(question, cu.cuMemcpy2DAsync_v2(&c, NULL))
+#define VARY(question, change) \
+    c = square(memory[0], pageable); \
+    change; \
+    PROBE(question, cu.cuMemcpy2DAsync_v2(&c, NULL))
     VARY("plain", (void)0);
     PROBE("null", cu.cuMemcpy2DAsync_v2(NULL, NULL));
     VARY("width_0", c.width = 0);
@@ -442,7 +450,13 @@ static void copies_2d(void) {
 }
 
 const group memory_groups[] = {
-    { "alloc", allocs, 1 }, { "pinned", pinned, 1 }, { "registered", registered, 1 }, { "pointer", pointers, 1 },
-    { "copy", copies, 1 }, { "fill", fills, 1 }, { "fill_wraps", fills_wrap, 1 },
-    { "copy_2d", copies_2d, 1 }, { NULL, NULL, 0 }
+    { "alloc", allocs, 1 },
+    { "pinned", pinned, 1 },
+    { "registered", registered, 1 },
+    { "pointer", pointers, 1 },
+    { "copy", copies, 1 },
+    { "fill", fills, 1 },
+    { "fill_wraps", fills_wrap, 1 },
+    { "copy_2d", copies_2d, 1 },
+    { NULL, NULL, 0 },
 };

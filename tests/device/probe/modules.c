@@ -6,52 +6,78 @@ static const char good[] = HEAD ".visible .entry k() { ret; }\n";
 static const char bad[] = HEAD ".visible .entry k() { bogus.s32 %r1; ret; }\n";
 
 static void loads(void) {
-    static const struct { const char *question, *text; } texts[] = {
-        { "spaces", "   \n\n  " }, { "comment", "// nothing\n" }, { "head_only", HEAD },
+    static const struct {
+        const char *question, *text;
+    } texts[] = {
+        { "spaces", "   \n\n  " },
+        { "comment", "// nothing\n" },
+        { "head_only", HEAD },
         { "version_only", ".version 6.4\n" },
         { "no_target", ".version 6.4\n.address_size 64\n.visible .entry k() { ret; }\n" },
         { "no_version", ".target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n" },
         { "no_address_size", ".version 6.4\n.target sm_52\n.visible .entry k() { ret; }\n" },
-        { "address_size_32", ".version 6.4\n.target sm_52\n.address_size 32\n.visible .entry k() { ret; }\n" },
+        { "address_size_32",
+                ".version 6.4\n.target sm_52\n.address_size 32\n.visible .entry k() { ret; }\n" },
         { "comment_first", "/* a */ // b\n" HEAD ".visible .entry k() { ret; }\n" },
         { "newline_first", "\n\n" HEAD ".visible .entry k() { ret; }\n" },
-        { "target_sm_90a", ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n" },
-        { "target_sm_89", ".version 8.0\n.target sm_89\n.address_size 64\n.visible .entry k() { ret; }\n" },
-        { "target_sm_100", ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n" },
-        { "target_sm_120a", ".version 8.7\n.target sm_120a\n.address_size 64\n.visible .entry k() { ret; }\n" },
-        { "target_too_new_for_version", ".version 6.4\n.target sm_90\n.address_size 64\n"
-          ".visible .entry k() { ret; }\n" },
-        { "target_sm_20", ".version 3.2\n.target sm_20\n.address_size 64\n.visible .entry k() { ret; }\n" },
-        { "target_debug", ".version 6.4\n.target sm_52, debug\n.address_size 64\n.visible .entry k() { ret; }\n" },
-        { "version_9_0", ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n" },
-        { "version_9_1", ".version 9.1\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n" },
-        { "newer_with_error", ".version 9.9\n.target sm_75\n.address_size 64\n.visible .entry k() { bogus; }\n" },
+        { "target_sm_90a",
+                ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_sm_89",
+                ".version 8.0\n.target sm_89\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_sm_100",
+                ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_sm_120a",
+                ".version 8.7\n.target sm_120a\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_too_new_for_version",
+                ".version 6.4\n.target sm_90\n.address_size 64\n"
+                ".visible .entry k() { ret; }\n" },
+        { "target_sm_20",
+                ".version 3.2\n.target sm_20\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_debug",
+                ".version 6.4\n.target sm_52, debug\n.address_size 64\n.visible .entry k() { ret; "
+                "}\n" },
+        { "version_9_0",
+                ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "version_9_1",
+                ".version 9.1\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "newer_with_error",
+                ".version 9.9\n.target sm_75\n.address_size 64\n.visible .entry k() { bogus; }\n" },
         { "entry_twice", HEAD ".visible .entry k() { ret; }\n.visible .entry k() { ret; }\n" },
-        { "not_visible_entry", HEAD ".entry k() { ret; }\n" }, { "no_ret", HEAD ".visible .entry k() { }\n" },
+        { "not_visible_entry", HEAD ".entry k() { ret; }\n" },
+        { "no_ret", HEAD ".visible .entry k() { }\n" },
         { "extern_function", HEAD ".extern .func f();\n.visible .entry k() { call f; ret; }\n" },
-        { "extern_variable", HEAD ".extern .global .u32 v;\n"
-          ".visible .entry k() { .reg .u32 %r; ld.global.u32 %r, [v]; ret; }\n" },
-        { "cut", HEAD ".visible .entry k() { ret;" }, { "variables_only", HEAD ".visible .global .u32 v;\n" },
+        { "extern_variable",
+                HEAD ".extern .global .u32 v;\n"
+                     ".visible .entry k() { .reg .u32 %r; ld.global.u32 %r, [v]; ret; }\n" },
+        { "cut", HEAD ".visible .entry k() { ret;" },
+        { "variables_only", HEAD ".visible .global .u32 v;\n" },
         { "shared_50000",
-          HEAD ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
+                HEAD ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; "
+                     "ld.volatile.shared.u32 %r, [a]; ret; }\n" },
         { "shared_232448",
-          HEAD ".visible .entry k() { .shared .b8 a[232448]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
+                HEAD ".visible .entry k() { .shared .b8 a[232448]; .reg .u32 %r; "
+                     "ld.volatile.shared.u32 %r, [a]; ret; }\n" },
         { "shared_232449",
-          HEAD ".visible .entry k() { .shared .b8 a[232449]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
-        { "shared_50000_sm_90", ".version 8.0\n.target sm_90\n.address_size 64\n"
-            ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
-        { "debug_with_sections", ".version 6.4\n.target sm_52, debug\n.address_size 64\n.file 1 \"a.cu\"\n"
-          ".visible .entry k() { .loc 1 1 1\n ret; }\n"
-            ".section .debug_str { .b8 0 }\n" },
-        { "version_in_comment", "// .version 6.4\n" }, { "version_only_word", ".version" },
+                HEAD ".visible .entry k() { .shared .b8 a[232449]; .reg .u32 %r; "
+                     "ld.volatile.shared.u32 %r, [a]; ret; }\n" },
+        { "shared_50000_sm_90",
+                ".version 8.0\n.target sm_90\n.address_size 64\n"
+                ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 "
+                "%r, [a]; ret; }\n" },
+        { "debug_with_sections",
+                ".version 6.4\n.target sm_52, debug\n.address_size 64\n.file 1 \"a.cu\"\n"
+                ".visible .entry k() { .loc 1 1 1\n ret; }\n"
+                ".section .debug_str { .b8 0 }\n" },
+        { "version_in_comment", "// .version 6.4\n" },
+        { "version_only_word", ".version" },
         { "text_then_version", "x .version 6.4\n.target sm_52\n" },
-        { "bad_then_version", "bogus\n" HEAD ".visible .entry k() { ret; }\n" }
+        { "bad_then_version", "bogus\n" HEAD ".visible .entry k() { ret; }\n" },
     };
-    void    *m = NULL, *f = NULL;
+    void *m = NULL, *f = NULL;
     unsigned i, n;
-    int      option = 0, value = 77;
-    static const char large[] = HEAD
-        ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n";
+    int option = 0, value = 77;
+    static const char large[] = HEAD ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; "
+                                     "ld.volatile.shared.u32 %r, [a]; ret; }\n";
     cu.cuInit(0);
     PROBE("null_without", cu.cuModuleLoadData(NULL, NULL));
     open_one();
@@ -66,8 +92,9 @@ static void loads(void) {
         if (result == 0) cu.cuModuleGetFunctionCount(&n, m);
         answer(texts[i].question, "%d %u", result, n);
     }
-    PROBE("not_visible_is_found", (cu.cuModuleLoadData(&m, HEAD ".entry k() { ret; }\n"),
-           cu.cuModuleGetFunction(&f, m, "k")));
+    PROBE("not_visible_is_found",
+            (cu.cuModuleLoadData(&m, HEAD ".entry k() { ret; }\n"),
+                    cu.cuModuleGetFunction(&f, m, "k")));
     PROBE("ex", cu.cuModuleLoadDataEx(&m, good, 0, NULL, NULL));
     PROBE("ex_no_options", cu.cuModuleLoadDataEx(&m, good, 1, NULL, NULL));
     PROBE("ex_no_values", cu.cuModuleLoadDataEx(&m, good, 1, &option, NULL));
@@ -92,8 +119,8 @@ static void options(int value) {
     int i;
     open_one();
     for (i = -1; i <= 40; i++) {
-        char  question[40];
-        int   option = i;
+        char question[40];
+        int option = i;
         void *values[1], *m = NULL;
         values[0] = (void *)(intptr_t)value;
         snprintf(question, sizeof question, "%d", i);
@@ -103,10 +130,11 @@ static void options(int value) {
 static void options_0(void) { options(0); }
 static void options_1(void) { options(1); }
 /* The contents of an error log of this size, and of its size slot. */
-static void log_of(const char *question, const char *text, char *log, int o1, void *v1, int o2, void *v2, int slot) {
-    int   names[2];
+static void log_of(const char *question, const char *text, char *log, int o1, void *v1, int o2,
+        void *v2, int slot) {
+    int names[2];
     void *values[2], *m = NULL;
-    int   result;
+    int result;
     if (skipped(question)) return;
     memset(log, 'x', 1000);
     names[0] = o1;
@@ -114,15 +142,15 @@ static void log_of(const char *question, const char *text, char *log, int o1, vo
     values[0] = v1;
     values[1] = v2;
     result = cu.cuModuleLoadDataEx(&m, text, 2, names, values);
-    answer(question, "%d %d %d %d %d", result, (int)(uintptr_t)values[slot], log[0] == 'x', log[0] == 0,
-           log[0] == 'x' ? 0 : (int)strlen(log));
+    answer(question, "%d %d %d %d %d", result, (int)(uintptr_t)values[slot], log[0] == 'x',
+            log[0] == 0, log[0] == 'x' ? 0 : (int)strlen(log));
 }
 static void logs(void) {
     static char log[4000];
-    char   fresh[200];
-    int    names[4] = { LOG_INFO, LOG_INFO_SIZE, LOG_VERBOSE, WALL_TIME };
-    void  *values[4], *m = NULL;
-    float  ms;
+    char fresh[200];
+    int names[4] = { LOG_INFO, LOG_INFO_SIZE, LOG_VERBOSE, WALL_TIME };
+    void *values[4], *m = NULL;
+    float ms;
     open_one();
     log_of("error", bad, log, LOG_ERROR, log, LOG_ERROR_SIZE, (void *)1000, 1);
     log_of("error_size_first", bad, log, LOG_ERROR_SIZE, (void *)1000, LOG_ERROR, log, 0);
@@ -137,15 +165,18 @@ static void logs(void) {
     log_of("info_when_bad", bad, log, LOG_INFO, log, LOG_INFO_SIZE, (void *)1000, 1);
     log_of("two_sizes", bad, log, LOG_ERROR_SIZE, (void *)8, LOG_ERROR_SIZE, (void *)1000, 0);
     log_of("error_when_garbage", "hello", log, LOG_ERROR, log, LOG_ERROR_SIZE, (void *)1000, 1);
-    log_of("error_when_newer", ".version 9.9\n.target sm_75\n"
-           ".address_size 64\n", log, LOG_ERROR, log, LOG_ERROR_SIZE, (void *)1000, 1);
+    log_of("error_when_newer",
+            ".version 9.9\n.target sm_75\n"
+            ".address_size 64\n",
+            log, LOG_ERROR, log, LOG_ERROR_SIZE, (void *)1000, 1);
     values[0] = log;
     values[1] = (void *)4000;
     values[2] = (void *)1;
     values[3] = NULL;
     memset(log, 'x', sizeof log);
     /* not in any cache */
-    snprintf(fresh, sizeof fresh, HEAD ".visible .entry k_%d_%ld() { ret; }\n", (int)getpid(), (long)time(NULL));
+    snprintf(fresh, sizeof fresh, HEAD ".visible .entry k_%d_%ld() { ret; }\n", (int)getpid(),
+            (long)time(NULL));
     PROBE("verbose", cu.cuModuleLoadDataEx(&m, fresh, 4, names, values));
     answer("verbose_tells", "%d %d", (uintptr_t)values[1] > 0, strlen(log) == (uintptr_t)values[1]);
     memcpy(&ms, &values[3], sizeof ms);
@@ -155,12 +186,12 @@ static void logs(void) {
 static void modules(void) {
     static const char two[] = HEAD ".visible .global .u32 v;\n.visible .entry a() { ret; }\n"
                                    ".visible .entry b() { ret; }\n.visible .entry c() { ret; }\n";
-    void    *m = NULL, *f = NULL, *g = NULL, *list[5], *other = NULL;
-    ptr      p = 0, q = 0;
-    size_t   bytes = 77, offset = 77;
+    void *m = NULL, *f = NULL, *g = NULL, *list[5], *other = NULL;
+    ptr p = 0, q = 0;
+    size_t bytes = 77, offset = 77;
     unsigned n = 77;
     const char *name = NULL;
-    int      i;
+    int i;
     open_one();
     PROBE("function_to_null", cu.cuModuleGetFunction(NULL, module[0], "nop"));
     PROBE("function_null_module", cu.cuModuleGetFunction(&f, NULL, "nop"));
@@ -204,8 +235,9 @@ static void modules(void) {
     bytes = 7;
     PROBE("global_empty_again", cu.cuModuleGetGlobal_v2(&p, &bytes, module[0], ""));
     answer("global_empty_wrote", "%d %d", (int)p, (int)bytes);
-    PROBE("global_same", (cu.cuModuleGetGlobal_v2(&p, NULL, module[0], "gv"),
-           cu.cuModuleGetGlobal_v2(&q, NULL, module[0], "gv"), p == q));
+    PROBE("global_same",
+            (cu.cuModuleGetGlobal_v2(&p, NULL, module[0], "gv"),
+                    cu.cuModuleGetGlobal_v2(&q, NULL, module[0], "gv"), p == q));
     PROBE("range_of_global", cu.cuMemGetAddressRange_v2(&q, &bytes, p + 4));
     answer("range_of_global_is", "%d %d", q == p, (int)bytes);
     PROBE("copy_past_global", cu.cuMemcpyHtoD_v2(p, good, 17));
@@ -222,7 +254,8 @@ static void modules(void) {
     PROBE("list_1", cu.cuModuleEnumerateFunctions(list, 1, m));
     PROBE("list_1_wrote", (list[0] != (void *)&list[0]) + 2 * (list[1] != (void *)&list[1]));
     PROBE("list_5", cu.cuModuleEnumerateFunctions(list, 5, m));
-    answer("list_5_wrote", "%d %d %d", list[2] != (void *)&list[2], list[3] != (void *)&list[3], list[3] != NULL);
+    answer("list_5_wrote", "%d %d %d", list[2] != (void *)&list[2], list[3] != (void *)&list[3],
+            list[3] != NULL);
     for (i = 0; i < 3; i++) {
         char question[40];
         snprintf(question, sizeof question, "list_name_%d", i);
@@ -265,20 +298,53 @@ static void modules(void) {
 }
 
 static void function_attributes(void) {
-    static const struct { int id, value; } set[] = {
-        { 0, 64 }, { 1, 0 }, { 2, 0 }, { 3, 0 }, { 4, 16 }, { 5, 0 }, { 6, 0 }, { 7, 0 }, { 7, 1 }, { MAX_DYNAMIC, -1 },
-        { MAX_DYNAMIC, 0 }, { MAX_DYNAMIC, 1 }, { MAX_DYNAMIC, 232448 }, { MAX_DYNAMIC, 232449 },
-        { MAX_DYNAMIC, 0x7fffffff }, { MAX_DYNAMIC, 1024 }, { CARVEOUT, -2 }, { CARVEOUT, -1 },
+    static const struct {
+        int id, value;
+    } set[] = {
+        { 0, 64 },
+        { 1, 0 },
+        { 2, 0 },
+        { 3, 0 },
+        { 4, 16 },
+        { 5, 0 },
+        { 6, 0 },
+        { 7, 0 },
+        { 7, 1 },
+        { MAX_DYNAMIC, -1 },
+        { MAX_DYNAMIC, 0 },
+        { MAX_DYNAMIC, 1 },
+        { MAX_DYNAMIC, 232448 },
+        { MAX_DYNAMIC, 232449 },
+        { MAX_DYNAMIC, 0x7fffffff },
+        { MAX_DYNAMIC, 1024 },
+        { CARVEOUT, -2 },
+        { CARVEOUT, -1 },
         { CARVEOUT, 0 },
-        { CARVEOUT, 50 }, { CARVEOUT, 100 }, { CARVEOUT, 101 }, { 10, 0 }, { 10, 1 }, { 11, 0 }, { 11, 1 }, { 12, 0 },
-        { 13, 0 }, { 14, 0 }, { 14, 1 },
+        { CARVEOUT, 50 },
+        { CARVEOUT, 100 },
+        { CARVEOUT, 101 },
+        { 10, 0 },
+        { 10, 1 },
+        { 11, 0 },
+        { 11, 1 },
+        { 12, 0 },
+        { 13, 0 },
+        { 14, 0 },
+        { 14, 1 },
         { 14, 2 },
-        { 15, 0 }, { 15, 1 }, { 15, 2 }, { 15, 3 }, { 16, 0 }, { 17, 0 }, { 99, 0 }, { -1, 0 }
+        { 15, 0 },
+        { 15, 1 },
+        { 15, 2 },
+        { 15, 3 },
+        { 16, 0 },
+        { 17, 0 },
+        { 99, 0 },
+        { -1, 0 },
     };
     static const int known[] = { 0, 1, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
     void *f, *fixed;
-    int   value, i;
-    char  question[60];
+    int value, i;
+    char question[60];
     open_one();
     f = kernel(0, "store");
     fixed = kernel(0, "fixed40k");
@@ -336,7 +402,7 @@ static int spin_for_a_while(void **stream, pthread_t *opens) {
     return pthread_create(opens, NULL, open_later, NULL) == 0;
 }
 static void unload_busy(void) {
-    void     *s = NULL;
+    void *s = NULL;
     pthread_t opens;
     if (!spin_for_a_while(&s, &opens)) return;
     PROBE("unload", cu.cuModuleUnload(module[0]));
@@ -345,7 +411,7 @@ static void unload_busy(void) {
     pthread_join(opens, NULL);
 }
 static void free_busy(void) {
-    void     *s = NULL;
+    void *s = NULL;
     pthread_t opens;
     if (!spin_for_a_while(&s, &opens)) return;
     PROBE("free", cu.cuMemFree_v2(memory[0]));
@@ -353,7 +419,7 @@ static void free_busy(void) {
     pthread_join(opens, NULL);
 }
 static void destroy_busy(void) {
-    void     *c = NULL, *m = NULL, *f = NULL, *s = NULL;
+    void *c = NULL, *m = NULL, *f = NULL, *s = NULL;
     pthread_t thread;
     open_one();
     the_gate = make_gate();
@@ -370,23 +436,25 @@ static void destroy_busy(void) {
 
 /* --- linking --- */
 
-static const char main_text[] = HEAD ".extern .func help();\n.visible .entry k() { call help; ret; }\n";
+static const char main_text[] = HEAD
+        ".extern .func help();\n.visible .entry k() { call help; ret; }\n";
 static const char help_text[] = HEAD ".visible .func help() { ret; }\n";
 static int add(void *state, const char *text, const char *name) {
-    return cu.cuLinkAddData_v2(state, 1, (void *)(uintptr_t)text, strlen(text) + 1, name, 0, NULL, NULL);
+    return cu.cuLinkAddData_v2(
+            state, 1, (void *)(uintptr_t)text, strlen(text) + 1, name, 0, NULL, NULL);
 }
 
-/* A symbol is missing; with which logs, and with CU_JIT_LOG_VERBOSE or not. What cuLinkComplete returns, whether there
-   is an image, and what the log names. */
+/* A symbol is missing; with which logs, and with CU_JIT_LOG_VERBOSE or not. What cuLinkComplete
+   returns, whether there is an image, and what the log names. */
 static void missing(const char *what, const char *text, int info, int error, int verbose) {
     static char logs[2][2000];
-    int    names[5], result;
-    void  *values[5], *state = NULL, *image = NULL, *m = NULL;
+    int names[5], result;
+    void *values[5], *state = NULL, *image = NULL, *m = NULL;
     size_t bytes = 0;
     unsigned n = 0;
-    char   question[60];
-    snprintf(question, sizeof question, "missing_%s%s%s%s", what, info ? "_info" : "", error ? "_error" : "",
-             verbose ? "_verbose" : "");
+    char question[60];
+    snprintf(question, sizeof question, "missing_%s%s%s%s", what, info ? "_info" : "",
+            error ? "_error" : "", verbose ? "_verbose" : "");
     if (skipped(question)) return;
     memset(logs, 0, sizeof logs);
     if (info) {
@@ -408,16 +476,18 @@ static void missing(const char *what, const char *text, int info, int error, int
     cu.cuLinkCreate_v2(n, names, values, &state);
     add(state, text, "main");
     result = cu.cuLinkComplete(state, &image, &bytes);
-    answer(question, "%d %d %d %d %d", result, image != NULL, bytes > 0, strstr(logs[1], "Undefined") != NULL,
-           result ? -1 : cu.cuModuleLoadData(&m, image));
+    answer(question, "%d %d %d %d %d", result, image != NULL, bytes > 0,
+            strstr(logs[1], "Undefined") != NULL, result ? -1 : cu.cuModuleLoadData(&m, image));
 }
 static void missings(void) {
     static const char variable[] = HEAD ".extern .global .align 4 .u32 sw;\n"
-        ".visible .entry k() { .reg .b32 %r1; ld.global.u32 %r1, [sw]; st.global.u32 [sw], %r1; ret; }\n";
-    static const char both[] = ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func tw();\n"
-                               ".extern .global .align 4 .u32 sw;\n"
-        ".visible .entry run() { .reg .b32 %r1; ld.global.u32 %r1, [sw]; st.global.u32 [sw], %r1; "
-        "call tw, (); ret; }\n";
+                                        ".visible .entry k() { .reg .b32 %r1; ld.global.u32 %r1, "
+                                        "[sw]; st.global.u32 [sw], %r1; ret; }\n";
+    static const char both[] =
+            ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func tw();\n"
+            ".extern .global .align 4 .u32 sw;\n"
+            ".visible .entry run() { .reg .b32 %r1; ld.global.u32 %r1, [sw]; st.global.u32 [sw], "
+            "%r1; call tw, (); ret; }\n";
     int i;
     open_one();
     for (i = 0; i < 8; i++) missing("function", main_text, i & 1, i & 2, i & 4);
@@ -427,23 +497,24 @@ static void missings(void) {
 
 /* An input with the wrong kind; then a correct one; then cuLinkComplete. */
 static void odd_input(const char *what, int type, const char *text) {
-    void  *state = NULL, *image = NULL;
+    void *state = NULL, *image = NULL;
     size_t bytes = 0;
-    int    first, second;
-    char   question[60];
+    int first, second;
+    char question[60];
     snprintf(question, sizeof question, "add_%s", what);
     if (skipped(question)) return;
     cu.cuLinkCreate_v2(0, NULL, NULL, &state);
-    first = cu.cuLinkAddData_v2(state, type, (void *)(uintptr_t)text, strlen(text) + 1, "n", 0, NULL, NULL);
+    first = cu.cuLinkAddData_v2(
+            state, type, (void *)(uintptr_t)text, strlen(text) + 1, "n", 0, NULL, NULL);
     second = add(state, good, "m");
     answer(question, "%d %d %d", first, second, cu.cuLinkComplete(state, &image, &bytes));
 }
 
 static void links(void) {
-    void  *state = NULL, *image = NULL, *again = NULL, *m = NULL, *f = NULL, *value = NULL;
+    void *state = NULL, *image = NULL, *again = NULL, *m = NULL, *f = NULL, *value = NULL;
     size_t bytes = 0;
-    int    option = 99, i;
-    char   question[60];
+    int option = 99, i;
+    char question[60];
     cu.cuInit(0);
     PROBE("create_without", cu.cuLinkCreate_v2(0, NULL, NULL, &state));
     PROBE("create_to_null_without", cu.cuLinkCreate_v2(0, NULL, NULL, NULL));
@@ -451,7 +522,7 @@ static void links(void) {
     PROBE("create_to_null", cu.cuLinkCreate_v2(0, NULL, NULL, NULL));
     PROBE("create_bad_option", cu.cuLinkCreate_v2(1, &option, &value, &state));
     for (i = -1; i <= 36; i++) {
-        if (i == 1) continue;                        /* a division by 0, see option_0 */
+        if (i == 1) continue; /* a division by 0, see option_0 */
         option = i;
         value = NULL;
         snprintf(question, sizeof question, "create_option_%d", i);
@@ -459,7 +530,8 @@ static void links(void) {
     }
     PROBE("create", cu.cuLinkCreate_v2(0, NULL, NULL, &state));
     PROBE("add_null", cu.cuLinkAddData_v2(state, 1, NULL, 10, "n", 0, NULL, NULL));
-    PROBE("add_0", cu.cuLinkAddData_v2(state, 1, (void *)(uintptr_t)help_text, 0, "n", 0, NULL, NULL));
+    PROBE("add_0",
+            cu.cuLinkAddData_v2(state, 1, (void *)(uintptr_t)help_text, 0, "n", 0, NULL, NULL));
     PROBE("add_null_0", cu.cuLinkAddData_v2(state, 1, NULL, 0, "n", 0, NULL, NULL));
     odd_input("type_99", 99, help_text);
     odd_input("type_-1", -1, help_text);
@@ -479,14 +551,17 @@ static void links(void) {
         option = i;
         value = NULL;
         snprintf(question, sizeof question, "add_option_%d", i);
-        PROBE(question, cu.cuLinkAddData_v2(state, 1, (void *)(uintptr_t)bad, sizeof bad, "n", 1, &option, &value));
+        PROBE(question,
+                cu.cuLinkAddData_v2(
+                        state, 1, (void *)(uintptr_t)bad, sizeof bad, "n", 1, &option, &value));
     }
     PROBE("complete_after_bad", cu.cuLinkComplete(state, &image, &bytes));
     PROBE("destroy_after_bad", cu.cuLinkDestroy(state));
     cu.cuLinkCreate_v2(0, NULL, NULL, &state);
     PROBE("add_help", add(state, help_text, NULL));
     PROBE("add_unterminated",
-        cu.cuLinkAddData_v2(state, 1, (void *)(uintptr_t)main_text, sizeof main_text - 1, "", 0, NULL, NULL));
+            cu.cuLinkAddData_v2(state, 1, (void *)(uintptr_t)main_text, sizeof main_text - 1, "", 0,
+                    NULL, NULL));
     PROBE("complete_to_null", cu.cuLinkComplete(state, NULL, &bytes));
     PROBE("complete", cu.cuLinkComplete(state, &image, NULL));
     PROBE("complete_again", cu.cuLinkComplete(state, &again, &bytes));
@@ -508,20 +583,20 @@ static void links(void) {
     PROBE("complete_without", cu.cuLinkComplete(state, &image, &bytes));
     PROBE("destroy_without", cu.cuLinkDestroy(state));
 }
-/* Variables by name, of an image that was loaded as it is, linked alone, and linked with one that has private variables
-   of the same names and another size. */
+/* Variables by name, of an image that was loaded as it is, linked alone, and linked with one that
+   has private variables of the same names and another size. */
 static void find_variables(const char *how, const void *image) {
-    static const char *const names[] = { "visible_const", "visible_const_used", "const_alone", "const_used",
-                                         "visible_global", "global_alone", "global_used", "weak_global", "twice",
+    static const char *const names[] = { "visible_const", "visible_const_used", "const_alone",
+        "const_used", "visible_global", "global_alone", "global_used", "weak_global", "twice",
         "const_twice" };
-    void    *m = NULL, *f = NULL;
+    void *m = NULL, *f = NULL;
     unsigned i;
-    char     question[60];
-    int      result = cu.cuModuleLoadData(&m, image);
+    char question[60];
+    int result = cu.cuModuleLoadData(&m, image);
     snprintf(question, sizeof question, "%s_load", how);
     answer(question, "%d", result);
     for (i = 0; i < COUNT(names); i++) {
-        ptr    p = 0;
+        ptr p = 0;
         size_t bytes = 0;
         snprintf(question, sizeof question, "%s_%s", how, names[i]);
         if (skipped(question)) continue;
@@ -534,19 +609,23 @@ static void find_variables(const char *how, const void *image) {
     PROBE(question, cu.cuModuleGetFunction(&f, m, "visible_entry"));
 }
 static void link_names(void) {
-    static const char first[] = HEAD ".visible .const .align 4 .u32 visible_const;\n"
-        ".visible .const .align 4 .u32 visible_const_used;\n.const .align 4 .u32 const_alone;\n"
-        ".const .align 4 .u32 const_used;\n.visible .global .align 4 .u32 visible_global;\n"
-        ".global .align 4 .u32 global_alone;\n.global .align 4 .u32 global_used;\n"
-        ".weak .global .align 4 .u32 weak_global;\n.global .align 4 .u32 twice;\n.const .align 4 .u32 const_twice;\n"
-        ".visible .entry visible_entry() { .reg .b32 %r<9>; ld.const.u32 %r1, [visible_const_used]; "
-        "ld.const.u32 %r2, [const_used]; ld.const.u32 %r3, [const_twice]; ld.global.u32 %r4, [twice]; "
-        "add.u32 %r1, %r1, %r2; add.u32 %r3, %r3, %r4; add.u32 %r1, %r1, %r3; st.global.u32 [global_used], %r1; "
-        "st.global.u32 [visible_global], %r1; ret; }\n.entry hidden_entry() { ret; }\n";
-    static const char second[] = HEAD ".global .align 4 .b8 twice[12];\n.const .align 4 .b8 const_twice[12];\n"
-        ".visible .entry second_entry() { .reg .b32 %r<9>; ld.const.u32 %r3, [const_twice]; "
-        "st.global.u32 [twice], %r3; ret; }\n";
-    void  *state = NULL, *image = NULL;
+    static const char first[] = HEAD
+            ".visible .const .align 4 .u32 visible_const;\n"
+            ".visible .const .align 4 .u32 visible_const_used;\n.const .align 4 .u32 const_alone;\n"
+            ".const .align 4 .u32 const_used;\n.visible .global .align 4 .u32 visible_global;\n"
+            ".global .align 4 .u32 global_alone;\n.global .align 4 .u32 global_used;\n"
+            ".weak .global .align 4 .u32 weak_global;\n.global .align 4 .u32 twice;\n.const .align "
+            "4 .u32 const_twice;\n"
+            ".visible .entry visible_entry() { .reg .b32 %r<9>; ld.const.u32 %r1, "
+            "[visible_const_used]; ld.const.u32 %r2, [const_used]; ld.const.u32 %r3, "
+            "[const_twice]; ld.global.u32 %r4, [twice]; add.u32 %r1, %r1, %r2; add.u32 %r3, %r3, "
+            "%r4; add.u32 %r1, %r1, %r3; st.global.u32 [global_used], %r1; st.global.u32 "
+            "[visible_global], %r1; ret; }\n.entry hidden_entry() { ret; }\n";
+    static const char second[] = HEAD
+            ".global .align 4 .b8 twice[12];\n.const .align 4 .b8 const_twice[12];\n"
+            ".visible .entry second_entry() { .reg .b32 %r<9>; ld.const.u32 %r3, [const_twice]; "
+            "st.global.u32 [twice], %r3; ret; }\n";
+    void *state = NULL, *image = NULL;
     size_t bytes = 0;
     open_one();
     find_variables("loaded", first);
@@ -566,20 +645,26 @@ static void link_names(void) {
     if (image) find_variables("turned", image);
 }
 
-/* Registers of a kernel that has `live` values at once, the most threads of a block, and the result of a launch with
-   1024, where directives or options limit the registers. Without a limit the number is a compiler's choice. */
-static void registers_of(const char *what, const char *directives, int live, unsigned n, int *names, void **values) {
+/* Registers of a kernel that has `live` values at once, the most threads of a block, and the result
+   of a launch with 1024, where directives or options limit the registers. Without a limit the
+   number is a compiler's choice. */
+static void registers_of(
+        const char *what, const char *directives, int live, unsigned n, int *names, void **values) {
     static char text[40000];
-    char  question[80], *at = text;
+    char question[80], *at = text;
     void *m = NULL, *f = NULL, *params[1];
-    int   i, result, used = 0, most = 0;
+    int i, result, used = 0, most = 0;
     params[0] = &memory[0];
     snprintf(question, sizeof question, "%s_%d", what, live);
     if (skipped(question)) return;
-    at += sprintf(at, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) %s {\n"
-                  ".reg .b64 %%a; .reg .b32 %%v<%d>; ld.param.u64 %%a, [p];\n", directives, live);
-    for (i = 0; i < live; i++) at += sprintf(at, "ld.volatile.global.u32 %%v%d, [%%a+%d];\n", i, 4 * i);
-    for (i = 0; i < live; i++) at += sprintf(at, "st.volatile.global.u32 [%%a+%d], %%v%d;\n", 4 * i, live - 1 - i);
+    at += sprintf(at,
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) %s {\n"
+            ".reg .b64 %%a; .reg .b32 %%v<%d>; ld.param.u64 %%a, [p];\n",
+            directives, live);
+    for (i = 0; i < live; i++)
+        at += sprintf(at, "ld.volatile.global.u32 %%v%d, [%%a+%d];\n", i, 4 * i);
+    for (i = 0; i < live; i++)
+        at += sprintf(at, "st.volatile.global.u32 [%%a+%d], %%v%d;\n", 4 * i, live - 1 - i);
     sprintf(at, "ret;\n}\n");
     if ((result = cu.cuModuleLoadDataEx(&m, text, n, names, values))) {
         answer(question, "%d", result);
@@ -593,10 +678,10 @@ static void registers_of(const char *what, const char *directives, int live, uns
 }
 static void registers_with(const char *what, const char *directives, int option, intptr_t value) {
     static const int lives[] = { 60, 240 };
-    char     whole[60];
+    char whole[60];
     unsigned i;
-    for (i = strchr(what, '-') != NULL; i < COUNT(lives); i++) {                     /* -: more than 60 are allowed */
-        int   names[1];
+    for (i = strchr(what, '-') != NULL; i < COUNT(lives); i++) { /* -: more than 60 are allowed */
+        int names[1];
         void *values[1];
         names[0] = option;
         values[0] = (void *)value;
@@ -630,10 +715,21 @@ static void registers(void) {
 }
 
 const group module_groups[] = {
-    { "load", loads, 1 }, { "option_0", options_0, 1 }, { "option_1", options_1, 1 }, { "log", logs, 1 },
-    { "modules", modules, 1 }, { "function", function_attributes, 1 }, { "unload_busy", unload_busy, 1 },
-    { "free_busy", free_busy, 1 }, { "destroy_busy", destroy_busy, 1 }, { "registers", registers, 1 },
-    { NULL, NULL, 0 }
+    { "load", loads, 1 },
+    { "option_0", options_0, 1 },
+    { "option_1", options_1, 1 },
+    { "log", logs, 1 },
+    { "modules", modules, 1 },
+    { "function", function_attributes, 1 },
+    { "unload_busy", unload_busy, 1 },
+    { "free_busy", free_busy, 1 },
+    { "destroy_busy", destroy_busy, 1 },
+    { "registers", registers, 1 },
+    { NULL, NULL, 0 },
 };
-const group link_groups[] = { { "link", links, 1 }, { "link_missing", missings, 1 }, { "link_names", link_names, 1 },
-    { NULL, NULL, 0 } };
+const group link_groups[] = {
+    { "link", links, 1 },
+    { "link_missing", missings, 1 },
+    { "link_names", link_names, 1 },
+    { NULL, NULL, 0 },
+};

@@ -1,51 +1,97 @@
-/* nodes.c - graphs that a program builds node by node: where nodes can go, their parameters and what of these may
-   change, attributes, edges with data, memory, child graphs, conditions, user objects. */
+/* nodes.c - graphs that a program builds node by node: where nodes can go, their parameters and
+   what of these may change, attributes, edges with data, memory, child graphs, conditions, user
+   objects. */
 #include "probe.h"
 
-enum { KERNEL, MEMCPY, MEMSET, HOST_FUNCTION, CHILD, EMPTY, WAIT, RECORD, ALLOC = 10, FREE, CONDITIONAL = 13 };
-typedef struct kernel_params {                       /* CUDA_KERNEL_NODE_PARAMS_v2 */
-    void    *function;
+enum {
+    KERNEL,
+    MEMCPY,
+    MEMSET,
+    HOST_FUNCTION,
+    CHILD,
+    EMPTY,
+    WAIT,
+    RECORD,
+    ALLOC = 10,
+    FREE,
+    CONDITIONAL = 13
+};
+/* CUDA_KERNEL_NODE_PARAMS_v2 */
+typedef struct kernel_params {
+    void *function;
     unsigned grid[3], block[3], shared;
-    void   **params, **extra, *kernel, *context;
+    void **params, **extra, *kernel, *context;
 } kernel_params;
-typedef struct fill_params { ptr to; size_t pitch; unsigned value, element; size_t width, height; } fill_params;
-typedef struct host_params { void (*function)(void *); void *user; } host_params;
-typedef struct alloc_params {                        /* CUDA_MEM_ALLOC_NODE_PARAMS */
-    int            type, handles;
-    location       at;
-    void          *security;
-    size_t         most;
+typedef struct fill_params {
+    ptr to;
+    size_t pitch;
+    unsigned value, element;
+    size_t width, height;
+} fill_params;
+typedef struct host_params {
+    void (*function)(void *);
+    void *user;
+} host_params;
+/* CUDA_MEM_ALLOC_NODE_PARAMS */
+typedef struct alloc_params {
+    int type, handles;
+    location at;
+    void *security;
+    size_t most;
     unsigned short usage;
-    unsigned char  reserved[54];
-    const void    *views;
-    size_t         nviews, bytes;
-    ptr            address;
+    unsigned char reserved[54];
+    const void *views;
+    size_t nviews, bytes;
+    ptr address;
 } alloc_params;
-typedef struct edge_data { unsigned char from_port, to_port, type, reserved[5]; } edge_data;
-typedef struct node_params {                         /* CUgraphNodeParams */
+typedef struct edge_data {
+    unsigned char from_port, to_port, type, reserved[5];
+} edge_data;
+/* CUgraphNodeParams */
+typedef struct node_params {
     int type, reserved[3];
     union {
         kernel_params kernel;
-        struct { int flags, reserved; void *context; copy_3d p; } copy;
-        struct { fill_params p; void *context; } fill;
+        struct {
+            int flags, reserved;
+            void *context;
+            copy_3d p;
+        } copy;
+        struct {
+            fill_params p;
+            void *context;
+        } fill;
         host_params host;
-        struct { void *graph; int ownership; } child;
+        struct {
+            void *graph;
+            int ownership;
+        } child;
         void *event;
         alloc_params alloc;
         ptr free;
-        struct { uint64_t handle; int type; unsigned size; void **graphs, *context; } condition;
+        struct {
+            uint64_t handle;
+            int type;
+            unsigned size;
+            void **graphs, *context;
+        } condition;
         long long all[29];
     } of;
     long long end;
 } node_params;
-typedef union value { char size[64]; int number; unsigned dim[3]; } value;        /* CUlaunchAttributeValue */
+/* CUlaunchAttributeValue */
+typedef union value {
+    char size[64];
+    int number;
+    unsigned dim[3];
+} value;
 enum { LINE = 64, WORDS = 4 };
 
-static void    *g, *x, *stream, *store, *nop;
-static void    *node;                                /* the last one that was added */
+static void *g, *x, *stream, *store, *nop;
+static void *node; /* the last one that was added */
 static uint32_t pageable[64], number = 7;
-static ptr      address;
-static void    *store_params[2] = { &address, &number };
+static ptr address;
+static void *store_params[2] = { &address, &number };
 
 static void nothing(void *user) { (void)user; }
 
@@ -53,7 +99,7 @@ static void nothing(void *user) { (void)user; }
 
 static kernel_params kernel_of(void *function, void **params) {
     kernel_params p;
-    unsigned      i;
+    unsigned i;
     memset(&p, 0, sizeof p);
     p.function = function;
     for (i = 0; i < 3; i++) p.grid[i] = p.block[i] = 1;
@@ -118,14 +164,24 @@ static node_params any_of(int type) {
 
 /* ---- calls with the last node as their result ---- */
 
-static int add_kernel(void *graph, kernel_params p) { return cu.cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &p); }
-static int add_copy(void *graph, copy_3d p) { return cu.cuGraphAddMemcpyNode(&node, graph, NULL, 0, &p, context[0]); }
+static int add_kernel(void *graph, kernel_params p) {
+    return cu.cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &p);
+}
+static int add_copy(void *graph, copy_3d p) {
+    return cu.cuGraphAddMemcpyNode(&node, graph, NULL, 0, &p, context[0]);
+}
 static int add_fill(void *graph, fill_params p) {
     return cu.cuGraphAddMemsetNode(&node, graph, NULL, 0, &p, context[0]);
 }
-static int add_any(void *graph, node_params p) { return cu.cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &p); }
-static int set_copy(copy_3d p) { return cu.cuGraphExecMemcpyNodeSetParams(x, node, &p, context[0]); }
-static int set_fill(fill_params p) { return cu.cuGraphExecMemsetNodeSetParams(x, node, &p, context[0]); }
+static int add_any(void *graph, node_params p) {
+    return cu.cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &p);
+}
+static int set_copy(copy_3d p) {
+    return cu.cuGraphExecMemcpyNodeSetParams(x, node, &p, context[0]);
+}
+static int set_fill(fill_params p) {
+    return cu.cuGraphExecMemsetNodeSetParams(x, node, &p, context[0]);
+}
 static int set_kernel(kernel_params p) { return cu.cuGraphExecKernelNodeSetParams_v2(x, node, &p); }
 static int launched(void) {
     int result = cu.cuGraphLaunch(x, stream);
@@ -162,11 +218,11 @@ static void begin(void) {
 
 static void arguments(void) {
     kernel_params k;
-    copy_3d       c;
-    fill_params   f;
-    host_params   h = host_of(nothing);
-    alloc_params  a = alloc_of(64);
-    void         *e, *child;
+    copy_3d c;
+    fill_params f;
+    host_params h = host_of(nothing);
+    alloc_params a = alloc_of(64);
+    void *e, *child;
     begin();
     k = kernel_of(store, store_params);
     c = copy_of(memory[0], memory[0] + 1024, 16, 1);
@@ -209,7 +265,7 @@ static void arguments(void) {
 }
 
 static void places(void) {
-    void         *other, *nodes[3], *foreign, *gone;
+    void *other, *nodes[3], *foreign, *gone;
     kernel_params k;
     begin();
     k = kernel_of(store, store_params);
@@ -240,10 +296,13 @@ static void places(void) {
 
 static void kernels(void) {
     kernel_params k;
-    void         *library = NULL, *entry = NULL, *params[2];
-    size_t        bytes = 12;
-    struct { ptr to; uint32_t value; } packed;
-    void         *extra[5];
+    void *library = NULL, *entry = NULL, *params[2];
+    size_t bytes = 12;
+    struct {
+        ptr to;
+        uint32_t value;
+    } packed;
+    void *extra[5];
     begin();
     k = kernel_of(NULL, store_params);
     PROBE("no_function", add_kernel(g, k));
@@ -303,9 +362,12 @@ static void kernels(void) {
     k.grid[0] = 0;
     PROBE("set_grid_0", set_kernel(k));
     PROBE("set_no_params", cu.cuGraphExecKernelNodeSetParams_v2(x, node, NULL));
-    PROBE("set_no_exec", (k = kernel_of(nop, NULL), cu.cuGraphExecKernelNodeSetParams_v2(NULL, node, &k)));
-    PROBE("set_no_node", (k = kernel_of(nop, NULL), cu.cuGraphExecKernelNodeSetParams_v2(x, NULL, &k)));
-    PROBE("set_graph_no_node", (k = kernel_of(nop, NULL), cu.cuGraphKernelNodeSetParams_v2(NULL, &k)));
+    PROBE("set_no_exec",
+            (k = kernel_of(nop, NULL), cu.cuGraphExecKernelNodeSetParams_v2(NULL, node, &k)));
+    PROBE("set_no_node",
+            (k = kernel_of(nop, NULL), cu.cuGraphExecKernelNodeSetParams_v2(x, NULL, &k)));
+    PROBE("set_graph_no_node",
+            (k = kernel_of(nop, NULL), cu.cuGraphKernelNodeSetParams_v2(NULL, &k)));
     PROBE("set_graph_no_params", cu.cuGraphKernelNodeSetParams_v2(node, NULL));
     PROBE("set_later_node", (store_node(g), set_kernel(kernel_of(nop, NULL))));
     PROBE("set_destroyed_node", (cu.cuGraphDestroyNode(node), set_kernel(kernel_of(nop, NULL))));
@@ -316,7 +378,7 @@ static void kernels(void) {
 
 static void copies(void) {
     copy_3d c;
-    void   *pinned = NULL, *graph;
+    void *pinned = NULL, *graph;
     begin();
     cu.cuMemHostAlloc(&pinned, 4096, 0);
     PROBE("width_0", add_copy(g, copy_of(memory[0], memory[0] + 1024, 0, 1)));
@@ -352,17 +414,22 @@ static void copies(void) {
     c = copy_of(memory[0], memory[0] + 1024, 16, 1);
     PROBE("exec_no_context", cu.cuGraphExecMemcpyNodeSetParams(x, node, &c, NULL));
     PROBE("exec_no_params", cu.cuGraphExecMemcpyNodeSetParams(x, node, NULL, context[0]));
-    PROBE("set_to_2d", (c = copy_of(memory[0], memory[0] + 1024, 16, 2), cu.cuGraphMemcpyNodeSetParams(node, &c)));
-    PROBE("set_from_pinned", (c = copy_in(memory[0], pinned, 16), cu.cuGraphMemcpyNodeSetParams(node, &c)));
-    PROBE("set_width_0", (c = copy_in(memory[0], pinned, 0), cu.cuGraphMemcpyNodeSetParams(node, &c)));
+    PROBE("set_to_2d",
+            (c = copy_of(memory[0], memory[0] + 1024, 16, 2),
+                    cu.cuGraphMemcpyNodeSetParams(node, &c)));
+    PROBE("set_from_pinned",
+            (c = copy_in(memory[0], pinned, 16), cu.cuGraphMemcpyNodeSetParams(node, &c)));
+    PROBE("set_width_0",
+            (c = copy_in(memory[0], pinned, 0), cu.cuGraphMemcpyNodeSetParams(node, &c)));
     PROBE("launch_set", launched());
-    PROBE("pinned_to_pageable", (graph = new_graph(), add_copy(graph, copy_in(memory[0], pinned, 16)), made(graph),
-                                 set_copy(copy_in(memory[0], pageable, 16))));
+    PROBE("pinned_to_pageable",
+            (graph = new_graph(), add_copy(graph, copy_in(memory[0], pinned, 16)), made(graph),
+                    set_copy(copy_in(memory[0], pageable, 16))));
 }
 
 static void fills(void) {
     fill_params f;
-    void       *graph;
+    void *graph;
     begin();
     PROBE("width_0", add_fill(g, fill_of(memory[0], 0, 1)));
     PROBE("height_0", add_fill(g, fill_of(memory[0], 4, 0)));
@@ -396,7 +463,8 @@ static void fills(void) {
     f = fill_of(memory[0], 8, 1);
     f.element = 2;
     PROBE("exec_other_element", set_fill(f));
-    PROBE("exec_no_context", (f = fill_of(memory[0], 4, 1), cu.cuGraphExecMemsetNodeSetParams(x, node, &f, NULL)));
+    PROBE("exec_no_context",
+            (f = fill_of(memory[0], 4, 1), cu.cuGraphExecMemsetNodeSetParams(x, node, &f, NULL)));
     PROBE("launch", launched());
     graph = new_graph();
     add_fill(graph, fill_of(memory[0], 4, 3));
@@ -410,10 +478,10 @@ static void fills(void) {
 /* ---- memory of graphs ---- */
 
 static void memory_nodes(void) {
-    alloc_params  a;
+    alloc_params a;
     kernel_params k;
-    void         *allocs = NULL, *frees = NULL, *again = NULL, *other, *child;
-    ptr           p;
+    void *allocs = NULL, *frees = NULL, *again = NULL, *other, *child;
+    ptr p;
     begin();
     a = alloc_of(0);
     PROBE("bytes_0", cu.cuGraphAddMemAllocNode(&node, g, NULL, 0, &a));
@@ -450,7 +518,8 @@ static void memory_nodes(void) {
     PROBE("add_edge", cu.cuGraphAddDependencies(g, &allocs, &node, 1));
     PROBE("instantiate", made(g));
     PROBE("instantiate_again", cu.cuGraphInstantiateWithFlags(&again, g, 0));
-    PROBE("set_kernel", (k = kernel_of(store, store_params), cu.cuGraphKernelNodeSetParams_v2(node, &k)));
+    PROBE("set_kernel",
+            (k = kernel_of(store, store_params), cu.cuGraphKernelNodeSetParams_v2(node, &k)));
     PROBE("set_exec_kernel", set_kernel(kernel_of(store, store_params)));
     PROBE("launch", launched());
     PROBE("launch_again", launched());
@@ -459,8 +528,8 @@ static void memory_nodes(void) {
 /* ---- child graphs ---- */
 
 static void children(void) {
-    void         *child, *embedded = NULL, *inner, *parent = NULL, *list[4], *found = NULL, *one;
-    size_t        n;
+    void *child, *embedded = NULL, *inner, *parent = NULL, *list[4], *found = NULL, *one;
+    size_t n;
     kernel_params k;
     begin();
     child = new_graph();
@@ -497,7 +566,8 @@ static void children(void) {
     cu.cuGraphDestroyNode(one);
     child = new_graph();
     add_kernel(child, kernel_of(nop, NULL));
-    PROBE("child_other_function", (made(g), cu.cuGraphExecChildGraphNodeSetParams(x, parent, child)));
+    PROBE("child_other_function",
+            (made(g), cu.cuGraphExecChildGraphNodeSetParams(x, parent, child)));
     PROBE("as_child_of_child", cu.cuGraphAddChildGraphNode(&node, child, NULL, 0, embedded));
 }
 
@@ -505,9 +575,9 @@ static void children(void) {
 
 static void enabled(void) {
     unsigned is = 77;
-    void    *host = NULL, *empty = NULL, *later, *child = NULL;
+    void *host = NULL, *empty = NULL, *later, *child = NULL;
     begin();
-    cu.cuGraphAddHostNode(&host, g, NULL, 0, &(host_params) { nothing, NULL });
+    cu.cuGraphAddHostNode(&host, g, NULL, 0, &(host_params){ nothing, NULL });
     cu.cuGraphAddEmptyNode(&empty, g, NULL, 0);
     cu.cuGraphAddChildGraphNode(&child, g, NULL, 0, new_graph());
     store_node(g);
@@ -533,10 +603,10 @@ static void enabled(void) {
 
 static void attributes(void) {
     static const int ids[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 };
-    char     question[40];
+    char question[40];
     unsigned i;
-    value    v;
-    void    *other, *fill;
+    value v;
+    void *other, *fill;
     begin();
     store_node(g);
     for (i = 0; i < COUNT(ids); i++) {
@@ -548,7 +618,8 @@ static void attributes(void) {
         PROBE(question, v.number);
     }
     for (i = 0; i < COUNT(ids); i++) {
-        if (ids[i] == 1 || ids[i] == 7 || ids[i] == 12 || ids[i] == 13) continue;         /* pointers in them */
+        /* pointers in them */
+        if (ids[i] == 1 || ids[i] == 7 || ids[i] == 12 || ids[i] == 13) continue;
         memset(&v, 0, sizeof v);
         snprintf(question, sizeof question, "set_%d", ids[i]);
         PROBE(question, cu.cuGraphKernelNodeSetAttribute(node, ids[i], &v));
@@ -575,7 +646,8 @@ static void attributes(void) {
     other = node;
     store_node(g);
     PROBE("copy", cu.cuGraphKernelNodeCopyAttributes(node, other));
-    PROBE("copied", (memset(&v, 0, sizeof v), cu.cuGraphKernelNodeGetAttribute(node, 2, &v), v.number));
+    PROBE("copied",
+            (memset(&v, 0, sizeof v), cu.cuGraphKernelNodeGetAttribute(node, 2, &v), v.number));
     fill = (add_fill(g, fill_of(memory[0], 4, 1)), node);
     PROBE("copy_to_fill", cu.cuGraphKernelNodeCopyAttributes(fill, other));
     PROBE("get_of_fill", cu.cuGraphKernelNodeGetAttribute(fill, 8, &v));
@@ -626,9 +698,10 @@ static void generic(void) {
 
 /* ---- edges ---- */
 
-static int edge(unsigned from_port, unsigned to_port, unsigned type, unsigned reserved, int to_kernel) {
-    edge_data   e;
-    void       *graph = new_graph(), *before = store_node(graph);
+static int edge(
+        unsigned from_port, unsigned to_port, unsigned type, unsigned reserved, int to_kernel) {
+    edge_data e;
+    void *graph = new_graph(), *before = store_node(graph);
     node_params p = any_of(to_kernel ? KERNEL : MEMSET);
     memset(&e, 0, sizeof e);
     e.from_port = (unsigned char)from_port;
@@ -640,10 +713,10 @@ static int edge(unsigned from_port, unsigned to_port, unsigned type, unsigned re
 /* The digits of port and type of the edge between a launch and one that may begin early. */
 static int captured_edge(int first_is_kernel, int *lossy) {
     attribute a;
-    config    c;
-    void     *graph = NULL, *from[2] = { NULL, NULL }, *to[2] = { NULL, NULL };
+    config c;
+    void *graph = NULL, *from[2] = { NULL, NULL }, *to[2] = { NULL, NULL };
     edge_data data[2];
-    size_t    n = 2;
+    size_t n = 2;
     memset(&a, 0, sizeof a);
     a.id = 6;
     a.value.flag = 1;
@@ -654,7 +727,8 @@ static int captured_edge(int first_is_kernel, int *lossy) {
     c.n = 1;
     memset(data, 0, sizeof data);
     cu.cuStreamBeginCapture_v2(stream, 1);
-    if (first_is_kernel) launch(nop, 1, 1, stream, NULL); else cu.cuMemsetD32Async(memory[0], 1, 4, stream);
+    if (first_is_kernel) launch(nop, 1, 1, stream, NULL);
+    else cu.cuMemsetD32Async(memory[0], 1, 4, stream);
     cu.cuLaunchKernelEx(&c, nop, NULL, NULL);
     cu.cuStreamEndCapture(stream, &graph);
     *lossy = cu.cuGraphGetEdges(graph, from, to, &n);
@@ -664,9 +738,9 @@ static int captured_edge(int first_is_kernel, int *lossy) {
 }
 static void edges(void) {
     edge_data e;
-    void     *nodes[2], *from[2], *to[2];
-    int       lossy = 77;
-    size_t    n;
+    void *nodes[2], *from[2], *to[2];
+    int lossy = 77;
+    size_t n;
     begin();
     PROBE("plain", edge(0, 0, 0, 0, 1));
     PROBE("port_1", edge(1, 0, 0, 0, 1));
@@ -710,11 +784,11 @@ static node_params condition_of(uint64_t handle, int type, unsigned size) {
     return p;
 }
 static void conditions(void) {
-    uint64_t    handle = 0, other = 0;
+    uint64_t handle = 0, other = 0;
     node_params p;
-    void       *body, *graph, *clone = NULL, *spare = NULL;
+    void *body, *graph, *clone = NULL, *spare = NULL;
     alloc_params a = alloc_of(64);
-    host_params  h = host_of(nothing);
+    host_params h = host_of(nothing);
     begin();
     PROBE("handle_to_null", cu.cuGraphConditionalHandleCreate(NULL, g, context[0], 0, 1));
     PROBE("handle_no_graph", cu.cuGraphConditionalHandleCreate(&handle, NULL, context[0], 0, 1));
@@ -754,11 +828,11 @@ static void conditions(void) {
 
 /* What the group above lost, since a body with memory cannot be instantiated. */
 static void bodies(void) {
-    uint64_t     handle = 0;
-    node_params  p;
-    void        *body, *graph, *spare = NULL;
+    uint64_t handle = 0;
+    node_params p;
+    void *body, *graph, *spare = NULL;
     alloc_params a = alloc_of(64);
-    host_params  h = host_of(nothing);
+    host_params h = host_of(nothing);
     begin();
     cu.cuGraphConditionalHandleCreate(&handle, g, context[0], 0, 1);
     p = condition_of(handle, 0, 1);
@@ -783,10 +857,11 @@ static void bodies(void) {
     PROBE("instantiate_free", made(graph));
 }
 
-/* Memory of a graph in nodes of this and another graph: kernel, fill, copy as digits, 1 where the call failed. */
+/* Memory of a graph in nodes of this and another graph: kernel, fill, copy as digits, 1 where the
+   call failed. */
 static int users(void *graph, ptr p) {
     kernel_params k = kernel_of(store, store_params);
-    int           result;
+    int result;
     address = p;
     result = (add_kernel(graph, k) != 0) * 100;
     result += (add_fill(graph, fill_of(p, WORDS, 1)) != 0) * 10;
@@ -796,10 +871,11 @@ static int users(void *graph, ptr p) {
 }
 static void own(void) {
     alloc_params a = alloc_of(64), b = alloc_of(64);
-    void        *allocs = NULL, *other, *fill, *later;
+    void *allocs = NULL, *other, *fill, *later;
     begin();
     cu.cuGraphAddMemAllocNode(&allocs, g, NULL, 0, &a);
-    cu.cuGraphAddMemsetNode(&node, g, &allocs, 1, &(fill_params) { a.address, LINE, 5, 4, WORDS, 1 }, context[0]);
+    cu.cuGraphAddMemsetNode(
+            &node, g, &allocs, 1, &(fill_params){ a.address, LINE, 5, 4, WORDS, 1 }, context[0]);
     fill = node;
     PROBE("before_free", users(new_graph(), a.address));
     PROBE("free", cu.cuGraphAddMemFreeNode(&later, g, &fill, 1, a.address));
@@ -817,7 +893,8 @@ static void own(void) {
     g = new_graph();
     a = alloc_of(64);
     cu.cuGraphAddMemAllocNode(&allocs, g, NULL, 0, &a);
-    cu.cuGraphAddMemsetNode(&node, g, &allocs, 1, &(fill_params) { a.address, LINE, 5, 4, WORDS, 1 }, context[0]);
+    cu.cuGraphAddMemsetNode(
+            &node, g, &allocs, 1, &(fill_params){ a.address, LINE, 5, 4, WORDS, 1 }, context[0]);
     fill = node;
     cu.cuGraphAddMemFreeNode(&later, g, &fill, 1, a.address);
     made(g);
@@ -827,8 +904,8 @@ static void own(void) {
 }
 
 static void embedded(void) {
-    void         *child = new_graph(), *parent = NULL, *inner = NULL, *clone = NULL, *one, *list[2];
-    size_t        n = 2;
+    void *child = new_graph(), *parent = NULL, *inner = NULL, *clone = NULL, *one, *list[2];
+    size_t n = 2;
     struct update info;
     kernel_params k;
     begin();
@@ -863,7 +940,7 @@ static void embedded(void) {
 
 /* What of a child graph may change, and whether destroyed nodes count. */
 static void *store_graph(int destroyed_before, int destroyed_after, unsigned blocks) {
-    void         *graph = new_graph();
+    void *graph = new_graph();
     kernel_params k = kernel_of(store, store_params);
     k.grid[0] = blocks;
     if (destroyed_before) cu.cuGraphDestroyNode(store_node(graph));
@@ -872,7 +949,7 @@ static void *store_graph(int destroyed_before, int destroyed_after, unsigned blo
     return graph;
 }
 static void numbers(void) {
-    void         *child, *parent = NULL, *inner = NULL;
+    void *child, *parent = NULL, *inner = NULL;
     struct update info;
     begin();
     child = store_graph(0, 0, 1);
@@ -884,10 +961,13 @@ static void numbers(void) {
     child = new_graph();
     add_kernel(child, kernel_of(nop, NULL));
     PROBE("other_function", cu.cuGraphExecChildGraphNodeSetParams(x, parent, child));
-    PROBE("destroyed_before", cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(1, 0, 1)));
-    PROBE("destroyed_after", cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(0, 1, 1)));
+    PROBE("destroyed_before",
+            cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(1, 0, 1)));
+    PROBE("destroyed_after",
+            cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(0, 1, 1)));
     cu.cuGraphDestroyNode(store_node(inner));
-    PROBE("destroyed_inside", cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(0, 0, 1)));
+    PROBE("destroyed_inside",
+            cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(0, 0, 1)));
     made(g);
     PROBE("made_again", cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(0, 0, 1)));
     PROBE("both_destroyed", cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(0, 1, 1)));
@@ -901,9 +981,9 @@ static void numbers(void) {
 
 /* A graph with a conditional node and its one executable graph. */
 static void once(void) {
-    uint64_t    handle = 0;
+    uint64_t handle = 0;
     node_params p;
-    void       *body, *spare = NULL;
+    void *body, *spare = NULL;
     begin();
     cu.cuGraphConditionalHandleCreate(&handle, g, context[0], 1, 1);
     p = condition_of(handle, 0, 1);
@@ -919,30 +999,33 @@ static void once(void) {
     PROBE("launch_after", launched());
 }
 
-/* Whether a disabled node still orders those before and after it. Each writes one word: to the program's memory, or to
-   memory that the graph allocates, from which it is copied out at the end. */
+/* Whether a disabled node still orders those before and after it. Each writes one word: to the
+   program's memory, or to memory that the graph allocates, from which it is copied out at the
+   end. */
 static const char *const kind_names[] = { "kernel", "copy" };
 static ptr constants(unsigned k) { return memory[0] + 2048 + 4 * k; }
 static void *add_write(int kind, void *before, ptr to, unsigned k) {
     kernel_params p = kernel_of(store, store_params);
-    fill_params   f = fill_of(to, 1, 1);
-    copy_3d       c = copy_of(to, constants(k), 4, 1);
-    void         *made_node = NULL;
+    fill_params f = fill_of(to, 1, 1);
+    copy_3d c = copy_of(to, constants(k), 4, 1);
+    void *made_node = NULL;
     f.value = number = k;
     address = to;
     if (kind == KERNEL) cu.cuGraphAddKernelNode_v2(&made_node, g, &before, before != NULL, &p);
-    if (kind == MEMCPY) cu.cuGraphAddMemcpyNode(&made_node, g, &before, before != NULL, &c, context[0]);
-    if (kind == MEMSET) cu.cuGraphAddMemsetNode(&made_node, g, &before, before != NULL, &f, context[0]);
+    if (kind == MEMCPY)
+        cu.cuGraphAddMemcpyNode(&made_node, g, &before, before != NULL, &c, context[0]);
+    if (kind == MEMSET)
+        cu.cuGraphAddMemsetNode(&made_node, g, &before, before != NULL, &f, context[0]);
     return made_node;
 }
 static int last_written(int own, int before, int between, int after) {
-    gate          held = make_gate();
-    ptr           to = memory[0];
-    alloc_params  a = alloc_of(64);
+    gate held = make_gate();
+    ptr to = memory[0];
+    alloc_params a = alloc_of(64);
     kernel_params k = kernel_of(kernel(0, "spin"), NULL);
-    void         *last = NULL, *off, *params[1] = { &held.address };
-    copy_3d       c;
-    uint32_t      got = 0;
+    void *last = NULL, *off, *params[1] = { &held.address };
+    copy_3d c;
+    uint32_t got = 0;
     g = new_graph();
     if (own) {
         cu.cuGraphAddMemAllocNode(&last, g, NULL, 0, &a);
@@ -959,22 +1042,25 @@ static int last_written(int own, int before, int between, int after) {
     }
     if (made(g) || cu.cuGraphNodeSetEnabled(x, off, 0)) return 7;
     cu.cuGraphLaunch(x, stream);
-    sleep_ms(5);                 /* not order: on a GPU, for what the disabled node lets pass */
+    sleep_ms(5); /* not order: on a GPU, for what the disabled node lets pass */
     open_gate(held);
     cu.cuStreamSynchronize(stream);
     cu.cuMemcpyDtoH_v2(&got, memory[0], 4);
     return (int)got;
 }
 static void disabled(void) {
-    char     question[40], text[10];
+    char question[40], text[10];
     unsigned own, between, k;
     begin();
     for (k = 1; k < 4; k++) cu.cuMemsetD32_v2(constants(k), k, 1);
     for (own = 0; own < 2; own++)
-        for (between = 0; between < MEMSET; between++) {         /* a GPU loses the order around a disabled fill */
-            snprintf(question, sizeof question, "%s_%s", own ? "own" : "device", kind_names[between]);
+        for (between = 0; between < MEMSET; between++) { /* a GPU loses the order around a disabled
+                                                            fill */
+            snprintf(question, sizeof question, "%s_%s", own ? "own" : "device",
+                    kind_names[between]);
             for (k = 0; k < 9; k++)
-                text[k] = (char)('0' + last_written((int)own, (int)k / 3, (int)between, (int)k % 3));
+                text[k] = (char)('0' +
+                        last_written((int)own, (int)k / 3, (int)between, (int)k % 3));
             text[9] = 0;
             answer(question, "%s", text);
         }
@@ -982,7 +1068,7 @@ static void disabled(void) {
 
 /* ---- user objects ---- */
 
-static int ended;                                    /* atomic: the driver's thread counts */
+static int ended; /* atomic: the driver's thread counts */
 static void end(void *user) {
     (void)user;
     __atomic_add_fetch(&ended, 1, __ATOMIC_ACQ_REL);
@@ -1023,11 +1109,24 @@ static void objects(void) {
 }
 
 const group node_groups[] = {
-    { "nodes_arguments", arguments, 1 }, { "nodes_places", places, 1 }, { "nodes_kernels", kernels, 1 },
-    { "nodes_copies", copies, 1 }, { "nodes_fills", fills, 1 }, { "nodes_memory", memory_nodes, 1 },
-    { "nodes_children", children, 1 }, { "nodes_enabled", enabled, 1 }, { "nodes_attributes", attributes, 1 },
-    { "nodes_generic", generic, 1 }, { "nodes_edges", edges, 1 }, { "nodes_conditions", conditions, 1 },
-    { "nodes_objects", objects, 1 }, { "nodes_bodies", bodies, 1 }, { "nodes_own", own, 1 },
-    { "nodes_embedded", embedded, 1 }, { "nodes_disabled", disabled, 1 },
-    { "nodes_numbers", numbers, 1 }, { "nodes_once", once, 1 }, { NULL, NULL, 0 }
+    { "nodes_arguments", arguments, 1 },
+    { "nodes_places", places, 1 },
+    { "nodes_kernels", kernels, 1 },
+    { "nodes_copies", copies, 1 },
+    { "nodes_fills", fills, 1 },
+    { "nodes_memory", memory_nodes, 1 },
+    { "nodes_children", children, 1 },
+    { "nodes_enabled", enabled, 1 },
+    { "nodes_attributes", attributes, 1 },
+    { "nodes_generic", generic, 1 },
+    { "nodes_edges", edges, 1 },
+    { "nodes_conditions", conditions, 1 },
+    { "nodes_objects", objects, 1 },
+    { "nodes_bodies", bodies, 1 },
+    { "nodes_own", own, 1 },
+    { "nodes_embedded", embedded, 1 },
+    { "nodes_disabled", disabled, 1 },
+    { "nodes_numbers", numbers, 1 },
+    { "nodes_once", once, 1 },
+    { NULL, NULL, 0 },
 };

@@ -1,10 +1,20 @@
 /* pools.c - memory pools: creation, attributes, memory in stream order. */
 #include "probe.h"
 
-enum { REUSE_EVENTS = 1, REUSE_OPPORTUNISTIC, REUSE_INTERNAL, THRESHOLD, RESERVED, RESERVED_HIGH, USED, USED_HIGH };
+enum {
+    REUSE_EVENTS = 1,
+    REUSE_OPPORTUNISTIC,
+    REUSE_INTERNAL,
+    THRESHOLD,
+    RESERVED,
+    RESERVED_HIGH,
+    USED,
+    USED_HIGH
+};
 enum { SUPPORTED = 115, HANDLE = 17, MIB = 1 << 20 };
 
-typedef struct properties {                          /* CUmemPoolProps */
+/* CUmemPoolProps */
+typedef struct properties {
     int type, handle_types, location, device;
     void *security;
     size_t most;
@@ -14,13 +24,13 @@ typedef struct properties {                          /* CUmemPoolProps */
 static properties usual(void) {
     properties p;
     memset(&p, 0, sizeof p);
-    p.type = 1;                                      /* pinned, of a device */
+    p.type = 1; /* pinned, of a device */
     p.location = 1;
     return p;
 }
 static void *new_pool(uint64_t threshold) {
     properties p = usual();
-    void      *pool = NULL;
+    void *pool = NULL;
     cu.cuMemPoolCreate(&pool, &p);
     cu.cuMemPoolSetAttribute(pool, THRESHOLD, &threshold);
     return pool;
@@ -35,7 +45,8 @@ static uint64_t account_of(void *pool, int which) {
     cu.cuMemPoolGetAttribute(pool, which, &value);
     return value;
 }
-static int made(int result, void **pool) {           /* and destroyed: the result, and whether there was a pool */
+/* and destroyed: the result, and whether there was a pool */
+static int made(int result, void **pool) {
     const int is = *pool != NULL;
     if (*pool) cu.cuMemPoolDestroy(*pool);
     *pool = NULL;
@@ -44,9 +55,9 @@ static int made(int result, void **pool) {           /* and destroyed: the resul
 
 static void creates(void) {
     properties p = usual();
-    void      *pool = NULL, *standard = NULL, *current = NULL;
-    int        value = 0, i;
-    char       question[40];
+    void *pool = NULL, *standard = NULL, *current = NULL;
+    int value = 0, i;
+    char question[40];
     PROBE("create_before_init", cu.cuMemPoolCreate(&pool, &p));
     cu.cuInit(0);
     PROBE("create_without_context", made(cu.cuMemPoolCreate(&pool, &p), &pool));
@@ -89,9 +100,9 @@ static void creates(void) {
 
 static void attributes(void) {
     uint64_t value, zero = 0, one = 1;
-    void    *pool, *standard = NULL;
-    int      i, result;
-    char     question[40];
+    void *pool, *standard = NULL;
+    int i, result;
+    char question[40];
     open_one();
     cu.cuDeviceGetDefaultMemPool(&standard, 0);
     PROBE("default_threshold", (int)account_of(standard, THRESHOLD));
@@ -118,12 +129,13 @@ static void attributes(void) {
 /* How much memory is used and reserved at each step, in KiB. */
 static void account(const char *question, void *pool) {
     if (skipped(question)) return;
-    answer(question, "%d %d", (int)(account_of(pool, USED) >> 10), (int)(account_of(pool, RESERVED) >> 10));
+    answer(question, "%d %d", (int)(account_of(pool, USED) >> 10),
+            (int)(account_of(pool, RESERVED) >> 10));
 }
 static void accounts(void) {
     void *pool, *s, *spin;
-    ptr   p = 0, q = 0;
-    gate  g;
+    ptr p = 0, q = 0;
+    gate g;
     open_one();
     g = make_gate();
     spin = kernel(0, "spin");
@@ -145,8 +157,9 @@ static void accounts(void) {
     open_gate(g);
     cu.cuStreamSynchronize(s);
     account("account_freed", pool);
-    PROBE("high_reset", (cu.cuMemPoolSetAttribute(pool, USED_HIGH, &(uint64_t) { 0 }),
-           (int)(account_of(pool, USED_HIGH) >> 10)));
+    PROBE("high_reset",
+            (cu.cuMemPoolSetAttribute(pool, USED_HIGH, &(uint64_t){ 0 }),
+                    (int)(account_of(pool, USED_HIGH) >> 10)));
     cu.cuMemPoolTrimTo(pool, 0);
     account("account_trimmed", pool);
     cu.cuMemFreeAsync(p, s);
@@ -163,23 +176,23 @@ static void accounts(void) {
 
 /* Whether an allocation of `bytes` on a stream gets memory that was freed before. */
 static int again(ptr p, void *pool, size_t bytes, void *stream) {
-    ptr       q = 0;
+    ptr q = 0;
     const int result = cu.cuMemAllocFromPoolAsync(&q, bytes, pool, stream);
     return result * 10 + (q == p);
 }
 static void reuses(void) {
     void *pool, *s, *t, *event, *spin;
-    ptr   p = 0;
-    gate  g;
-    int   type, word;
+    ptr p = 0;
+    gate g;
+    int type, word;
     open_one();
     g = make_gate();
     spin = kernel(0, "spin");
     s = new_stream();
     t = new_stream();
     cu.cuEventCreate(&event, 2);
-#define TAKEN       pool = new_pool(UINT64_MAX), cu.cuMemAllocFromPoolAsync(&p, MIB, pool, s)
-#define FREED       TAKEN, cu.cuMemFreeAsync(p, s)
+#define TAKEN pool = new_pool(UINT64_MAX), cu.cuMemAllocFromPoolAsync(&p, MIB, pool, s)
+#define FREED TAKEN, cu.cuMemFreeAsync(p, s)
 #define FREED_LATER TAKEN, close_gate(g, spin, s), cu.cuMemFreeAsync(p, s)
     PROBE("reuse_same_stream_pending", (FREED_LATER, again(p, pool, MIB, s)));
     open_gate(g);
@@ -187,8 +200,9 @@ static void reuses(void) {
     PROBE("reuse_other_stream_pending", (FREED_LATER, again(p, pool, MIB, t)));
     open_gate(g);
     cu.cuCtxSynchronize();
-    PROBE("reuse_other_stream_after_event", (FREED_LATER, cu.cuEventRecord(event, s),
-                                             cu.cuStreamWaitEvent(t, event, 0), again(p, pool, MIB, t)));
+    PROBE("reuse_other_stream_after_event",
+            (FREED_LATER, cu.cuEventRecord(event, s), cu.cuStreamWaitEvent(t, event, 0),
+                    again(p, pool, MIB, t)));
     open_gate(g);
     cu.cuCtxSynchronize();
     PROBE("reuse_same_stream_done", (FREED, cu.cuStreamSynchronize(s), again(p, pool, MIB, s)));
@@ -204,7 +218,7 @@ static void reuses(void) {
 /* Frees of both kinds of memory, in both ways. */
 static void frees(void) {
     void *pool, *s, *is = NULL;
-    ptr   p = 0, q = 0;
+    ptr p = 0, q = 0;
     open_one();
     s = new_stream();
     pool = new_pool(UINT64_MAX);
@@ -224,7 +238,7 @@ static void frees(void) {
 /* The primary context is reset, as by cudaDeviceReset. */
 static void resets(void) {
     void *pool, *s, *again_context = NULL;
-    ptr   p = 0, q = 0;
+    ptr p = 0, q = 0;
     open_one();
     s = new_stream();
     pool = new_pool(UINT64_MAX);
@@ -241,40 +255,48 @@ static void resets(void) {
     PROBE("reset_alloc", cu.cuMemAllocFromPoolAsync(&q, 64, pool, s));
     PROBE("reset_fill", (cu.cuMemsetD8Async(q, 1, 64, s), cu.cuStreamSynchronize(s)));
     PROBE("reset_destroy", cu.cuMemPoolDestroy(pool));
-    PROBE("reset_destroy_after_release", (pool = new_pool(0), cu.cuDevicePrimaryCtxRelease_v2(0),
-           cu.cuDevicePrimaryCtxRelease_v2(0), cu.cuMemPoolDestroy(pool)));
+    PROBE("reset_destroy_after_release",
+            (pool = new_pool(0), cu.cuDevicePrimaryCtxRelease_v2(0),
+                    cu.cuDevicePrimaryCtxRelease_v2(0), cu.cuMemPoolDestroy(pool)));
 }
 
 /* In a capture of each mode: creating a pool, allocating, freeing. */
 static void captured(void) {
     properties as_usual = usual();
-    int        mode;
-    char       question[60];
+    int mode;
+    char question[60];
     open_one();
     for (mode = 0; mode < 3; mode++) {
         void *pool = new_pool(UINT64_MAX), *s = new_stream(), *made_here = NULL, *graph = NULL;
-        ptr   before = 0, p = 0, plain = 0;
+        ptr before = 0, p = 0, plain = 0;
         cu.cuMemAllocFromPoolAsync(&before, 64, pool, s);
         cu.cuMemAlloc_v2(&plain, 64);
         cu.cuStreamSynchronize(s);
 #define IN_MODE(what, call) \
-        snprintf(question, sizeof question, "%s_%d", what, mode); \
-        PROBE(question, (cu.cuStreamBeginCapture_v2(s, mode), (call) * 1000 + cu.cuStreamEndCapture(s, &graph)))
+    snprintf(question, sizeof question, "%s_%d", what, mode); \
+    PROBE(question, \
+            (cu.cuStreamBeginCapture_v2(s, mode), (call)*1000 + cu.cuStreamEndCapture(s, &graph)))
         IN_MODE("capture_create", cu.cuMemPoolCreate(&made_here, &as_usual));
         IN_MODE("capture_destroy", cu.cuMemPoolDestroy(made_here));
-        IN_MODE("capture_set", cu.cuMemPoolSetAttribute(pool, THRESHOLD, &(uint64_t) { UINT64_MAX }));
-        IN_MODE("capture_get", cu.cuMemPoolGetAttribute(pool, THRESHOLD, &(uint64_t) { 0 }));
+        IN_MODE("capture_set",
+                cu.cuMemPoolSetAttribute(pool, THRESHOLD, &(uint64_t){ UINT64_MAX }));
+        IN_MODE("capture_get", cu.cuMemPoolGetAttribute(pool, THRESHOLD, &(uint64_t){ 0 }));
         IN_MODE("capture_trim", cu.cuMemPoolTrimTo(pool, 0));
         IN_MODE("capture_alloc", cu.cuMemAllocFromPoolAsync(&p, 64, pool, s));
-        IN_MODE("capture_both", cu.cuMemAllocFromPoolAsync(&p, 64, pool, s) + cu.cuMemFreeAsync(p, s));
+        IN_MODE("capture_both",
+                cu.cuMemAllocFromPoolAsync(&p, 64, pool, s) + cu.cuMemFreeAsync(p, s));
         IN_MODE("capture_free_before", cu.cuMemFreeAsync(before, s));
         IN_MODE("capture_free_plain", cu.cuMemFreeAsync(plain, s));
     }
 }
 
-/* --- which devices have access; the current pool; pools of other memory; what is used and reserved --- */
+/* --- which devices have access; the current pool; pools of other memory; what is used and reserved
+   --- */
 
-typedef struct access_of { location where; unsigned flags; } access_of;          /* CUmemAccessDesc */
+typedef struct access_of {
+    location where;
+    unsigned flags;
+} access_of; /* CUmemAccessDesc */
 
 static int share(void *pool, int type, int id, unsigned flags) {
     access_of a;
@@ -285,18 +307,18 @@ static int share(void *pool, int type, int id, unsigned flags) {
 }
 static int shared(void *pool, int type, int id) {
     location l;
-    int      flags = 77;
+    int flags = 77;
     l.type = type;
     l.id = id;
     return cu.cuMemPoolGetAccess(&flags, pool, &l) * 100 + flags;
 }
 static void accesses(void) {
-    void     *pool, *other, *current = NULL, *standard = NULL, *s, *is = NULL;
-    int       k;
-    char      question[40];
+    void *pool, *other, *current = NULL, *standard = NULL, *s, *is = NULL;
+    int k;
+    char question[40];
     access_of both[2];
-    location  own;
-    ptr       p = 0;
+    location own;
+    ptr p = 0;
     open_one();
     s = new_stream();
     pool = new_pool(UINT64_MAX);
@@ -330,21 +352,23 @@ static void accesses(void) {
     PROBE("use_default_is", (cu.cuDeviceGetDefaultMemPool(&current, 0), current == standard));
     PROBE("use_null", cu.cuDeviceSetMemPool(0, NULL));
     PROBE("use_device_99", cu.cuDeviceSetMemPool(99, pool));
-    PROBE("use_alloc", (cu.cuMemAllocAsync(&p, 64, s), cu.cuPointerGetAttribute(&is, HANDLE, p), is == pool));
+    PROBE("use_alloc",
+            (cu.cuMemAllocAsync(&p, 64, s), cu.cuPointerGetAttribute(&is, HANDLE, p), is == pool));
     PROBE("destroy_current", cu.cuMemPoolDestroy(pool));
     PROBE("destroyed_current_is", (cu.cuDeviceGetMemPool(&current, 0), current == standard));
     other = new_pool(0);
     PROBE("use_other", cu.cuDeviceSetMemPool(0, other));
     PROBE("use_default", cu.cuDeviceSetMemPool(0, standard));
     PROBE("destroyed_memory", (cu.cuMemsetD8Async(p, 1, 64, s) * 1000 + cu.cuStreamSynchronize(s)));
-    PROBE("destroyed_handle", (is = NULL, cu.cuPointerGetAttribute(&is, HANDLE, p) * 10 + (is == pool)));
+    PROBE("destroyed_handle",
+            (is = NULL, cu.cuPointerGetAttribute(&is, HANDLE, p) * 10 + (is == pool)));
     PROBE("destroyed_free", cu.cuMemFreeAsync(p, s) * 1000 + cu.cuStreamSynchronize(s));
 }
 
 /* Two devices: memory of a pool of device 0, used by device 1. */
 static void peers(void) {
-    void    *pool, *s, *t, *store, *params[2];
-    ptr      p = 0, q = 0;
+    void *pool, *s, *t, *store, *params[2];
+    ptr p = 0, q = 0;
     uint32_t value = 5, got = 0;
     open_all();
     if (devices < 2) {
@@ -366,9 +390,11 @@ static void peers(void) {
     store = kernel(1, "store");
     params[0] = &p;
     params[1] = &value;
-    PROBE("peer_copy", (cu.cuMemcpyDtoDAsync_v2(memory[1], p, 64, t) * 1000 + cu.cuStreamSynchronize(t)));
-    PROBE("peer_copy_peer", (cu.cuMemcpyPeerAsync(p, context[0], memory[1], context[1], 64,
-           t) * 1000 + cu.cuStreamSynchronize(t)));
+    PROBE("peer_copy",
+            (cu.cuMemcpyDtoDAsync_v2(memory[1], p, 64, t) * 1000 + cu.cuStreamSynchronize(t)));
+    PROBE("peer_copy_peer",
+            (cu.cuMemcpyPeerAsync(p, context[0], memory[1], context[1], 64, t) * 1000 +
+                    cu.cuStreamSynchronize(t)));
     PROBE("store", (launch(store, 1, 1, t, params) * 1000 + cu.cuStreamSynchronize(t)));
     PROBE("stored", (cu.cuMemcpyDtoH_v2(&got, p, 4), (int)got));
     params[0] = &q;
@@ -387,10 +413,10 @@ static void peers(void) {
 /* Pools on the host, and of managed memory. */
 static void others(void) {
     properties p;
-    void      *pool = NULL, *s;
-    ptr        m = 0;
-    int        k, value;
-    char       question[40];
+    void *pool = NULL, *s;
+    ptr m = 0;
+    int k, value;
+    char question[40];
     open_one();
     s = new_stream();
     for (k = 0; k < 3; k++) {
@@ -404,7 +430,8 @@ static void others(void) {
         if (!pool) continue;
         snprintf(question, sizeof question, "%s_alloc", names[k]);
         m = 0;
-        PROBE(question, cu.cuMemAllocFromPoolAsync(&m, 4096, pool, s) * 1000 + cu.cuStreamSynchronize(s));
+        PROBE(question,
+                cu.cuMemAllocFromPoolAsync(&m, 4096, pool, s) * 1000 + cu.cuStreamSynchronize(s));
         snprintf(question, sizeof question, "%s_type", names[k]);
         PROBE(question, (value = 77, cu.cuPointerGetAttribute(&value, 2, m) * 100 + value));
         snprintf(question, sizeof question, "%s_is_managed", names[k]);
@@ -434,13 +461,14 @@ static int ready(void *stream) {
 }
 
 static void sizes(void) {
-    static const size_t bytes[] = { 1, 64, 100, 512, 513, 4096, 33 * (size_t)MIB, 64 * (size_t)MIB, 65 * (size_t)MIB };
+    static const size_t bytes[] = { 1, 64, 100, 512, 513, 4096, 33 * (size_t)MIB, 64 * (size_t)MIB,
+        65 * (size_t)MIB };
     properties of;
-    void      *pool, *s, *t, *event;
-    ptr        p = 0, q = 0;
-    unsigned   k;
-    int        none = 0;
-    char       question[60];
+    void *pool, *s, *t, *event;
+    ptr p = 0, q = 0;
+    unsigned k;
+    int none = 0;
+    char question[60];
     open_one();
     s = new_stream();
     t = new_stream();
@@ -477,7 +505,7 @@ static void sizes(void) {
         of.most = 32 * MIB;
         pool = NULL;
         cu.cuMemPoolCreate(&pool, &of);
-        cu.cuMemPoolSetAttribute(pool, THRESHOLD, &(uint64_t) { UINT64_MAX });
+        cu.cuMemPoolSetAttribute(pool, THRESHOLD, &(uint64_t){ UINT64_MAX });
         if (k) cu.cuMemPoolSetAttribute(pool, (int)k, &none);
         cu.cuMemAllocFromPoolAsync(&p, 32 * MIB, pool, s);
         cu.cuMemFreeAsync(p, s);
@@ -485,25 +513,29 @@ static void sizes(void) {
         snprintf(question, sizeof question, "without_%u_other_stream_done", k);
         PROBE(question, (q = 0, cu.cuMemAllocFromPoolAsync(&q, 32 * MIB, pool, t) * 10 + (q == p)));
     }
-    PROBE("trim_more_than_reserved", (pool = new_pool(UINT64_MAX), cu.cuMemPoolTrimTo(pool, (size_t)1 << 40)));
-    PROBE("trim_keeps", (cu.cuMemAllocFromPoolAsync(&p, MIB, pool, s), cu.cuMemFreeAsync(p, s),
-           cu.cuStreamSynchronize(s), cu.cuMemPoolTrimTo(pool, 1),
-                         (int)(account_of(pool, RESERVED) >> 10)));
-    PROBE("threshold_query", (pool = new_pool(0), cu.cuMemAllocFromPoolAsync(&p, MIB, pool, s),
-           cu.cuMemFreeAsync(p, s), ready(s),
-                              (int)(account_of(pool, RESERVED) >> 10)));
-    PROBE("threshold_event", (cu.cuEventRecord(event, s), cu.cuEventSynchronize(event),
-           (int)(account_of(pool, RESERVED) >> 10)));
-    PROBE("threshold_copy", (pool = new_pool(0), cu.cuMemAllocFromPoolAsync(&p, MIB, pool, s),
-           cu.cuMemFreeAsync(p, s), ready(s),
-                             cu.cuMemcpyDtoH_v2(question, memory[0], 4), (int)(account_of(pool, RESERVED) >> 10)));
+    PROBE("trim_more_than_reserved",
+            (pool = new_pool(UINT64_MAX), cu.cuMemPoolTrimTo(pool, (size_t)1 << 40)));
+    PROBE("trim_keeps",
+            (cu.cuMemAllocFromPoolAsync(&p, MIB, pool, s), cu.cuMemFreeAsync(p, s),
+                    cu.cuStreamSynchronize(s), cu.cuMemPoolTrimTo(pool, 1),
+                    (int)(account_of(pool, RESERVED) >> 10)));
+    PROBE("threshold_query",
+            (pool = new_pool(0), cu.cuMemAllocFromPoolAsync(&p, MIB, pool, s),
+                    cu.cuMemFreeAsync(p, s), ready(s), (int)(account_of(pool, RESERVED) >> 10)));
+    PROBE("threshold_event",
+            (cu.cuEventRecord(event, s), cu.cuEventSynchronize(event),
+                    (int)(account_of(pool, RESERVED) >> 10)));
+    PROBE("threshold_copy",
+            (pool = new_pool(0), cu.cuMemAllocFromPoolAsync(&p, MIB, pool, s),
+                    cu.cuMemFreeAsync(p, s), ready(s), cu.cuMemcpyDtoH_v2(question, memory[0], 4),
+                    (int)(account_of(pool, RESERVED) >> 10)));
 }
 
 /* cuMemFree behind a kernel that spins: of a pool's memory, then what else the stream does. */
 static void frees_behind(void) {
     void *pool, *s, *spin;
-    ptr   p = 0, q = 0;
-    gate  gates;
+    ptr p = 0, q = 0;
+    gate gates;
     open_one();
     gates = make_gate();
     spin = kernel(0, "spin");
@@ -522,11 +554,20 @@ static void frees_behind(void) {
 }
 
 const group more_pool_groups[] = {
-    { "pool_access", accesses, 1 }, { "pool_peer", peers, 2 }, { "pool_others", others, 1 }, { "pool_sizes", sizes, 1 },
-    { "pool_behind", frees_behind, 1 }, { NULL, NULL, 0 }
+    { "pool_access", accesses, 1 },
+    { "pool_peer", peers, 2 },
+    { "pool_others", others, 1 },
+    { "pool_sizes", sizes, 1 },
+    { "pool_behind", frees_behind, 1 },
+    { NULL, NULL, 0 },
 };
 const group pool_groups[] = {
-    { "pool", creates, 1 }, { "pool_attributes", attributes, 1 }, { "pool_accounts", accounts, 1 },
-    { "pool_reuse", reuses, 1 }, { "pool_free", frees, 1 }, { "pool_reset", resets, 1 },
-    { "pool_capture", captured, 1 }, { NULL, NULL, 0 }
+    { "pool", creates, 1 },
+    { "pool_attributes", attributes, 1 },
+    { "pool_accounts", accounts, 1 },
+    { "pool_reuse", reuses, 1 },
+    { "pool_free", frees, 1 },
+    { "pool_reset", resets, 1 },
+    { "pool_capture", captured, 1 },
+    { NULL, NULL, 0 },
 };

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Runs the probes of this directory on the available driver and compares its answers with an H200's (h200.txt, as the
-# program printed it there). On the CPU device all answers must be equal, except for those in differences.txt, which
-# must differ as it says: a difference that no longer exists fails, too. On a GPU of another model, or with another
-# driver, answers that differ are skipped. Questions that no H200 has seen are in open.txt, with the answers of the CPU
-# device, which must be these; those of an H200 are printed. Without such questions there is no
-# open.txt. `$build/answers GROUP...` runs some groups only.
+# Runs the probes of this directory on the available driver and compares its answers with an H200's
+# (h200.txt, as the program printed it there). On the CPU device all answers must be equal, except
+# for those in differences.txt, which must differ as it says: a difference that no longer exists
+# fails, too. On a GPU of another model, or with another driver, answers that differ are skipped.
+# Questions that no H200 has seen are in open.txt, with the answers of the CPU device, which must be
+# these; those of an H200 are printed. Without such questions there is no open.txt.
+# `$build/answers GROUP...` runs some groups only.
 cd "$(dirname "$0")/../../.." || exit 1
 build=${BUILD:-build}
 answers=${ANSWERS:-$build/answers.txt}               # another file, if several run at the same time
@@ -41,10 +42,12 @@ awk -v device=$device '
             answer = question in got ? got[question] : "nothing"
             is = question ": " answer; as = want[question] " on an H200"
             expected = device == "cpu" && question in listed ? listed[question] : want[question]
-            if (answer == expected && (expected == want[question]) == (device != "cpu" || !(question in listed))) {
+            if (answer == expected && (expected == want[question]) == (device != "cpu" ||
+                !(question in listed))) {
                 passed++
             } else if (device != "cpu" && group == "gone" && answer == "crashed") {
-                # The driver reads an object that it has freed: gone.function_launch crashed in one of ten runs.
+                # The driver reads an object that it has freed: gone.function_launch crashed in one
+                # of ten runs.
                 print "skipped: " is ", " as
                 skipped++
             } else if (got[group ".gave_up"] ~ /^two devices/ && device != "cpu") {
@@ -53,8 +56,10 @@ awk -v device=$device '
             } else if (device == "gpu") {
                 print "skipped: " is ", " as
                 skipped++
-            } else if (answer == want[question]) wrong(is ", as on an H200: differences.txt lists a difference")
-            else if (expected != want[question]) wrong(is ", not " expected " as differences.txt says; " as)
+            } else if (answer == want[question]) wrong(is \
+                ", as on an H200: differences.txt lists a difference")
+            else if (expected != want[question]) wrong(is ", not " expected \
+                " as differences.txt says; " as)
             else wrong(is ", but " as)
         }
         for (question in open) {
@@ -72,5 +77,6 @@ awk -v device=$device '
             if (!(question in want)) wrong(question ": in differences.txt, but not in h200.txt")
         printf "suite probe: %d passed, %d failed, %d skipped\n", passed, failed, skipped
         exit failed > 0 || passed == 0
-    }' tests/device/probe/differences.txt tests/device/probe/h200.txt $(ls tests/device/probe/open.txt 2> /dev/null) \
+    }' tests/device/probe/differences.txt tests/device/probe/h200.txt \
+        $(ls tests/device/probe/open.txt 2> /dev/null) \
     "$answers"

@@ -2,9 +2,9 @@
 #include "probe.h"
 
 static void streams(void) {
-    void    *s = NULL, *c = NULL;
+    void *s = NULL, *c = NULL;
     unsigned flags;
-    int      priority;
+    int priority;
     cu.cuInit(0);
     PROBE("to_null_without", cu.cuStreamCreateWithPriority(NULL, 0, 0));
     PROBE("bad_flags_without", cu.cuStreamCreateWithPriority(&s, 2, 0));
@@ -27,7 +27,7 @@ static void streams(void) {
     PROBE("destroy_1", cu.cuStreamDestroy_v2((void *)1));
     for (priority = 5; priority >= -8; priority -= priority > -4 ? 9 : 1) {
         char question[40];
-        int  got = 77, result;
+        int got = 77, result;
         snprintf(question, sizeof question, "priority_%d", priority);
         if (skipped(question)) continue;
         result = cu.cuStreamCreateWithPriority(&s, 0, priority);
@@ -36,14 +36,15 @@ static void streams(void) {
     }
     for (priority = 0; priority <= 2; priority++) {
         char question[40];
-        int  got = 77, result[3];
+        int got = 77, result[3];
         c = NULL;
         flags = 77;
         result[0] = cu.cuStreamGetFlags((void *)(intptr_t)priority, &flags);
         result[1] = cu.cuStreamGetPriority((void *)(intptr_t)priority, &got);
         result[2] = cu.cuStreamGetCtx((void *)(intptr_t)priority, &c);
         snprintf(question, sizeof question, "handle_%d", priority);
-        answer(question, "%d %u %d %d %d %d", result[0], flags, result[1], got, result[2], c == context[0]);
+        answer(question, "%d %u %d %d %d %d", result[0], flags, result[1], got, result[2],
+                c == context[0]);
     }
     PROBE("flags_to_null", cu.cuStreamGetFlags(NULL, NULL));
     PROBE("priority_to_null", cu.cuStreamGetPriority(NULL, NULL));
@@ -67,10 +68,11 @@ static void streams(void) {
     PROBE("event_of_destroyed", cu.cuEventQuery(c));
 }
 
-/* a and b are blocking streams, n is not. The kernel spins on one of them: which others are ready, and which wait? */
+/* a and b are blocking streams, n is not. The kernel spins on one of them: which others are ready,
+   and which wait? */
 static void stream_order(void) {
     void *a = NULL, *b = NULL, *n = NULL, *e = NULL, *f = NULL, *nop, *spin;
-    gate  g;
+    gate g;
     open_one();
     nop = kernel(0, "nop");
     spin = kernel(0, "spin");
@@ -130,7 +132,7 @@ static void stream_order(void) {
     PROBE("a_waits_for_n", (cu.cuEventRecord(e, n), cu.cuStreamWaitEvent(a, e, 0)));
     PROBE("a_then", cu.cuStreamQuery(a));
     PROBE("legacy_behind_a", cu.cuStreamQuery(NULL));
-    cu.cuEventRecord(e, b);                                 /* again: a wait for the earlier record still waits */
+    cu.cuEventRecord(e, b); /* again: a wait for the earlier record still waits */
     wrong_time();
     PROBE("a_still", cu.cuStreamQuery(a));
     open_gate(g);
@@ -153,7 +155,7 @@ static void stream_order(void) {
 static void event_again(void) {
     void *s = NULL, *t = NULL, *e = NULL, *old = NULL;
     float ms = -1;
-    gate  g;
+    gate g;
     open_one();
     g = make_gate();
     cu.cuStreamCreateWithPriority(&s, 1, 0);
@@ -183,8 +185,8 @@ static void event_again(void) {
 
 static void events(void) {
     static const unsigned all[] = { 1, 2, 3, 5, 6, 7, 8, 16, 0x80000000u };
-    void    *e = NULL, *f = NULL, *timeless = NULL, *never = NULL, *other = NULL, *theirs = NULL;
-    float    ms = 0;
+    void *e = NULL, *f = NULL, *timeless = NULL, *never = NULL, *other = NULL, *theirs = NULL;
+    float ms = 0;
     unsigned i;
     cu.cuInit(0);
     PROBE("to_null_without", cu.cuEventCreate(NULL, 0));
@@ -264,20 +266,23 @@ static void events_two(void) {
 
 /* --- host functions --- */
 
-static int   inside_answer;
+static int inside_answer;
 static void *host_stream, *idle_one, *old_event, *host_kernel;
 /* clang-format off */
 #define INSIDE(X) \
-    X(version, cu.cuDriverGetVersion(&n)) X(error_name, cu.cuGetErrorName(1, &text)) X(init, cu.cuInit(0)) \
+    X(version, cu.cuDriverGetVersion(&n)) X(error_name, cu.cuGetErrorName(1, &text)) \
+    X(init, cu.cuInit(0)) \
     X(init_1, cu.cuInit(1)) \
     X(current, cu.cuCtxGetCurrent(&object)) \
-    X(device, cu.cuDeviceGet(&n, 0)) X(count, cu.cuDeviceGetCount(&n)) X(attribute, cu.cuDeviceGetAttribute(&n, 1, 0)) \
+    X(device, cu.cuDeviceGet(&n, 0)) X(count, cu.cuDeviceGetCount(&n)) \
+    X(attribute, cu.cuDeviceGetAttribute(&n, 1, 0)) \
     X(set_current, cu.cuCtxSetCurrent(context[0])) \
     X(context_device, cu.cuCtxGetDevice(&n)) X(event, cu.cuEventCreate(&object, 0)) \
     X(event_query, cu.cuEventQuery(old_event)) \
     X(event_query_null, cu.cuEventQuery(NULL)) X(event_sync, cu.cuEventSynchronize(old_event)) \
     X(record, cu.cuEventRecord(old_event, idle_one)) \
-    X(elapsed, cu.cuEventElapsedTime(&ms, old_event, old_event)) X(stream_query, cu.cuStreamQuery(host_stream)) \
+    X(elapsed, cu.cuEventElapsedTime(&ms, old_event, old_event)) \
+    X(stream_query, cu.cuStreamQuery(host_stream)) \
     X(idle_query, cu.cuStreamQuery(idle_one)) \
     X(null_stream_query, cu.cuStreamQuery(NULL)) X(own_stream_query, cu.cuStreamQuery((void *)2)) \
     X(idle_sync, cu.cuStreamSynchronize(idle_one)) \
@@ -297,9 +302,9 @@ static void do_nothing(void *unused) { (void)unused; }
     static void inside_##name(void *unused) { \
         void *object = NULL; \
         const char *text = NULL; \
-        int   n = 0; \
+        int n = 0; \
         float ms = 0; \
-        ptr   p = 0; \
+        ptr p = 0; \
         inside_answer = call; \
         (void)unused; \
         (void)object; \
@@ -311,7 +316,7 @@ static void do_nothing(void *unused) { (void)unused; }
 INSIDE(CALL_INSIDE)
 static int answer_inside(void (*function)(void *)) {
     inside_answer = -1;
-    cu.cuStreamSynchronize(idle_one);                        /* for the work that an earlier function queued there */
+    cu.cuStreamSynchronize(idle_one); /* for the work that an earlier function queued there */
     cu.cuLaunchHostFunc(host_stream, function, NULL);
     cu.cuStreamSynchronize(host_stream);
     return inside_answer;
@@ -336,7 +341,8 @@ static void host_functions(void) {
     PROBE("sync_without", cu.cuStreamSynchronize(host_stream));
 }
 
-/* --- stale handles. Those of streams and events are not probed: a GPU's driver crashes on most of them. --- */
+/* --- stale handles. Those of streams and events are not probed: a GPU's driver crashes on most of
+   them. --- */
 
 static void *gone_context(void) {
     void *c = NULL;
@@ -369,7 +375,7 @@ static int attribute_of_gone(void) {
 static void gone(void) {
     unsigned version;
     unsigned long long id;
-    void    *f = NULL;
+    void *f = NULL;
     open_one();
     PROBE("context_version", cu.cuCtxGetApiVersion(gone_context(), &version));
     PROBE("context_id", cu.cuCtxGetId(gone_context(), &id));
@@ -381,7 +387,10 @@ static void gone(void) {
 }
 
 /* Objects of a destroyed context. */
-static struct { void *context, *stream, *event, *module, *function, *host; ptr memory; } left;
+static struct {
+    void *context, *stream, *event, *module, *function, *host;
+    ptr memory;
+} left;
 static int leave(void) {
     int result;
     cu.cuCtxCreate_v2(&left.context, 0, 0);
@@ -398,13 +407,14 @@ static int leave(void) {
 }
 static void left_behind(void) {
     unsigned type = 0;
-    float    ms = 0;
+    float ms = 0;
     open_one();
     PROBE("destroy", leave());
     PROBE("memory_pointer", (leave(), cu.cuPointerGetAttribute(&type, 2, left.memory)));
     PROBE("memory_fill", (leave(), cu.cuMemsetD8Async(left.memory, 0, 4, NULL)));
     PROBE("memory_free", (leave(), cu.cuMemFree_v2(left.memory)));
-    PROBE("pinned_pointer", (leave(), cu.cuPointerGetAttribute(&type, 2, (ptr)(uintptr_t)left.host)));
+    PROBE("pinned_pointer",
+            (leave(), cu.cuPointerGetAttribute(&type, 2, (ptr)(uintptr_t)left.host)));
     PROBE("pinned_free", (leave(), cu.cuMemFreeHost(left.host)));
     PROBE("event_query", (leave(), cu.cuEventQuery(left.event)));
     PROBE("event_sync", (leave(), cu.cuEventSynchronize(left.event)));
@@ -416,7 +426,13 @@ static void left_behind(void) {
 }
 
 const group stream_groups[] = {
-    { "stream", streams, 1 }, { "stream_order", stream_order, 1 }, { "event_again", event_again, 1 },
-    { "events", events, 1 }, { "events_two", events_two, 2 }, { "host_function", host_functions, 1 },
-    { "gone", gone, 1 }, { "left", left_behind, 1 }, { NULL, NULL, 0 }
+    { "stream", streams, 1 },
+    { "stream_order", stream_order, 1 },
+    { "event_again", event_again, 1 },
+    { "events", events, 1 },
+    { "events_two", events_two, 2 },
+    { "host_function", host_functions, 1 },
+    { "gone", gone, 1 },
+    { "left", left_behind, 1 },
+    { NULL, NULL, 0 },
 };

@@ -25,7 +25,9 @@ static bool room_for(gpuexec_ptr *p, size_t *room, size_t bytes) {
 /* Fills `output` (out_bytes) with the program's results; bytes that it does not write are 0xa5. */
 bool rnd_run(const struct rnd_program *p, const void *input, void *output) {
     char name[32];
-    struct { unsigned char byte[64]; } block;
+    struct {
+        unsigned char byte[64];
+    } block;
     uint64_t state = p->number;
     snprintf(name, sizeof name, "program %u", p->number);
     for (unsigned i = 0; i < sizeof block; i++) block.byte[i] = (unsigned char)rnd_next(&state);
@@ -34,12 +36,14 @@ bool rnd_run(const struct rnd_program *p, const void *input, void *output) {
         context = gpuexec_context_open(0, NULL);
         stream = gpuexec_stream_create(context, NULL);
     }
-    if (!room_for(&in, &in_room, p->in_bytes) || !room_for(&out, &out_room, p->out_bytes)) return failed(name);
+    if (!room_for(&in, &in_room, p->in_bytes) || !room_for(&out, &out_room, p->out_bytes))
+        return failed(name);
     gpuexec_module module = gpuexec_module_load(context, p->text, p->length + 1, NULL);
     gpuexec_kernel kernel = gpuexec_kernel_get(module, "k");
     gpuexec_copy_in(stream, in, input, p->in_bytes);
     gpuexec_fill(stream, out, 0xa5, 1, p->out_bytes);
-    gpuexec_launch(kernel, stream, gpuexec_grid(p->grid, p->block, 0), GPUEXEC_ARGS(out, in, block));
+    gpuexec_launch(
+            kernel, stream, gpuexec_grid(p->grid, p->block, 0), GPUEXEC_ARGS(out, in, block));
     gpuexec_copy_out(stream, output, out, p->out_bytes);
     const bool done = gpuexec_stream_sync(stream) == GPUEXEC_OK;
     if (!done) failed(name);

@@ -1,14 +1,15 @@
-/* digest.c - digests of the slots' contents, and the file HASHES: a line for each program, with its number and the
-   digests of its exact slots. */
+/* digest.c - digests of the slots' contents, and the file HASHES: a line for each program, with its
+   number and the digests of its exact slots. */
 #include "random.h"
 
-enum { DIGEST = 3 };                              /* characters of 6 bits */
+enum { DIGEST = 3 }; /* characters of 6 bits */
 
 bool rnd_is_hashed(const struct rnd_slot *s) { return s->size && s->check == RND_EXACT; }
 
-static void digest(const struct rnd_program *p, const struct rnd_slot *s, const unsigned char *output,
-                   char text[DIGEST + 1]) {
-    static const char letters[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-";
+static void digest(const struct rnd_program *p, const struct rnd_slot *s,
+        const unsigned char *output, char text[DIGEST + 1]) {
+    static const char letters[] =
+            "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-";
     const unsigned char *at = output + s->offset;
     const size_t bytes = (size_t)s->size * p->threads;
     uint64_t h = 0xcbf29ce484222325u;
@@ -23,17 +24,19 @@ static void digest(const struct rnd_program *p, const struct rnd_slot *s, const 
     text[DIGEST] = 0;
 }
 
-void rnd_print_hashes(const struct rnd_program *p, const unsigned char *output, const char *before) {
+void rnd_print_hashes(
+        const struct rnd_program *p, const unsigned char *output, const char *before) {
     char d[DIGEST + 1];
     printf("%s%u ", before, p->number);
-    for (unsigned k = 0; k < p->nslots; k++) if (rnd_is_hashed(&p->slot[k])) {
-        digest(p, &p->slot[k], output, d);
-        fputs(d, stdout);
-    }
+    for (unsigned k = 0; k < p->nslots; k++)
+        if (rnd_is_hashed(&p->slot[k])) {
+            digest(p, &p->slot[k], output, d);
+            fputs(d, stdout);
+        }
     putchar('\n');
 }
 
-static char *expected[RND_PROGRAMS];              /* the lines by program number; NULL: no line */
+static char *expected[RND_PROGRAMS]; /* the lines by program number; NULL: no line */
 
 bool rnd_read_hashes(const char *path) {
     static char line[16 + DIGEST * RND_MAX_SLOTS];
@@ -55,8 +58,10 @@ bool rnd_read_hashes(const char *path) {
     return true;
 }
 
-/* The number of slots that differ from HASHES, all if it has no line for this program; and which ones. */
-unsigned rnd_compare(const struct rnd_program *p, const unsigned char *output, bool differs[RND_MAX_SLOTS]) {
+/* The number of slots that differ from HASHES, all if it has no line for this program; and which
+   ones. */
+unsigned rnd_compare(
+        const struct rnd_program *p, const unsigned char *output, bool differs[RND_MAX_SLOTS]) {
     const char *want = expected[p->number] ? expected[p->number] : "";
     char d[DIGEST + 1];
     unsigned n = 0;
@@ -70,10 +75,14 @@ unsigned rnd_compare(const struct rnd_program *p, const unsigned char *output, b
     return n;
 }
 
-/* Whether a difference follows from one in an operand, or, in a program of statements, in any earlier slot. */
+/* Whether a difference follows from one in an operand, or, in a program of statements, in any
+   earlier slot. */
 bool rnd_follows(const struct rnd_program *p, const bool differs[RND_MAX_SLOTS], unsigned k) {
     const struct rnd_slot *s = &p->slot[k];
-    if (p->number >= RND_STRAIGHT) for (unsigned i = 0; i < k; i++) if (differs[i]) return true;
-    for (unsigned i = 0; i < s->nsources; i++) if (s->source[i].kind == 's' && differs[s->source[i].index]) return true;
+    if (p->number >= RND_STRAIGHT)
+        for (unsigned i = 0; i < k; i++)
+            if (differs[i]) return true;
+    for (unsigned i = 0; i < s->nsources; i++)
+        if (s->source[i].kind == 's' && differs[s->source[i].index]) return true;
     return false;
 }

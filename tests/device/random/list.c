@@ -1,9 +1,10 @@
-/* list.c - the committed list FORMS: the status of each instruction form of the CPU device's table. A line is
+/* list.c - the committed list FORMS: the status of each instruction form of the CPU device's table.
+   A line is
 
      STATUS op.types: modifiers modifiers ...   # reason
 
-   where each word is one form, "-" the one without modifiers: "PASS add.f32: - rn rn.ftz" is add.f32, add.rn.f32,
-   add.rn.ftz.f32. */
+   where each word is one form, "-" the one without modifiers: "PASS add.f32: - rn rn.ftz" is
+   add.f32, add.rn.f32, add.rn.ftz.f32. */
 #include "random.h"
 
 static const char *const names[] = { "PASS", "FAIL", "UNSUPPORTED", "UNTESTED" };
@@ -16,7 +17,8 @@ static void parts(const struct rnd_form *f, char key[64], char mods[96]) {
     size_t types = 0;
     for (int i = 0; i < 3 && *f->type[i]; i++) types += 1 + strlen(f->type[i]);
     snprintf(key, 64, "%s%s", f->op, f->text + all - types);
-    snprintf(mods, 96, "%.*s", (int)(all - types > op ? all - types - op - 1 : 0), f->text + op + 1);
+    snprintf(
+            mods, 96, "%.*s", (int)(all - types > op ? all - types - op - 1 : 0), f->text + op + 1);
     if (!*mods) strcpy(mods, "-");
 }
 
@@ -25,8 +27,9 @@ void rnd_list_write(FILE *to) {
     const struct rnd_form *f = rnd_forms(&n);
     bool *done = calloc(n, sizeof *done);
     if (!done) abort();
-    fputs("# Each instruction form of tests/simgpu/text/forms.h: opcode and types, then its modifiers. "
-          "`build/random forms` wrote it; see README.md.\n", to);
+    fputs("# Each instruction form of tests/simgpu/text/forms.h: opcode and types, then its "
+          "modifiers. `build/random forms` wrote it; see README.md.\n",
+            to);
     for (size_t i = 0; i < n; i++) {
         char key[64], mods[96], other[64];
         if (done[i]) continue;
@@ -34,7 +37,8 @@ void rnd_list_write(FILE *to) {
         fprintf(to, "%s %s:", names[f[i].status], key);
         for (size_t k = i; k < n && (k == i || !strcmp(f[k].op, f[i].op)); k++) {
             parts(&f[k], other, mods);
-            if (done[k] || f[k].status != f[i].status || f[k].why != f[i].why || strcmp(key, other)) continue;
+            if (done[k] || f[k].status != f[i].status || f[k].why != f[i].why || strcmp(key, other))
+                continue;
             fprintf(to, " %s", mods);
             done[k] = true;
         }
@@ -45,7 +49,11 @@ void rnd_list_write(FILE *to) {
 
 /* ---- reading the list */
 
-struct entry { uint64_t key; enum rnd_status status; bool met; };
+struct entry {
+    uint64_t key;
+    enum rnd_status status;
+    bool met;
+};
 static struct entry *entries;
 static size_t nentries, room;
 
@@ -59,7 +67,9 @@ static void add(const char *key, const char *mods, enum rnd_status status) {
     const size_t op = strcspn(key, ".");
     if (!strcmp(mods, "-")) snprintf(text, sizeof text, "%s", key);
     else snprintf(text, sizeof text, "%.*s.%s%s", (int)op, key, mods, key + op);
-    if (nentries == room && !(entries = realloc(entries, (room = 2 * room + 1024) * sizeof *entries))) abort();
+    if (nentries == room &&
+            !(entries = realloc(entries, (room = 2 * room + 1024) * sizeof *entries)))
+        abort();
     entries[nentries++] = (struct entry){ rnd_key(text), status, false };
 }
 
@@ -76,8 +86,9 @@ bool rnd_list_read(const char *path) {
         if (!status || *status == '#' || !key) continue;
         unsigned s = 0;
         while (s < 3 && strcmp(names[s], status)) s++;
-        key[strlen(key) - 1] = 0;                 /* the colon */
-        while ((word = strtok(NULL, " \n")) != NULL && *word != '#') add(key, word, (enum rnd_status)s);
+        key[strlen(key) - 1] = 0; /* the colon */
+        while ((word = strtok(NULL, " \n")) != NULL && *word != '#')
+            add(key, word, (enum rnd_status)s);
     }
     fclose(in);
     qsort(entries, nentries, sizeof *entries, by_key);
@@ -89,7 +100,8 @@ static struct entry *entry_of(const struct rnd_form *f) {
     return bsearch(&want, entries, nentries, sizeof *entries, by_key);
 }
 
-/* Compares the list with each form's current status; prints the differences and returns their number. */
+/* Compares the list with each form's current status; prints the differences and returns their
+   number. */
 unsigned rnd_list_check(const char *path) {
     unsigned wrong = 0;
     size_t n;
@@ -101,8 +113,9 @@ unsigned rnd_list_check(const char *path) {
             continue;
         }
         if (e) e->met = true;
-        if (wrong++ < 20) printf("%s: %s is %s now, and %s in the list\n", path, f[i].text, names[f[i].status],
-                                 e ? names[e->status] : "not");
+        if (wrong++ < 20)
+            printf("%s: %s is %s now, and %s in the list\n", path, f[i].text, names[f[i].status],
+                    e ? names[e->status] : "not");
     }
     unsigned gone = 0;
     for (size_t i = 0; i < nentries; i++) gone += !entries[i].met;

@@ -1,12 +1,16 @@
-/* clusters.c - thread block clusters: where a block is, and what blocks do with each other's shared memory. The kernels
-   are in clusters.cu; the host computes every expected value. On the CPU device the kernels also run under
-   SIMGPU_SCHEDULE, which runs the blocks, warps and lanes of a cluster in many orders, and wrong kernels are reported.
-   Needs a GPU of compute capability 9.0. */
+/* clusters.c - thread block clusters: where a block is, and what blocks do with each other's shared
+   memory. The kernels are in clusters.cu; the host computes every expected value. On the CPU device
+   the kernels also run under SIMGPU_SCHEDULE, which runs the blocks, warps and lanes of a cluster
+   in many orders, and wrong kernels are reported. Needs a GPU of compute capability 9.0. */
 #include "../../test.h"
 
 #define PTX "tests/device/unit/clusters.ptx"
 
-static struct { gpuexec_context ctx; gpuexec_module mod; gpuexec_stream s; } gpu;
+static struct {
+    gpuexec_context ctx;
+    gpuexec_module mod;
+    gpuexec_stream s;
+} gpu;
 
 static int attribute(int which) {
     int value = 0;
@@ -14,9 +18,11 @@ static int attribute(int which) {
     return value;
 }
 
-#define BEGIN() do { \
+#define BEGIN() \
+    do { \
         if (gpuexec_driver_version() < 12010) SKIP("the kernels need a driver of CUDA 12.1"); \
-        if (!attribute(120)) SKIP("this device has no clusters");        /* CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH */ \
+        if (!attribute(120)) \
+            SKIP("this device has no clusters"); /* CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH */ \
         begin(); \
     } while (0)
 
@@ -51,16 +57,17 @@ static gpuexec_launch_desc clusters_of(unsigned x) {
     return desc;
 }
 #define LAUNCH(name, dims, desc, ...) \
-    CHECK_OK(gpuexec_launch_with(gpuexec_kernel_get(gpu.mod, name), gpu.s, dims, desc, GPUEXEC_ARGS(__VA_ARGS__)))
+    CHECK_OK(gpuexec_launch_with( \
+            gpuexec_kernel_get(gpu.mod, name), gpu.s, dims, desc, GPUEXEC_ARGS(__VA_ARGS__)))
 
 static const unsigned sizes[] = { 1, 2, 3, 4, 8 };
 enum { SIZES = sizeof sizes / sizeof *sizes, MOST = 16, WORDS = 20 };
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Where a block is. */
 
-static void check_ids(const char *kernel, gpuexec_dims dims, const gpuexec_launch_desc *desc, const unsigned c[3],
-                      unsigned is_explicit) {
+static void check_ids(const char *kernel, gpuexec_dims dims, const gpuexec_launch_desc *desc,
+        const unsigned c[3], unsigned is_explicit) {
     static unsigned got[64 * WORDS];
     const unsigned n[3] = { dims.grid_x, dims.grid_y, dims.grid_z }, blocks = n[0] * n[1] * n[2];
     gpuexec_ptr p = filled(0xee, sizeof got);
@@ -99,8 +106,19 @@ static gpuexec_dims grid_of(unsigned x, unsigned y, unsigned z, unsigned threads
 }
 
 TEST(ids_of_launches) {
-    static const unsigned c[][3] = { { 1, 1, 1 }, { 2, 1, 1 }, { 4, 1, 1 }, { 8, 1, 1 }, { 1, 2, 1 }, { 1, 1, 2 },
-                                     { 2, 2, 1 }, { 2, 2, 2 }, { 1, 4, 2 }, { 3, 1, 2 }, { 1, 7, 1 } };
+    static const unsigned c[][3] = {
+        { 1, 1, 1 },
+        { 2, 1, 1 },
+        { 4, 1, 1 },
+        { 8, 1, 1 },
+        { 1, 2, 1 },
+        { 1, 1, 2 },
+        { 2, 2, 1 },
+        { 2, 2, 2 },
+        { 1, 4, 2 },
+        { 3, 1, 2 },
+        { 1, 7, 1 },
+    };
     static const unsigned none[3] = { 1, 1, 1 };
     unsigned i;
     BEGIN();
@@ -117,12 +135,12 @@ TEST(ids_of_launches) {
 }
 
 TEST(ids_of_kernels) {
-    static const unsigned one[3] = { 1, 1, 1 }, two[3] = { 2, 1, 1 }, four[3] = { 2, 2, 1 }, tall[3] = { 1, 2, 4 },
-                          eight[3] = { 8, 1, 1 };
+    static const unsigned one[3] = { 1, 1, 1 }, two[3] = { 2, 1, 1 }, four[3] = { 2, 2, 1 },
+                          tall[3] = { 1, 2, 4 }, eight[3] = { 8, 1, 1 };
     gpuexec_launch_desc desc = { 0 }, same = { 0 };
     BEGIN();
     same.cluster_x = 2;
-    desc.has_priority = 1;                                             /* cuLaunchKernelEx without a cluster size */
+    desc.has_priority = 1; /* cuLaunchKernelEx without a cluster size */
     check_ids("ids_1", grid_of(3, 1, 1, 32), NULL, one, 1);
     check_ids("ids_2", grid_of(6, 3, 2, 32), NULL, two, 1);
     check_ids("ids_2", grid_of(6, 3, 2, 32), &desc, two, 1);
@@ -132,28 +150,29 @@ TEST(ids_of_kernels) {
     check_ids("ids_8", grid_of(16, 2, 1, 96), NULL, eight, 1);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Data between blocks, for clusters of each size. */
 
 static void ring(void) {
     enum { THREADS = 70 };
     static unsigned got[3 * MOST * THREADS];
     unsigned i, k, size, rounds;
-    for (i = 0; i < SIZES; i++) for (rounds = 0; rounds < 6; rounds += 1 + i % 2) {
-        gpuexec_launch_desc desc = clusters_of(size = sizes[i]);
-        gpuexec_ptr p = filled(0xee, sizeof got);
-        LAUNCH("ring", gpuexec_grid(3 * size, THREADS, 0), &desc, p, rounds);
-        out(got, p, sizeof got);
-        for (k = 0; k < 3 * size * THREADS; k++) {
-            const unsigned block = k / THREADS, first = block / size * size,
-                           from = first + (block - first + rounds) % size;
-            CHECK_EQ(got[k], from * 1000 + k % THREADS + rounds);
+    for (i = 0; i < SIZES; i++)
+        for (rounds = 0; rounds < 6; rounds += 1 + i % 2) {
+            gpuexec_launch_desc desc = clusters_of(size = sizes[i]);
+            gpuexec_ptr p = filled(0xee, sizeof got);
+            LAUNCH("ring", gpuexec_grid(3 * size, THREADS, 0), &desc, p, rounds);
+            out(got, p, sizeof got);
+            for (k = 0; k < 3 * size * THREADS; k++) {
+                const unsigned block = k / THREADS, first = block / size * size,
+                               from = first + (block - first + rounds) % size;
+                CHECK_EQ(got[k], from * 1000 + k % THREADS + rounds);
+            }
         }
-    }
 }
 
 static void reduce(void) {
-    enum { THREADS = 20, CLUSTERS = 2 };                     /* few enough that not all bits are set */
+    enum { THREADS = 20, CLUSTERS = 2 }; /* few enough that not all bits are set */
     static unsigned numbers[CLUSTERS * MOST * THREADS];
     unsigned long long got[6 * CLUSTERS], want[6];
     unsigned seed = 5, i, k, c, size;
@@ -188,7 +207,8 @@ static void histogram(void) {
         gpuexec_launch_desc desc = clusters_of(size = sizes[i]);
         gpuexec_ptr from = in(numbers, sizeof numbers), p = filled(0, sizeof got);
         bins = 1000 - 7 * i;
-        LAUNCH("histogram", gpuexec_grid(2 * size, 64, 4 * ((bins + size - 1) / size)), &desc, from, n, bins, p);
+        LAUNCH("histogram", gpuexec_grid(2 * size, 64, 4 * ((bins + size - 1) / size)), &desc, from,
+                n, bins, p);
         out(got, p, sizeof got);
         memset(want, 0, sizeof want);
         for (k = 0; k < n; k++) want[numbers[k] % bins]++;
@@ -226,7 +246,9 @@ static void exchange(void) {
         out(got, p, sizeof got);
         for (k = 0; k < 2 * size * MOST * 64; k++) {
             const unsigned block = k / 64 / MOST, from = k / 64 % MOST, first = block / size * size;
-            CHECK_EQ(got[k], from < size ? ((first + from) * 100 + block - first) * 100 + k % 64 : 0xeeeeeeeeu);
+            CHECK_EQ(got[k],
+                    from < size ? ((first + from) * 100 + block - first) * 100 + k % 64
+                                : 0xeeeeeeeeu);
         }
     }
 }
@@ -248,11 +270,12 @@ static void matmul(void) {
         dims.block_y = 16;
         LAUNCH("matmul", dims, &desc, pa, pb, pc, n);
         out(c, pc, sizeof c);
-        for (y = 0; y < N; y += 5) for (x = 0; x < N; x++) {
-            float sum = 0;                                                     /* exact: small integers */
-            for (k = 0; k < N; k++) sum += a[y * N + k] * b[k * N + x];
-            CHECK_EQ((int)c[y * N + x], (int)sum);
-        }
+        for (y = 0; y < N; y += 5)
+            for (x = 0; x < N; x++) {
+                float sum = 0; /* exact: small integers */
+                for (k = 0; k < N; k++) sum += a[y * N + k] * b[k * N + x];
+                CHECK_EQ((int)c[y * N + x], (int)sum);
+            }
         gpuexec_free(pa);
         gpuexec_free(pb);
     }
@@ -261,16 +284,18 @@ static void matmul(void) {
 static void leavers(void) {
     static unsigned got[3 * 16];
     unsigned i, k, r, size, threads, total;
-    for (i = 0; i < SIZES; i++) for (threads = 1; threads < 100; threads += 45) {
-        gpuexec_launch_desc desc = clusters_of(size = sizes[i]);
-        gpuexec_ptr p = filled(0, sizeof got);
-        LAUNCH("leavers", gpuexec_grid(3 * size, threads, 0), &desc, p);
-        out(got, p, sizeof got);
-        for (k = 0, total = 0; k < size; k++) {
-            for (r = 0; r < size; r++) total += (r + 1 > k ? (threads + 1) / 2 : 0) + (r > k ? threads / 2 : 0);
-            for (r = 0; r < 3; r++) CHECK_EQ(got[16 * r + k], total);
+    for (i = 0; i < SIZES; i++)
+        for (threads = 1; threads < 100; threads += 45) {
+            gpuexec_launch_desc desc = clusters_of(size = sizes[i]);
+            gpuexec_ptr p = filled(0, sizeof got);
+            LAUNCH("leavers", gpuexec_grid(3 * size, threads, 0), &desc, p);
+            out(got, p, sizeof got);
+            for (k = 0, total = 0; k < size; k++) {
+                for (r = 0; r < size; r++)
+                    total += (r + 1 > k ? (threads + 1) / 2 : 0) + (r > k ? threads / 2 : 0);
+                for (r = 0; r < 3; r++) CHECK_EQ(got[16 * r + k], total);
+            }
         }
-    }
 }
 
 static void addresses(void) {
@@ -281,17 +306,18 @@ static void addresses(void) {
         gpuexec_ptr p = filled(0xee, sizeof got);
         LAUNCH("addresses", gpuexec_grid(2 * size, 32, 0), &desc, p);
         out(got, p, sizeof got);
-        for (b = 0; b < 2 * size; b++) for (r = 0; r < size; r++) {
-            const unsigned *g = got + (b * 16 + r) * 8;
-            CHECK_EQ(g[0], r);
-            CHECK_EQ(g[1], r);
-            CHECK_EQ(g[2], r == b % size);
-            CHECK_EQ(g[3], 1);
-            CHECK_EQ(g[4], 0);
-            CHECK_EQ(g[5], 1);
-            CHECK_EQ(g[6], 1);
-            CHECK_EQ(g[7], r);
-        }
+        for (b = 0; b < 2 * size; b++)
+            for (r = 0; r < size; r++) {
+                const unsigned *g = got + (b * 16 + r) * 8;
+                CHECK_EQ(g[0], r);
+                CHECK_EQ(g[1], r);
+                CHECK_EQ(g[2], r == b % size);
+                CHECK_EQ(g[3], 1);
+                CHECK_EQ(g[4], 0);
+                CHECK_EQ(g[5], 1);
+                CHECK_EQ(g[6], 1);
+                CHECK_EQ(g[7], r);
+            }
     }
 }
 
@@ -362,7 +388,8 @@ static void grid_and_cluster(void) {
 
 /* clang-format off */
 #define EACH(X) \
-    X(ring) X(reduce) X(histogram) X(phases) X(exchange) X(matmul) X(leavers) X(addresses) X(arrivals) \
+    X(ring) X(reduce) X(histogram) X(phases) X(exchange) X(matmul) X(leavers) X(addresses) \
+    X(arrivals) \
     X(async_stores) X(bulk) X(grid_and_cluster)
 /* clang-format on */
 #define AS_TEST(name) \
@@ -381,17 +408,20 @@ TEST(sixteen_blocks) {
     gpuexec_ptr p;
     BEGIN();
     p = filled(0xee, sizeof got);
-    if (gpuexec_launch_with(gpuexec_kernel_get(gpu.mod, "ring"), gpu.s, gpuexec_grid(32, THREADS, 0), &desc,
-                            GPUEXEC_ARGS(p, rounds)) == GPUEXEC_BAD_LAUNCH) {
+    if (gpuexec_launch_with(gpuexec_kernel_get(gpu.mod, "ring"), gpu.s,
+                gpuexec_grid(32, THREADS, 0), &desc,
+                GPUEXEC_ARGS(p, rounds)) == GPUEXEC_BAD_LAUNCH) {
         gpuexec_take_error();
         SKIP("this device has no room for clusters of 16 blocks");
     }
     out(got, p, sizeof got);
     for (k = 0; k < 32 * THREADS; k++)
-        CHECK_EQ(got[k], (k / THREADS / 16 * 16 + (k / THREADS + rounds) % 16) * 1000 + k % THREADS + rounds);
+        CHECK_EQ(got[k],
+                (k / THREADS / 16 * 16 + (k / THREADS + rounds) % 16) * 1000 + k % THREADS +
+                        rounds);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    The CPU device: other orders, and its reports. */
 
 static void everything(void) {
@@ -428,7 +458,7 @@ TEST_ALONE(in_other_orders) {
 }
 
 static const char *wrong_kernel, *wanted_text;
-static unsigned    how;
+static unsigned how;
 
 static void wrong(void) {
     gpuexec_launch_desc desc = clusters_of(2);
@@ -443,10 +473,12 @@ static void wrong(void) {
 }
 
 TEST_ALONE(what_is_wrong_is_reported) {
-    static const char *const texts[] = { "shared address of block 1 of the cluster, which has exited (4-byte load)",
-                                         "shared address of block 2 of a cluster that has 2",
-                                         "outside the 16 bytes of block 1 of the cluster",
-                                         "shared address of block 1 of the cluster, without .shared::cluster" };
+    static const char *const texts[] = {
+        "shared address of block 1 of the cluster, which has exited (4-byte load)",
+        "shared address of block 2 of a cluster that has 2",
+        "outside the 16 bytes of block 1 of the cluster",
+        "shared address of block 1 of the cluster, without .shared::cluster"
+    };
     static const char *const seeds[] = { "0", "1", "2" };
     unsigned seed;
     if (!on_cpu_device()) SKIP("a GPU does not say what is wrong");

@@ -1,10 +1,10 @@
-/* corpus.c - the kernels of tests/device/corpus, from the PTX that nvcc generates for sm_75 and for sm_90, against host
-   references.
-   Integer kernels, and floating-point kernels with only exact operations, are compared bit for bit. For .approx
-   instructions and library functions, the comparison states the error bound, in units in the last place (ULP) of the
-   host's result unless it says something else. STATUS in that folder says for each text whether the CPU device runs it
-   (PASS) or refuses to load it (UNSUPPORTED, with a text that its log must contain). Both are checked here, so the
-   table stays true. */
+/* corpus.c - the kernels of tests/device/corpus, from the PTX that nvcc generates for sm_75 and for
+   sm_90, against host references.
+   Integer kernels, and floating-point kernels with only exact operations, are compared bit for bit.
+   For .approx instructions and library functions, the comparison states the error bound, in units
+   in the last place (ULP) of the host's result unless it says something else. STATUS in that folder
+   says for each text whether the CPU device runs it (PASS) or refuses to load it (UNSUPPORTED, with
+   a text that its log must contain). Both are checked here, so the table stays true. */
 #include "../../test.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,10 +12,10 @@
 #include <math.h>
 
 #if defined(__clang__)
-#  pragma STDC FP_CONTRACT OFF
+#pragma STDC FP_CONTRACT OFF
 #endif
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    The kernel file under test: its module, memory and random numbers. */
 
 static struct {
@@ -54,19 +54,24 @@ static void *back_bytes(gpuexec_ptr p, size_t bytes) {
     CHECK_OK(gpuexec_stream_sync(run.stream));
     return host;
 }
-#define IN(host, count)       in_bytes(host, (size_t)(count) * sizeof *(host))             /* a copy on the device */
-#define OUT(type, count)      filled(0xee, (size_t)(count) * sizeof(type))    /* shows unwritten elements */
-#define ZEROS(type, count)    filled(0, (size_t)(count) * sizeof(type))
-#define BACK(type, p, count)  ((type *)back_bytes(p, (size_t)(count) * sizeof(type)))
+/* a copy on the device */
+#define IN(host, count) in_bytes(host, (size_t)(count) * sizeof *(host))
+/* shows unwritten elements */
+#define OUT(type, count) filled(0xee, (size_t)(count) * sizeof(type))
+#define ZEROS(type, count) filled(0, (size_t)(count) * sizeof(type))
+#define BACK(type, p, count) ((type *)back_bytes(p, (size_t)(count) * sizeof(type)))
 #define GRID(blocks, threads) gpuexec_grid((unsigned)(blocks), (unsigned)(threads), 0)
 #define LAUNCH(name, dims, ...) \
-    CHECK_OK(gpuexec_launch(gpuexec_kernel_get(run.mod, name), run.stream, dims, GPUEXEC_ARGS(__VA_ARGS__)))
+    CHECK_OK(gpuexec_launch( \
+            gpuexec_kernel_get(run.mod, name), run.stream, dims, GPUEXEC_ARGS(__VA_ARGS__)))
 
 static uint32_t rnd(void) { return test_random(&run.seed); }
-static int      below(int n) { return (int)(rnd() % (uint32_t)n); }
-static float    between(float lo, float hi) { return lo + (hi - lo) * ((float)(rnd() >> 8) * 0x1p-24f); }
+static int below(int n) { return (int)(rnd() % (uint32_t)n); }
+static float between(float lo, float hi) {
+    return lo + (hi - lo) * ((float)(rnd() >> 8) * 0x1p-24f);
+}
 
-static double   between_d(double lo, double hi) {
+static double between_d(double lo, double hi) {
     return lo + (hi - lo) * ((double)rnd() * 0x1p-32 + (double)rnd() * 0x1p-64);
 }
 
@@ -89,14 +94,15 @@ static int fail_at(int line, const char *what, long long index) {
 static void eq_at(int line, const char *what, long long index, uint64_t got, uint64_t wanted) {
     if (got != wanted && fail_at(line, what, index))
         printf("0x%llx (%lld), not 0x%llx (%lld)\n", (unsigned long long)got, (long long)got,
-               (unsigned long long)wanted, (long long)wanted);
+                (unsigned long long)wanted, (long long)wanted);
 }
 static void same_at(int line, const char *what, long long index, double got, double wanted) {
     int ok = isnan(wanted) ? isnan(got) : got == wanted && !signbit(got) == !signbit(wanted);
-    if (!ok && fail_at(line, what, index)) printf("%.17g (%a), not %.17g (%a)\n", got, got, wanted, wanted);
+    if (!ok && fail_at(line, what, index))
+        printf("%.17g (%a), not %.17g (%a)\n", got, got, wanted, wanted);
 }
-static void near_at(int line, const char *what, long long index, long double got, long double wanted, double bound,
-                    int mantissa) {
+static void near_at(int line, const char *what, long long index, long double got,
+        long double wanted, double bound, int mantissa) {
     int exponent = 0;
     long double error;
     if (isnan(wanted) || isinf(wanted) || isnan(got) || isinf(got)) {
@@ -109,29 +115,38 @@ static void near_at(int line, const char *what, long long index, long double got
     if (!(error <= (long double)bound) && fail_at(line, what, index))
         printf("%.17Lg is %.2Lf ULP from %.17Lg; the bound is %g\n", got, error, wanted, bound);
 }
-static void within_at(int line, const char *what, long long index, double got, double wanted, double bound) {
+static void within_at(
+        int line, const char *what, long long index, double got, double wanted, double bound) {
     if (!(fabs(got - wanted) <= bound) && fail_at(line, what, index))
-        printf("%.9g is %.3g from %.9g; the bound is %.3g\n", got, fabs(got - wanted), wanted, bound);
+        printf("%.9g is %.3g from %.9g; the bound is %.3g\n", got, fabs(got - wanted), wanted,
+                bound);
 }
 /* integers */
-#define EQ(i, got, wanted)             eq_at(__LINE__, #got, (long long)(i), (uint64_t)(got), (uint64_t)(wanted))
+#define EQ(i, got, wanted) \
+    eq_at(__LINE__, #got, (long long)(i), (uint64_t)(got), (uint64_t)(wanted))
 /* floats: all bits, except those of a NaN */
-#define SAME(i, got, wanted)           same_at(__LINE__, #got, (long long)(i), got, wanted)
+#define SAME(i, got, wanted) same_at(__LINE__, #got, (long long)(i), got, wanted)
 #define NEAR(i, got, wanted, ulp) \
     near_at(__LINE__, #got, (long long)(i), (long double)(got), (long double)(wanted), ulp, 24)
-#define WITHIN(i, got, wanted, bound)  within_at(__LINE__, #got, (long long)(i), (double)(got), (double)(wanted), bound)
+#define WITHIN(i, got, wanted, bound) \
+    within_at(__LINE__, #got, (long long)(i), (double)(got), (double)(wanted), bound)
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    The table of supported texts, and the two tests of each kernel file. */
 
-/* A kernel's line in the table: its state for sm_75 and sm_90, and the reason. Returns 0 if there is none. */
-typedef struct status { char name[64], state[2][16], reason[128]; } status;
+/* A kernel's line in the table: its state for sm_75 and sm_90, and the reason. Returns 0 if there
+   is none. */
+typedef struct status {
+    char name[64], state[2][16], reason[128];
+} status;
 static int read_status(FILE *file, status *s) {
     char line[400];
     while (fgets(line, sizeof line, file)) {
         memset(s, 0, sizeof *s);
         if (line[0] == '#' ||
-            sscanf(line, "%63s %15s %15s %127[^\n]", s->name, s->state[0], s->state[1], s->reason) < 3) continue;
+                sscanf(line, "%63s %15s %15s %127[^\n]", s->name, s->state[0], s->state[1],
+                        s->reason) < 3)
+            continue;
         return 1;
     }
     return 0;
@@ -176,7 +191,8 @@ static void judge(const char *name, int sm, void (*reference)(void), int links) 
         if (!on_cpu_device()) SKIP("not supported by the CPU device; nothing to test on a GPU");
         sscanf(s.reason, "%127[^:]", instruction);
         CHECK(!gpuexec_ok(run.mod));
-        CHECK_TEXT(gpuexec_why(run.mod), "line ", "is not supported by this CPU device", instruction);
+        CHECK_TEXT(
+                gpuexec_why(run.mod), "line ", "is not supported by this CPU device", instruction);
         return;
     }
     CHECK_STRING(state, "PASS");
@@ -189,12 +205,15 @@ static void judge(const char *name, int sm, void (*reference)(void), int links) 
     static void reference_##name(void); \
     kind(name##_sm_75) { judge(#name, 75, reference_##name, links); } \
     kind(name##_sm_90) { judge(#name, 90, reference_##name, links); } \
-    __attribute__((constructor)) static void corpus_register_##name(void) { corpus_names[corpus_count++] = #name; } \
+    __attribute__((constructor)) static void corpus_register_##name(void) { \
+        corpus_names[corpus_count++] = #name; \
+    } \
     static void reference_##name(void)
-#define CORPUS(name)         CORPUS_AS(TEST, name, 0)
-#define CORPUS_ALONE(name)   CORPUS_AS(TEST_ALONE, name, 0)                /* it breaks CUDA in its process */
-#define CORPUS_LINKED(name)  CORPUS_AS(TEST, name, 1)
-#define CORPUS_REFUSED(name) CORPUS_AS(TEST, name, 0) { CHECK(0 && "a host reference: the CPU device can run it now"); }
+#define CORPUS(name) CORPUS_AS(TEST, name, 0)
+#define CORPUS_ALONE(name) CORPUS_AS(TEST_ALONE, name, 0) /* it breaks CUDA in its process */
+#define CORPUS_LINKED(name) CORPUS_AS(TEST, name, 1)
+#define CORPUS_REFUSED(name) \
+    CORPUS_AS(TEST, name, 0) { CHECK(0 && "a host reference: the CPU device can run it now"); }
 
 /* Every text has a line, and every line has its texts and its tests. */
 TEST(status_is_complete) {
@@ -216,7 +235,8 @@ TEST(status_is_complete) {
             snprintf(path, sizeof path, "tests/device/corpus/ptx/%s.sm_%d.ptx", s.name, sm);
             there = access(path, R_OK) == 0;
             if (there == !strcmp(state, "-") && test_fail_at(__FILE__, __LINE__))
-                printf("%s is %s, but STATUS says %s\n", path, there ? "there" : "not there", state);
+                printf("%s is %s, but STATUS says %s\n", path, there ? "there" : "not there",
+                        state);
             if (!strcmp(state, "UNSUPPORTED") && !s.reason[0] && test_fail_at(__FILE__, __LINE__))
                 printf("STATUS gives no reason for %s\n", s.name);
             texts += there;
@@ -230,7 +250,7 @@ TEST(status_is_complete) {
     closedir(dir);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Common first kernels. */
 
 CORPUS(vector_add) {
@@ -307,22 +327,24 @@ CORPUS(matmul) {
     db = IN(b, 64 * 128);
     dc = OUT(float, 64 * 128);
     LAUNCH("matmul", d, da, db, dc, m, n, k);
-    c = BACK(float, dc, m * n);
-    for (i = 0; i < m; i++) for (j = 0; j < n; j++) {
-        float s = 0;
-        for (l = 0; l < 32; l++) s += l < k ? a[i * k + l] * b[l * n + j] : 0.0f;
-        SAME(i * n + j, c[i * n + j], s);
-    }
+    c = BACK(float, dc, m *n);
+    for (i = 0; i < m; i++)
+        for (j = 0; j < n; j++) {
+            float s = 0;
+            for (l = 0; l < 32; l++) s += l < k ? a[i * k + l] * b[l * n + j] : 0.0f;
+            SAME(i * n + j, c[i * n + j], s);
+        }
     n = 128;
     k = 64;
     d = GRID(2, 256);
     LAUNCH("sgemm", d, da, db, dc, n, k);
     c = BACK(float, dc, 64 * n);
-    for (i = 0; i < 64; i++) for (j = 0; j < n; j++) {
-        float s = 0;
-        for (l = 0; l < k; l++) s = fmaf(a[i * k + l], b[l * n + j], s);
-        SAME(i * n + j, c[i * n + j], s);
-    }
+    for (i = 0; i < 64; i++)
+        for (j = 0; j < n; j++) {
+            float s = 0;
+            for (l = 0; l < k; l++) s = fmaf(a[i * k + l], b[l * n + j], s);
+            SAME(i * n + j, c[i * n + j], s);
+        }
 }
 
 CORPUS(histogram) {
@@ -346,7 +368,7 @@ CORPUS(histogram) {
     df = IN(f, 2);
     de = IN(&e, 1);
     dout = OUT(int, 1);
-    LAUNCH("atomics", GRID(1, 1), dp, du, dq, df, de, dout);          /* one thread: its order is fixed */
+    LAUNCH("atomics", GRID(1, 1), dp, du, dq, df, de, dout); /* one thread: its order is fixed */
     o = BACK(int, dout, 1);
     q = BACK(int, dp, 8);
     EQ(0, o[0], 100 - 1 + 50 + 3 - 1 + 0 + 0x55 + 5 + 3 + 5);
@@ -372,7 +394,7 @@ CORPUS(histogram) {
     EQ(5, q[5], 63);
     EQ(6, q[6], 0x55);
     EQ(0, h[0], (3 + 64) % 8);
-    EQ(1, h[1], 5);                              /* of 64 steps down from 5, eight by eight */
+    EQ(1, h[1], 5); /* of 64 steps down from 5, eight by eight */
     EQ(0, b[0], 71);
     EQ(1, b[1], 2);
     EQ(2, b[2], 5);
@@ -384,15 +406,16 @@ CORPUS(histogram) {
 
 CORPUS(transpose) {
     int w = 70, h = 45, x, y;
-    float *a = NEW(float, w * h), *b;
+    float *a = NEW(float, w *h), *b;
     gpuexec_ptr in, out;
     gpuexec_dims d = { 3, 2, 1, 32, 8, 1, 0 };
     for (x = 0; x < w * h; x++) a[x] = (float)x;
     in = IN(a, w * h);
-    out = OUT(float, w * h);
+    out = OUT(float, w *h);
     LAUNCH("transpose", d, in, out, w, h);
-    b = BACK(float, out, w * h);
-    for (y = 0; y < h; y++) for (x = 0; x < w; x++) SAME(y * w + x, b[x * h + y], a[y * w + x]);
+    b = BACK(float, out, w *h);
+    for (y = 0; y < h; y++)
+        for (x = 0; x < w; x++) SAME(y * w + x, b[x * h + y], a[y * w + x]);
 }
 
 CORPUS(stencil) {
@@ -405,21 +428,31 @@ CORPUS(stencil) {
     in = IN(a, n);
     out = OUT(float, n);
     LAUNCH("stencil2d", d, in, out, w, h);
-    b = BACK(float, out, w * h);
-#define AT2(x, y) a[((y) < 0 ? 0 : (y) >= h ? h - 1 : (y)) * w + ((x) < 0 ? 0 : (x) >= w ? w - 1 : (x))]
-    for (y = 0; y < h; y++) for (x = 0; x < w; x++)
-        SAME(y * w + x, b[y * w + x],
-             0.5f * AT2(x, y) + 0.125f * (AT2(x - 1, y) + AT2(x + 1, y) + AT2(x, y - 1) + AT2(x, y + 1)));
+    b = BACK(float, out, w *h);
+#define AT2(x, y) \
+    a[((y) < 0 ? 0 : (y) >= h ? h - 1 : (y)) * w + ((x) < 0 ? 0 : (x) >= w ? w - 1 : (x))]
+    for (y = 0; y < h; y++)
+        for (x = 0; x < w; x++)
+            SAME(y * w + x, b[y * w + x],
+                    0.5f * AT2(x, y) +
+                            0.125f *
+                                    (AT2(x - 1, y) + AT2(x + 1, y) + AT2(x, y - 1) +
+                                            AT2(x, y + 1)));
     LAUNCH("stencil3d", e, in, out, nx, ny, nz);
     b = BACK(float, out, n);
-    for (z = 1; z < nz - 1; z++) for (y = 1; y < ny - 1; y++) for (x = 1; x < nx - 1; x++) {
-        int i = (z * ny + y) * nx + x;
-        SAME(i, b[i], a[i]
-             + 0.1f * (a[i - nx * ny] + a[i + nx * ny] + a[i - 1] + a[i + 1] + a[i - nx] + a[i + nx] - 6.0f * a[i]));
-    }
+    for (z = 1; z < nz - 1; z++)
+        for (y = 1; y < ny - 1; y++)
+            for (x = 1; x < nx - 1; x++) {
+                int i = (z * ny + y) * nx + x;
+                SAME(i, b[i],
+                        a[i] +
+                                0.1f *
+                                        (a[i - nx * ny] + a[i + nx * ny] + a[i - 1] + a[i + 1] +
+                                                a[i - nx] + a[i + nx] - 6.0f * a[i]));
+            }
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Cooperation of blocks, warps and grids. */
 
 CORPUS(grid_sync) {
@@ -434,17 +467,17 @@ CORPUS(grid_sync) {
     dx = IN(x, m);
     part = OUT(unsigned, 4);
     out = OUT(unsigned, 4 * 64);
-    CHECK_OK(gpuexec_launch_cooperative(gpuexec_kernel_get(run.mod, "gridsync"), run.stream, GRID(4, 64),
-                                        GPUEXEC_ARGS(da, db, n, iterations)));
-    CHECK_OK(gpuexec_launch_cooperative(gpuexec_kernel_get(run.mod, "grid_total"), run.stream, GRID(4, 64),
-                                        GPUEXEC_ARGS(dx, part, out, m)));
+    CHECK_OK(gpuexec_launch_cooperative(gpuexec_kernel_get(run.mod, "gridsync"), run.stream,
+            GRID(4, 64), GPUEXEC_ARGS(da, db, n, iterations)));
+    CHECK_OK(gpuexec_launch_cooperative(gpuexec_kernel_get(run.mod, "grid_total"), run.stream,
+            GRID(4, 64), GPUEXEC_ARGS(dx, part, out, m)));
     for (k = 0; k < iterations; k++) {
         for (i = 0; i < n; i++) b[i] = 0.5f * (a[i ? i - 1 : 0] + a[i < n - 1 ? i + 1 : i]);
         c = a;
         a = b;
         b = c;
     }
-    c = BACK(float, db, n);                                                 /* after an odd number of steps */
+    c = BACK(float, db, n); /* after an odd number of steps */
     for (i = 0; i < n; i++) SAME(i, c[i], a[i]);
     o = BACK(unsigned, out, 256);
     for (i = 0; i < 256; i++) EQ(i, o[i], total);
@@ -457,7 +490,7 @@ CORPUS(system_atomics) {
     double end = test_seconds() + 20;
     if (!CHECK(flag != NULL)) return;
     f = gpuexec_pinned_address((void *)(uintptr_t)flag);
-    gpuexec_kernel_get(run.mod, "spin");                         /* no module may be loaded while the handshake spins */
+    gpuexec_kernel_get(run.mod, "spin"); /* no module may be loaded while the handshake spins */
     gpuexec_kernel_get(run.mod, "locked_count");
     gpuexec_kernel_get(run.mod, "devatom");
     CHECK_OK(gpuexec_stream_sync(run.stream));
@@ -478,7 +511,7 @@ CORPUS(system_atomics) {
     EQ(0, BACK(int, p, 3)[0], 0);
     EQ(1, BACK(int, p, 3)[1], 192);
     EQ(2, BACK(int, p, 3)[2], 3 * 192);
-    one[0] = -1;                                                      /* makes the sum 0, and the lock free */
+    one[0] = -1; /* makes the sum 0, and the lock free */
     p = IN(one, 1);
     LAUNCH("devatom", GRID(1, 1), p);
     EQ(0, *BACK(int, p, 1), 1);
@@ -488,8 +521,8 @@ CORPUS(system_atomics) {
 CORPUS(locks) {
     unsigned zero[3] = { 0, 0, 0 }, *u;
     int state[2] = { 0, 0 }, n = 4000, i, k, *list, *x = NEW(int, n), want = 0, *m;
-    gpuexec_ptr d = IN(zero, 3), d1 = d + 4, d2 = d + 8, s = IN(state, 2), s1 = s + 4, l = OUT(int, 8 * 32), dx, part,
-                out, message, flag;
+    gpuexec_ptr d = IN(zero, 3), d1 = d + 4, d2 = d + 8, s = IN(state, 2), s1 = s + 4,
+                l = OUT(int, 8 * 32), dx, part, out, message, flag;
     LAUNCH("ticket_lock", GRID(3, 50), d, d1, d2);
     u = BACK(unsigned, d, 3);
     EQ(0, u[0], 150);
@@ -515,7 +548,8 @@ CORPUS(locks) {
     flag = ZEROS(int, 12);
     LAUNCH("pass_on", GRID(12, 32), message, flag);
     m = BACK(int, message, 12 * 32);
-    for (i = 0; i < 12; i++) for (k = 0; k < 32; k++) EQ(i * 32 + k, m[i * 32 + k], (i + 1) * k + i * (i + 1) / 2);
+    for (i = 0; i < 12; i++)
+        for (k = 0; k < 32; k++) EQ(i * 32 + k, m[i * 32 + k], (i + 1) * k + i * (i + 1) / 2);
 }
 
 CORPUS(cp_async) {
@@ -539,7 +573,8 @@ CORPUS(cp_async) {
     total = (n + 63) / 64;
     for (i = 0; i < 64; i++) {
         uint32_t sum = 0;
-        for (k = 0; k < total; k++) sum += (k * 64 + 63 - i < n ? (uint32_t)x[k * 64 + 63 - i] : 0) * (uint32_t)(k + 1);
+        for (k = 0; k < total; k++)
+            sum += (k * 64 + 63 - i < n ? (uint32_t)x[k * 64 + 63 - i] : 0) * (uint32_t)(k + 1);
         EQ(i, (uint32_t)o[i], sum);
     }
 }
@@ -754,7 +789,8 @@ CORPUS(warps) {
     int n = 64, i, l, *x = NEW(int, 256), *steps;
     unsigned *o;
     double *f;
-    gpuexec_ptr dx, out = OUT(unsigned, 9 * 64), shuffled = OUT(double, 5 * 64), walked = OUT(int, 256);
+    gpuexec_ptr dx, out = OUT(unsigned, 9 * 64), shuffled = OUT(double, 5 * 64),
+                    walked = OUT(int, 256);
     for (i = 0; i < 256; i++) x[i] = 1 + below(1000);
     dx = IN(x, 256);
     LAUNCH("votes", GRID(1, n), dx, out);
@@ -765,7 +801,8 @@ CORPUS(warps) {
     steps = BACK(int, walked, 256);
     for (i = 0; i < n; i++) {
         int w = i & ~31, any = 0, all = 1, k, odd, seven = (i & ~7) + i * 7 % 8;
-        unsigned ballot = 0, some = 0, six = 0, three = 0, add = 0, low = ~0u, high = 0, xors = 0, ands = ~0u, ors = 0;
+        unsigned ballot = 0, some = 0, six = 0, three = 0, add = 0, low = ~0u, high = 0, xors = 0,
+                 ands = ~0u, ors = 0;
         for (l = w; l < w + 32; l++) {
             unsigned u = (unsigned)x[l], bit = 1u << (l - w);
             ballot |= u & 1 ? bit : 0;
@@ -814,7 +851,7 @@ CORPUS(warps) {
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Calls, and memory of single threads. */
 
 static unsigned fib(unsigned n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
@@ -828,7 +865,8 @@ CORPUS(calls) {
     unsigned *u;
     float *f;
     double *d;
-    gpuexec_ptr dx, out = OUT(int, 64), du = OUT(unsigned, 64), df = OUT(float, 64), dd = OUT(double, 64);
+    gpuexec_ptr dx, out = OUT(int, 64), du = OUT(unsigned, 64), df = OUT(float, 64),
+                    dd = OUT(double, 64);
     int each = 16;
     for (i = 0; i < n * 16; i++) x[i] = below(1000);
     dx = IN(x, n * 16);
@@ -844,8 +882,17 @@ CORPUS(calls) {
     for (i = 0; i < n; i++) {
         int a = x[i], c = x[i] & 3;
         EQ(i, u[i], fib((unsigned)i % 12) * 1000 + ackermann((unsigned)i % 3, (unsigned)i % 4));
-        EQ(i, o[i], (c == 0 ? a + i : c == 1 ? a - i : c == 2 ? a * i : a < i ? a : i)
-           + (i % 4 == 0 ? i + 3 : i % 4 == 1 ? i - 3 : i % 4 == 2 ? i * 3 : i < 3 ? i : 3));
+        EQ(i, o[i],
+                (c == 0                  ? a + i
+                                : c == 1 ? a - i
+                                : c == 2 ? a * i
+                                : a < i  ? a
+                                         : i) +
+                        (i % 4 == 0                  ? i + 3
+                                        : i % 4 == 1 ? i - 3
+                                        : i % 4 == 2 ? i * 3
+                                        : i < 3      ? i
+                                                     : 3));
         SAME(i, f[i], i & 1 ? (float)i * (float)i : 3.0f * ((float)i + 1.0f) * ((float)i + 1.0f));
         SAME(i, d[i], i * 0.5 + 'x' + i * 4 + (i - 7) + 0.25);
     }
@@ -870,13 +917,14 @@ CORPUS(constants) {
     dv = IN(v, 256);
     db = IN(bytes, 64);
     dout = IN(before, 128);
-    for (k = 0; k < 2; k++) {                                /* with the initial values of the text, then with others */
+    for (k = 0; k < 2; k++) { /* with the initial values of the text, then with others */
         LAUNCH("convolve", gpuexec_grid_for((size_t)n, 64), dx, dy, n);
         y = BACK(float, dy, n);
         for (i = 0; i < n; i++) {
             float s = 0;
             int j;
-            for (j = -2; j <= 2; j++) if (i + j >= 0 && i + j < n) s = fmaf(w[j + 2], x[i + j], s);
+            for (j = -2; j <= 2; j++)
+                if (i + j >= 0 && i + j < n) s = fmaf(w[j + 2], x[i + j], s);
             SAME(i, y[i], s * 0.25f);
         }
         symbol = gpuexec_module_global_address(run.mod, "weights", &size);
@@ -890,15 +938,16 @@ CORPUS(constants) {
     LAUNCH("lookup", GRID(1, 64), dv, db, dout);
     o = BACK(int, dout, 128);
     for (i = 0; i < 64; i++) {
-        EQ(i, o[i], table[i & 3] + table[1 + (i & 1)] + v[4 * i] - v[4 * i + 1] + v[4 * i + 2] - v[4 * i + 3] + bytes[i]
-           + before[i] + names[i & 1][i % 5]);
+        EQ(i, o[i],
+                table[i & 3] + table[1 + (i & 1)] + v[4 * i] - v[4 * i + 1] + v[4 * i + 2] -
+                        v[4 * i + 3] + bytes[i] + before[i] + names[i & 1][i % 5]);
         EQ(i, o[i + 64], before[i + 64] + 1);
     }
 }
 
 CORPUS(local_arrays) {
-    static const unsigned char program[] = { 0, 1, 2, 5, 3, 10, 17, 4, 0, 8, 10, 3, 10, 2, 6, 7, 9, 1, 3, 5, 11, 2,
-                                             12 };
+    static const unsigned char program[] = { 0, 1, 2, 5, 3, 10, 17, 4, 0, 8, 10, 3, 10, 2, 6, 7, 9,
+        1, 3, 5, 11, 2, 12 };
     int n = 64, m = 20, length = sizeof program, i, k, *x = NEW(int, n), *o;
     gpuexec_ptr dx, dp = IN(program, sizeof program), out = OUT(int, 64);
     for (i = 0; i < n; i++) x[i] = below(200) - 100;
@@ -911,10 +960,22 @@ CORPUS(local_arrays) {
         for (pc = 0; pc < length; pc++) switch (program[pc]) {
             case 0: s[top++] = (uint32_t)x[i]; break;
             case 1: s[top++] = (uint32_t)i; break;
-            case 2: top--; s[top - 1] += s[top]; break;
-            case 3: top--; s[top - 1] *= s[top]; break;
-            case 4: top--; s[top - 1] -= s[top]; break;
-            case 5: s[top] = s[top - 1]; top++; break;
+            case 2:
+                top--;
+                s[top - 1] += s[top];
+                break;
+            case 3:
+                top--;
+                s[top - 1] *= s[top];
+                break;
+            case 4:
+                top--;
+                s[top - 1] -= s[top];
+                break;
+            case 5:
+                s[top] = s[top - 1];
+                top++;
+                break;
             case 6: {
                 uint32_t a = s[top - 1];
                 s[top - 1] = s[top - 2];
@@ -922,11 +983,13 @@ CORPUS(local_arrays) {
                 break;
             }
             case 7: s[top - 1] = 0 - s[top - 1]; break;
-            case 8: if ((int32_t)s[--top] < 0) pc += 2; break;
+            case 8:
+                if ((int32_t)s[--top] < 0) pc += 2;
+                break;
             case 9: s[top - 1] = (uint32_t)((int32_t)s[top - 1] >> 1); break;
             case 10: s[top++] = program[++pc]; break;
             default: s[top - 1] ^= 0x55; break;
-        }
+            }
         EQ(i, (uint32_t)o[i], s[top - 1]);
         x[i] = below(100);
     }
@@ -939,15 +1002,24 @@ CORPUS(local_arrays) {
         for (k = 0; k < m; k++) a[x[(i + k) % m] & 31] += k;
         for (k = 0; k < 35; k++) t[k] = a[k & 31] ^ k;
         for (k = 0; k < 32; k++) sum += a[k] * (k + 1);
-        EQ(i, o[i], sum + t[x[i] % 5 * 7 + i % 7] * 3 + (short)a[q] + (int)((float)a[q + 8] * 0.5f) + text[i % 16]);
+        EQ(i, o[i],
+                sum + t[x[i] % 5 * 7 + i % 7] * 3 + (short)a[q] + (int)((float)a[q + 8] * 0.5f) +
+                        text[i % 16]);
     }
 }
 
-typedef struct matrix { float m[16]; } matrix;
-typedef struct large { int v[1500]; } large;
+typedef struct matrix {
+    float m[16];
+} matrix;
+typedef struct large {
+    int v[1500];
+} large;
 CORPUS(structs) {
-    struct odd { char c[7]; } odd = { { 1, 2, 3, 4, 5, 6, 7 } };
-    unsigned char mixed[80] = { 0 };              /* as the device lays it out: the host's float4 need not be aligned */
+    struct odd {
+        char c[7];
+    } odd = { { 1, 2, 3, 4, 5, 6, 7 } };
+    /* as the device lays it out: the host's float4 need not be aligned */
+    unsigned char mixed[80] = { 0 };
     int i, n = 3000, k = 5, *v;
     matrix x;
     large *l = NEW(large, 1);
@@ -961,9 +1033,11 @@ CORPUS(structs) {
     long long u[64 * 2];
     signed char t[64 * 3];
     unsigned short w[64 * 4];
-    gpuexec_ptr din, dout = OUT(double, 64), df = OUT(float, 64), dv = OUT(float, 256), dl = OUT(int, 3000), dr, dq, de,
-                du, dt, dw;
-    struct f3 { float x, y, z; } f;
+    gpuexec_ptr din, dout = OUT(double, 64), df = OUT(float, 64), dv = OUT(float, 256),
+                     dl = OUT(int, 3000), dr, dq, de, du, dt, dw;
+    struct f3 {
+        float x, y, z;
+    } f;
     memcpy(&f, f3, sizeof f);
     mixed[0] = 7;
     memcpy(mixed + 8, &d, 8);
@@ -987,14 +1061,17 @@ CORPUS(structs) {
     for (i = 0; i < 192; i++) t[i] = (signed char)(below(20) - 10);
     din = IN(in, 64);
     {
-        struct { unsigned char bytes[80]; } m;
+        struct {
+            unsigned char bytes[80];
+        } m;
         memcpy(m.bytes, mixed, 80);
         LAUNCH("by_value", GRID(1, 64), c, m, odd, sh, x, b, f, din, dout);
     }
     o = BACK(double, dout, 64);
     for (i = 0; i < 64; i++)
-        SAME(i, o[i], 3 + 7 * 2 + 2.5 + s[i % 3] + 11 + 0.75 + 8.0 + 200 + odd.c[i % 7] - 5 + x.m[i % 4 * 4 + i / 4 % 4]
-             + 1000 + (2 * 3 - 4) + i);
+        SAME(i, o[i],
+                3 + 7 * 2 + 2.5 + s[i % 3] + 11 + 0.75 + 8.0 + 200 + odd.c[i % 7] - 5 +
+                        x.m[i % 4 * 4 + i / 4 % 4] + 1000 + (2 * 3 - 4) + i);
     LAUNCH("grid_constant", GRID(1, 64), x, k, df);
     g = BACK(float, df, 64);
     for (i = 0; i < 64; i++) SAME(i, g[i], x.m[i * k & 15]);
@@ -1010,8 +1087,9 @@ CORPUS(structs) {
         SAME(i, g[4 * i], (float)(r[4 * i] + r[4 * i + 1] * r[4 * i + 2] - r[4 * i + 3]));
         SAME(i, g[4 * i + 1], (float)(q[2 * i] * q[2 * i + 1]));
         SAME(i, g[4 * i + 2], (float)(e[2 * i] + e[2 * i + 1]));
-        SAME(i, g[4 * i + 3], (float)(u[2 * i] - u[2 * i + 1] + t[3 * i] * t[3 * i + 1] * t[3 * i + 2] + w[4 * i]
-                                      + w[4 * i + 1] - w[4 * i + 2] * w[4 * i + 3] % 77));
+        SAME(i, g[4 * i + 3],
+                (float)(u[2 * i] - u[2 * i + 1] + t[3 * i] * t[3 * i + 1] * t[3 * i + 2] +
+                        w[4 * i] + w[4 * i + 1] - w[4 * i + 2] * w[4 * i + 3] % 77));
     }
     LAUNCH("large_parameter", GRID(30, 100), *l, dl);
     v = BACK(int, dl, n);
@@ -1022,8 +1100,8 @@ CORPUS(volatiles) {
     int flag = 5, i, *o, *x = NEW(int, 256), sum = 0;
     unsigned *s;
     uint64_t *c;
-    gpuexec_ptr f = IN(&flag, 1), out = OUT(int, 8), dc = OUT(uint64_t, 32), ds = OUT(unsigned, 96), dx,
-                dout = OUT(int, 4);
+    gpuexec_ptr f = IN(&flag, 1), out = OUT(int, 8), dc = OUT(uint64_t, 32), ds = OUT(unsigned, 96),
+                dx, dout = OUT(int, 4);
     for (i = 0; i < 256; i++) x[i] = below(1000);
     dx = IN(x, 256);
     LAUNCH("handshake", GRID(1, 256), f, out);
@@ -1067,7 +1145,8 @@ static gpuexec_ptr printf_counts, printf_text;
 static void printf_say(void) { LAUNCH("say", GRID(1, 1), printf_counts, printf_text); }
 
 static void printf_each(void) {
-    CHECK_OK(gpuexec_launch(gpuexec_kernel_get(run.mod, "each"), run.stream, GRID(2, 16), GPUEXEC_NO_ARGS));
+    CHECK_OK(gpuexec_launch(
+            gpuexec_kernel_get(run.mod, "each"), run.stream, GRID(2, 16), GPUEXEC_NO_ARGS));
 }
 
 CORPUS(printf) {
@@ -1079,26 +1158,30 @@ CORPUS(printf) {
     got = printed(printf_say);
     counts = BACK(int, printf_counts, 9);
     for (i = 0; i < 9; i++) EQ(i, counts[i], arguments[i]);
-    snprintf(wanted, sizeof wanted, "plain\n%d|%i|%5d|%-5d|%05d|%+d|% d\n%u|%o|%x|%X|%#x|%#o|%c|%%\n"
-             "%f|%.3f|%10.2f|%-10.1f|%e|%.2E|%g|%G|%a\n"
-        "-1234567890123456789|18446744073709551615|123456789abcdef|77|5\nfrom memory|     right|left      |tru\n"
-        "%*d|%-*d|%%.*f|%%*.*f\n1 mixed 2.000000 z 3\ninf -inf 0.000000\n",
-        /* a GPU prints a precision of * unchanged */
-        -1, 2, 3, 4, 5, 6, 7, 4000000000u, 8u, 0xabcu, 0xdefu, 255u, 8u, 'q', 1.5, 3.14159, 2.5, 2.5, 12345.678,
-        0.00012, 1e10, 1e-10, 1.0, 6, 42, 6, 42);
+    snprintf(wanted, sizeof wanted,
+            "plain\n%d|%i|%5d|%-5d|%05d|%+d|% d\n%u|%o|%x|%X|%#x|%#o|%c|%%\n"
+            "%f|%.3f|%10.2f|%-10.1f|%e|%.2E|%g|%G|%a\n"
+            "-1234567890123456789|18446744073709551615|123456789abcdef|77|5\nfrom memory|     "
+            "right|left      |tru\n"
+            "%*d|%-*d|%%.*f|%%*.*f\n1 mixed 2.000000 z 3\ninf -inf 0.000000\n",
+            /* a GPU prints a precision of * unchanged */
+            -1, 2, 3, 4, 5, 6, 7, 4000000000u, 8u, 0xabcu, 0xdefu, 255u, 8u, 'q', 1.5, 3.14159, 2.5,
+            2.5, 12345.678, 0.00012, 1e10, 1e-10, 1.0, 6, 42, 6, 42);
     CHECK_STRING(got, wanted);
-    got = printed(printf_each);                                             /* the blocks can print in any order */
-    for (i = 0; i < 2; i++) for (k = 3; k < 16; k += 8) {
-        snprintf(wanted, sizeof wanted, "block %d thread %d\n", i, k);
-        CHECK_TEXT(got, wanted);
-    }
+    got = printed(printf_each); /* the blocks can print in any order */
+    for (i = 0; i < 2; i++)
+        for (k = 3; k < 16; k += 8) {
+            snprintf(wanted, sizeof wanted, "block %d thread %d\n", i, k);
+            CHECK_TEXT(got, wanted);
+        }
     CHECK_EQ(strlen(got), 4 * strlen("block 0 thread 3\n") + 2);
 }
 
 /* On a GPU the message also goes to stderr. */
 static gpuexec_ptr assert_values;
 static void assert_run(void) {
-    gpuexec_launch(gpuexec_kernel_get(run.mod, "chk"), run.stream, GRID(1, 4), GPUEXEC_ARGS(assert_values));
+    gpuexec_launch(gpuexec_kernel_get(run.mod, "chk"), run.stream, GRID(1, 4),
+            GPUEXEC_ARGS(assert_values));
     if (gpuexec_stream_sync(run.stream) == GPUEXEC_OK) printf("not stopped\n");
 }
 CORPUS_ALONE(assert) {
@@ -1137,7 +1220,7 @@ CORPUS(malloc) {
     for (round = 0; round < 2; round++) {
         LAUNCH("exhaust", GRID(1, 1), out);
         k = *BACK(int, out, 1);
-        CHECK(k >= 4 && k <= 8);                                            /* MiB of the 8 that the heap has */
+        CHECK(k >= 4 && k <= 8); /* MiB of the 8 that the heap has */
     }
 }
 
@@ -1151,13 +1234,14 @@ CORPUS_AS(TEST, debug, 0) {
     for (i = 0; i < 64; i++)
         for (k = sum[i] = 0; k < n; k++) {
             int *q = &p[(i + k) % n * 2];
-            if (q[0] % 2) sum[i] += q[0] * p[2 * k] + q[1] * p[2 * k + 1]; else sum[i] -= q[1];
+            if (q[0] % 2) sum[i] += q[0] * p[2 * k] + q[1] * p[2 * k + 1];
+            else sum[i] -= q[1];
         }
     for (i = 0; i < 64; i++) EQ(i, o[i], sum[i ^ 1] + sum[i ^ 2]);
 }
 CORPUS(lineinfo) { reference_debug(); }
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Integers. */
 
 __extension__ typedef __int128 int128;
@@ -1200,20 +1284,26 @@ CORPUS(integer64) {
         EQ(i, o[9 * n + i], (uint128)ux * uy >> 64);
         EQ(i, o[10 * n + i], (int64_t)sx * sy >> 32);
         EQ(i, o[11 * n + i], (uint64_t)wx * wy >> 32);
-        EQ(i, o[12 * n + i], (uint32_t)(((uint64_t)((int64_t)((int32_t)(wx << 8) >> 8) * ((int32_t)(wy << 8) >> 8)))
-                                        + (uint64_t)(wx & 0xffffff) * (wy & 0xffffff)));
+        EQ(i, o[12 * n + i],
+                (uint32_t)(((uint64_t)((int64_t)((int32_t)(wx << 8) >> 8) *
+                                   ((int32_t)(wy << 8) >> 8))) +
+                        (uint64_t)(wx & 0xffffff) * (wy & 0xffffff)));
         EQ(i, o[13 * n + i], (ux << (uy & 63)) ^ (uint64_t)(x >> (uy & 63)) ^ ux >> (uy & 63));
         EQ(i, o[14 * n + i], x < y ? x : y);
         EQ(i, o[15 * n + i],
-           (x < 0 ? 0 - ux : ux) + (uint32_t)((int64_t)sx > sy ? (int64_t)sx - sy : (int64_t)sy - sx));
+                (x < 0 ? 0 - ux : ux) +
+                        (uint32_t)((int64_t)sx > sy ? (int64_t)sx - sy : (int64_t)sy - sx));
         EQ(i, o[16 * n + i], (int64_t)(hx / hy));
-        EQ(i, o[17 * n + i], (uint32_t)((uint32_t)(((int64_t)sx + sy) >> 1) + (uint32_t)(((int64_t)sx + sy + 1) >> 1)
-                                        + (uint32_t)(((uint64_t)wx + wy) >> 1)));
+        EQ(i, o[17 * n + i],
+                (uint32_t)((uint32_t)(((int64_t)sx + sy) >> 1) +
+                        (uint32_t)(((int64_t)sx + sy + 1) >> 1) +
+                        (uint32_t)(((uint64_t)wx + wy) >> 1)));
     }
     o = BACK(int64_t, wide, 9 * n);
     for (i = 0; i < n; i++) {
-        int128 x = a[i], y = b[i], p = x * y, s = (int128)((uint128)p + ((uint128)x << 64) - (uint128)y),
-               q = s / (y * 3 + 1), r = s % (y * 3 + 1);
+        int128 x = a[i], y = b[i], p = x * y,
+               s = (int128)((uint128)p + ((uint128)x << 64) - (uint128)y), q = s / (y * 3 + 1),
+               r = s % (y * 3 + 1);
         uint128 u = (uint128)s / (uint64_t)(b[i] | 1);
         EQ(i, o[0 * n + i], p);
         EQ(i, o[1 * n + i], p >> 64);
@@ -1248,7 +1338,8 @@ static int leading(uint64_t x, int bits) {
 
 static int first_set(uint64_t x) {
     int n;
-    for (n = 0; n < 64; n++) if (x >> n & 1) return n + 1;
+    for (n = 0; n < 64; n++)
+        if (x >> n & 1) return n + 1;
     return 0;
 }
 
@@ -1266,7 +1357,8 @@ static uint32_t rotated(uint32_t x, int n) { return x >> n | x << (32 - n); }
 /* the position of the third set bit, counted from 0; all ones if there is none */
 static uint32_t third_set(uint32_t x) {
     int k, n = 0;
-    for (k = 0; k < 32; k++) if (x >> k & 1 && ++n == 3) return (uint32_t)k;
+    for (k = 0; k < 32; k++)
+        if (x >> k & 1 && ++n == 3) return (uint32_t)k;
     return ~0u;
 }
 
@@ -1277,7 +1369,8 @@ CORPUS(bits) {
     uint32_t *a = NEW(uint32_t, n), *b = NEW(uint32_t, n), *c, *m = NEW(uint32_t, 16 * 32), *digest;
     uint64_t *o;
     unsigned char *data = NEW(unsigned char, 64 * each);
-    gpuexec_ptr da, db, out = OUT(uint64_t, 14 * 256), dd, dc = OUT(uint32_t, 64), dm, dh = OUT(uint32_t, 8 * 32);
+    gpuexec_ptr da, db, out = OUT(uint64_t, 14 * 256), dd, dc = OUT(uint32_t, 64), dm,
+                        dh = OUT(uint32_t, 8 * 32);
     for (i = 0; i < n; i++) {
         a[i] = rnd() >> below(32);
         b[i] = rnd();
@@ -1289,7 +1382,7 @@ CORPUS(bits) {
     for (i = 0; i < 64 * each; i++) data[i] = (unsigned char)rnd();
     for (i = 0; i < 16 * 32; i++) m[i] = i < 16 ? 0 : rnd();
     m[0] = 0x80636261;
-    m[15] = 24u << 24;                                    /* "abc", padded: a known digest */
+    m[15] = 24u << 24; /* "abc", padded: a known digest */
     da = IN(a, n);
     db = IN(b, n);
     dd = IN(data, 64 * each);
@@ -1302,8 +1395,9 @@ CORPUS(bits) {
         uint32_t x = a[i], y = b[i], s = y & 31;
         uint64_t z = (uint64_t)x << 32 | y, w;
         double scaled, as_double;
-        EQ(i, o[0 * n + i], reversed(x, 32) ^ (uint64_t)popcount(x) << 32 ^ (uint64_t)leading(x, 32)
-           << 40 ^ (uint64_t)first_set(x) << 48);
+        EQ(i, o[0 * n + i],
+                reversed(x, 32) ^ (uint64_t)popcount(x) << 32 ^ (uint64_t)leading(x, 32) << 40 ^
+                        (uint64_t)first_set(x) << 48);
         EQ(i, o[1 * n + i], reversed(z, 64));
         EQ(i, o[2 * n + i], popcount(z) * 10000 + leading(z, 64) * 100 + first_set(z));
         EQ(i, o[3 * n + i], permuted(x, y, 0x3715) | (uint64_t)permuted(x, y, y) << 32);
@@ -1311,7 +1405,8 @@ CORPUS(bits) {
         w = (uint64_t)y << 32 | x;
         EQ(i, o[4 * n + i], (uint32_t)(w << k >> 32) | (uint64_t)(uint32_t)(w >> k) << 32);
         k = i % 48 > 32 ? 32 : i % 48;
-        EQ(i, o[5 * n + i], (uint32_t)(k == 32 ? x : w << k >> 32) | (uint64_t)(uint32_t)(w >> k) << 32);
+        EQ(i, o[5 * n + i],
+                (uint32_t)(k == 32 ? x : w << k >> 32) | (uint64_t)(uint32_t)(w >> k) << 32);
         EQ(i, o[6 * n + i], (x ^ y) & (x | ~y));
         EQ(i, o[7 * n + i], (int64_t)(int8_t)x + (int16_t)y + (uint8_t)(x >> 8));
         EQ(i, o[8 * n + i], x << s | x >> ((32 - s) & 31));
@@ -1319,18 +1414,22 @@ CORPUS(bits) {
         as_double = (double)z;
         memcpy(&w, &as_double, 8);
         EQ(i, o[10 * n + i], w);
-        EQ(i, o[11 * n + i], (uint32_t)lrintf((float)(int32_t)x * 0.001f) |
-           ((float)y >= 0x1p32f ? 0xffffffffull : (uint64_t)(uint32_t)(float)y) << 32);
-        EQ(i, o[12 * n + i], third_set(x) | (uint64_t)(x >> (y & 15) & ((1u << (y >> 16 & 15)) - 1)) << 32);
+        EQ(i, o[11 * n + i],
+                (uint32_t)lrintf((float)(int32_t)x * 0.001f) |
+                        ((float)y >= 0x1p32f ? 0xffffffffull : (uint64_t)(uint32_t)(float)y) << 32);
+        EQ(i, o[12 * n + i],
+                third_set(x) | (uint64_t)(x >> (y & 15) & ((1u << (y >> 16 & 15)) - 1)) << 32);
         scaled = (double)(int64_t)z * 0.37;
         EQ(i, o[13 * n + i],
-           (rounded_float(z) >= 0x1p64f ? UINT64_MAX : (uint64_t)rounded_float(z)) ^ (uint64_t)(int64_t)floor(scaled));
+                (rounded_float(z) >= 0x1p64f ? UINT64_MAX : (uint64_t)rounded_float(z)) ^
+                        (uint64_t)(int64_t)floor(scaled));
     }
     c = BACK(uint32_t, dc, 64);
     for (i = 0; i < 64; i++) {
         uint32_t crc = ~0u;
         for (k = 0; k < 8 * each; k++)
-            crc = ((crc ^ (uint32_t)data[i * each + k / 8] >> k % 8) & 1 ? 0xedb88320u : 0) ^ crc >> 1;
+            crc = ((crc ^ (uint32_t)data[i * each + k / 8] >> k % 8) & 1 ? 0xedb88320u : 0) ^
+                    crc >> 1;
         EQ(i, c[i], ~crc);
     }
     digest = BACK(uint32_t, dh, 8 * 32);
@@ -1370,13 +1469,16 @@ CORPUS(dp4a) {
     LAUNCH("simd", GRID(2, 128), da, db, out, n);
     o = BACK(uint32_t, out, 16 * n);
     for (i = 0; i < n; i++) {
-        uint32_t x = (uint32_t)a[i], y = (uint32_t)b[i], u4 = 7, lo = (uint32_t)-3, hi = 9, r[16] = { 0 };
+        uint32_t x = (uint32_t)a[i], y = (uint32_t)b[i], u4 = 7, lo = (uint32_t)-3, hi = 9,
+                 r[16] = { 0 };
         int64_t most;
         for (k = 0; k < 4; k++) {
-            int p = byte_of(x, k, 0), q = byte_of(y, k, 0), sp = byte_of(x, k, 1), sq = byte_of(y, k, 1), sh = 8 * k;
+            int p = byte_of(x, k, 0), q = byte_of(y, k, 0), sp = byte_of(x, k, 1),
+                sq = byte_of(y, k, 1), sh = 8 * k;
             dot += sp * sq;
             u4 += (uint32_t)(p * q);
-            if (k < 2) lo += (uint32_t)(word_of(x, k, 1) * sq); else hi += (uint32_t)word_of(x, k - 2, 0) * (uint32_t)q;
+            if (k < 2) lo += (uint32_t)(word_of(x, k, 1) * sq);
+            else hi += (uint32_t)word_of(x, k - 2, 0) * (uint32_t)q;
             r[3] |= (uint32_t)((p + q) & 255) << sh;
             r[5] |= (uint32_t)abs(p - q) << sh;
             r[6] |= (uint32_t)((sp > sq ? sp : sq) & 255) << sh;
@@ -1386,7 +1488,8 @@ CORPUS(dp4a) {
             r[11] |= (uint32_t)((p + q + 1) / 2) << sh;
         }
         for (k = 0; k < 2; k++) {
-            int p = word_of(x, k, 0), q = word_of(y, k, 0), sp = word_of(x, k, 1), sq = word_of(y, k, 1), sh = 16 * k;
+            int p = word_of(x, k, 0), q = word_of(y, k, 0), sp = word_of(x, k, 1),
+                sq = word_of(y, k, 1), sh = 16 * k;
             r[4] |= (uint32_t)((p - q) & 65535) << sh;
             r[7] |= (uint32_t)(p < q ? p : q) << sh;
             r[13] |= (uint32_t)((sp > sq ? sp : sq) & 65535) << sh;
@@ -1408,7 +1511,8 @@ CORPUS(carry) {
     int i, k, j;
     uint32_t *a = NEW(uint32_t, 128), *b = NEW(uint32_t, 128), *o, *s;
     uint64_t c = 0;
-    gpuexec_ptr da, db, out = OUT(uint32_t, 512), sum = OUT(uint32_t, 32), both = OUT(uint32_t, 128);
+    gpuexec_ptr da, db, out = OUT(uint32_t, 512), sum = OUT(uint32_t, 32),
+                        both = OUT(uint32_t, 128);
     for (i = 0; i < 128; i++) {
         a[i] = i % 3 ? rnd() : ~0u;
         b[i] = i % 5 ? ~a[i] : rnd();
@@ -1444,7 +1548,7 @@ CORPUS(carry) {
         c >>= 32;
     }
     o = BACK(uint32_t, both, 128);
-    for (i = 0; i < 32; i++) {                          /* the carry of a difference is set if there was no borrow */
+    for (i = 0; i < 32; i++) { /* the carry of a difference is set if there was no borrow */
         uint32_t x = a[i], y = b[i], carried = (uint64_t)x + y > ~0u;
         EQ(i, o[4 * i], x - y);
         EQ(i, o[4 * i + 1], x >= y);
@@ -1464,12 +1568,12 @@ CORPUS(inline_ptx) {
     LAUNCH("inline_ptx", GRID(1, 64), din, out, n);
     o = BACK(uint32_t, out, 19 * n);
     for (i = 0; i < n; i++) {
-        uint32_t a = in[4 * i], b = in[4 * i + 1], c = in[4 * i + 2], d = in[4 * i + 3], at = b & 31, len = c & 31, r,
-                 field;
+        uint32_t a = in[4 * i], b = in[4 * i + 1], c = in[4 * i + 2], d = in[4 * i + 3],
+                 at = b & 31, len = c & 31, r, field;
         int64_t s;
         r = (uint32_t)((uint64_t)a >> at & ((1ull << len) - 1));
         at = a & 31;
-        len = b & 31;                                      /* sign-extended; above the top bit are copies of the sign */
+        len = b & 31; /* sign-extended; above the top bit are copies of the sign */
         s = (int64_t)(int32_t)d >> at;
         field = len == 0 ? 0 : (uint32_t)((int64_t)((uint64_t)s << (64 - len)) >> (64 - len));
         EQ(i, o[0 * n + i], r ^ field);
@@ -1495,7 +1599,9 @@ CORPUS(inline_ptx) {
 
 CORPUS(random) {
     uint32_t key[2] = { 0xa4093822, 0x299f31d0 }, *o, inside = 0;
-    struct { uint32_t x, y; } k;
+    struct {
+        uint32_t x, y;
+    } k;
     int n = 64, i, j;
     gpuexec_ptr out = OUT(uint32_t, 4 * 32), count = ZEROS(uint32_t, 1);
     memcpy(&k, key, 8);
@@ -1506,8 +1612,8 @@ CORPUS(random) {
         uint32_t c[4] = { (uint32_t)i, 0, 0, 0 }, k0 = key[0], k1 = key[1];
         for (j = 0; j < 10; j++, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u) {
             uint64_t p = 0xd2511f53ull * c[0], q = 0xcd9e8d57ull * c[2];
-            uint32_t next[4] = { (uint32_t)(q >> 32) ^ c[1] ^ k0, (uint32_t)q, (uint32_t)(p >> 32) ^ c[3] ^ k1,
-                                 (uint32_t)p };
+            uint32_t next[4] = { (uint32_t)(q >> 32) ^ c[1] ^ k0, (uint32_t)q,
+                (uint32_t)(p >> 32) ^ c[3] ^ k1, (uint32_t)p };
             memcpy(c, next, sizeof c);
         }
         for (j = 0; j < 4; j++) EQ(4 * i + j, o[4 * i + j], c[j]);
@@ -1527,11 +1633,11 @@ CORPUS(random) {
     EQ(0, *BACK(uint32_t, count, 1), inside);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Floating point. */
 
-/* The value of a 16-bit format with `mantissa` mantissa bits and the least exponent `least` (1 - bias): decoded, and
-   rounded to nearest even. */
+/* The value of a 16-bit format with `mantissa` mantissa bits and the least exponent `least` (1 -
+   bias): decoded, and rounded to nearest even. */
 static double small_value(unsigned bits, int mantissa, int least) {
     int exponents = 15 - mantissa, e = (int)(bits >> mantissa & ((1u << exponents) - 1));
     double m = (double)(bits & ((1u << mantissa) - 1)), v;
@@ -1549,7 +1655,8 @@ static double small_rounded(double v, int mantissa, int least, double most, int 
     q = v / unit;
     r = (mode == 0 ? rint(q) : mode == 1 ? trunc(q) : mode == 2 ? floor(q) : ceil(q)) * unit;
     if (fabs(r) > most)
-        r = mode == 0 || (mode == 3 && r > 0) || (mode == 2 && r < 0) ? copysign(INFINITY, v) : copysign(most, v);
+        r = mode == 0 || (mode == 3 && r > 0) || (mode == 2 && r < 0) ? copysign(INFINITY, v)
+                                                                      : copysign(most, v);
     return r == 0 ? copysign(0.0, v) : r;
 }
 static double half_value(unsigned h) { return small_value(h, 10, -14); }
@@ -1563,9 +1670,10 @@ CORPUS(half) {
              *w = NEW(uint16_t, 4 * 64), *x = NEW(uint16_t, 64);
     float *f = NEW(float, n), *back, *y;
     int *q;
-    gpuexec_ptr da, db, dc, out = OUT(uint32_t, 14 * 128), df, dh = OUT(uint16_t, 7 * 128), dq = OUT(int, 3 * 128),
-                dback = OUT(float, 2 * 128), ds[3], dw, dx, dy = OUT(float, 4);
-    for (i = 0; i < 2 * n; i++) {                        /* moderate values, so that a double holds each exact result */
+    gpuexec_ptr da, db, dc, out = OUT(uint32_t, 14 * 128), df, dh = OUT(uint16_t, 7 * 128),
+                            dq = OUT(int, 3 * 128), dback = OUT(float, 2 * 128), ds[3], dw, dx,
+                            dy = OUT(float, 4);
+    for (i = 0; i < 2 * n; i++) { /* moderate values, so that a double holds each exact result */
         a[i] = (uint16_t)(0x2c00 + below(0x2000) + (below(2) << 15));
         b[i] = (uint16_t)(0x2c00 + below(0x2000) + (below(2) << 15));
         c[i] = (uint16_t)(0x2c00 + below(0x2000) + (below(2) << 15));
@@ -1587,33 +1695,42 @@ CORPUS(half) {
     LAUNCH("half2_math", GRID(1, 128), da, db, dc, out, n);
     LAUNCH("half_convert", GRID(1, 128), df, dh, dq, dback, n);
     o = BACK(uint16_t, out, 28 * n);
-#define LANE(row) half_value(o[2 * ((row) * n + i) + half])
-    for (i = 0; i < n; i++) for (half = 0; half < 2; half++) {
-        double p = half_value(a[2 * i + half]), r = half_value(b[2 * i + half]), s = half_value(c[2 * i + half]),
-               sum = half_rounded(p + r, 0), fused = half_rounded(p * r + s, 0);
-        SAME(i, LANE(0), sum);
-        SAME(i, LANE(1), half_rounded(p - r, 0));
-        SAME(i, LANE(2), half_rounded(p * r, 0));
-        SAME(i, LANE(3), fused);
-        SAME(i, LANE(4), p > r ? p : r);
-        SAME(i, LANE(5), p < r ? p : r);
-        SAME(i, LANE(6), -fabs(p));
-        SAME(i, LANE(7), p <= r ? 1.0 : 0.0);
-        SAME(i, LANE(8), sum > 1 ? 1 : sum > 0 ? sum : 0);
-        SAME(i, LANE(9), half ? r : p);
-        SAME(i, LANE(10), half_value(a[2 * i + 1 - half]));
-        SAME(i, LANE(11), half ? (a[2 * i] == b[2 * i] ? 1.0 : 0.0) : half_value(a[2 * i]) > half_value(b[2 * i]) ? 1.0
-             : 0.0);
-        SAME(i, LANE(12), floor(p));
-        SAME(i, LANE(13), fused > 0 ? fused : 0.0);
-    }
+#define LANE(row) half_value(o[2 * ((row)*n + i) + half])
+    for (i = 0; i < n; i++)
+        for (half = 0; half < 2; half++) {
+            double p = half_value(a[2 * i + half]), r = half_value(b[2 * i + half]),
+                   s = half_value(c[2 * i + half]), sum = half_rounded(p + r, 0),
+                   fused = half_rounded(p * r + s, 0);
+            SAME(i, LANE(0), sum);
+            SAME(i, LANE(1), half_rounded(p - r, 0));
+            SAME(i, LANE(2), half_rounded(p * r, 0));
+            SAME(i, LANE(3), fused);
+            SAME(i, LANE(4), p > r ? p : r);
+            SAME(i, LANE(5), p < r ? p : r);
+            SAME(i, LANE(6), -fabs(p));
+            SAME(i, LANE(7), p <= r ? 1.0 : 0.0);
+            SAME(i, LANE(8), sum > 1 ? 1 : sum > 0 ? sum : 0);
+            SAME(i, LANE(9), half ? r : p);
+            SAME(i, LANE(10), half_value(a[2 * i + 1 - half]));
+            SAME(i, LANE(11),
+                    half ? (a[2 * i] == b[2 * i] ? 1.0 : 0.0)
+                            : half_value(a[2 * i]) > half_value(b[2 * i]) ? 1.0
+                                                                          : 0.0);
+            SAME(i, LANE(12), floor(p));
+            SAME(i, LANE(13), fused > 0 ? fused : 0.0);
+        }
     o = BACK(uint16_t, dh, 7 * n);
     q = BACK(int, dq, 3 * n);
     back = BACK(float, dback, 2 * n);
     for (i = 0; i < n; i++) {
         double h = half_rounded((double)f[i], 0), u = floor(h);
         for (k = 0; k < 4; k++)
-            SAME(i, half_value(o[k * n + i]), half_rounded((double)f[i], k == 0 ? 0 : k == 1 ? 1 : k == 2 ? 3 : 2));
+            SAME(i, half_value(o[k * n + i]),
+                    half_rounded((double)f[i],
+                            k == 0           ? 0
+                                    : k == 1 ? 1
+                                    : k == 2 ? 3
+                                             : 2));
         for (k = 0; k < 2; k++) SAME(i, bf_value(o[(4 + k) * n + i]), bf_rounded((double)f[i], k));
         SAME(i, half_value(o[6 * n + i]), half_rounded(i * 37 - 5000, 0));
         EQ(i, q[0 * n + i], isinf(h) ? h > 0 ? INT_MAX : INT_MIN : (int)rint(h));
@@ -1622,7 +1739,7 @@ CORPUS(half) {
         SAME(i, (double)back[i], h);
         SAME(i, (double)back[n + i], bf_rounded((double)f[i], 0));
     }
-    for (i = 0; i < 2 * n; i++) {                                            /* now as bfloat16: from 2^-3 to 2^4 */
+    for (i = 0; i < 2 * n; i++) { /* now as bfloat16: from 2^-3 to 2^4 */
         a[i] = (uint16_t)(0x3e00 + below(0x380) + (below(2) << 15));
         b[i] = (uint16_t)(0x3e00 + below(0x380) + (below(2) << 15));
         c[i] = (uint16_t)(0x3e00 + below(0x380) + (below(2) << 15));
@@ -1632,17 +1749,20 @@ CORPUS(half) {
     dc = IN(c, 2 * n);
     LAUNCH("bfloat_math", GRID(1, 128), da, db, dc, out, n);
     o = BACK(uint16_t, out, 28 * n);
-    for (i = 0; i < n; i++) for (half = 0; half < 2; half++) {
-        double p = bf_value(a[2 * i + half]), r = bf_value(b[2 * i + half]), s = bf_value(c[2 * i + half]);
-        double got[6];
-        for (k = 0; k < 6; k++) got[k] = bf_value(o[2 * (k * n + i) + half]);
-        SAME(i, got[0], bf_rounded(p + r, 0));
-        SAME(i, got[1], bf_rounded(p * r, 0));
-        SAME(i, got[2], bf_rounded(p * r + s, 0));
-        SAME(i, got[3], p > r ? p : r);
-        SAME(i, got[4], bf_rounded(half ? (double)((float)r + 1.0f) : (double)((float)p * 0.3f), 0));
-        SAME(i, got[5], p > r ? 1.0 : 0.0);
-    }
+    for (i = 0; i < n; i++)
+        for (half = 0; half < 2; half++) {
+            double p = bf_value(a[2 * i + half]), r = bf_value(b[2 * i + half]),
+                   s = bf_value(c[2 * i + half]);
+            double got[6];
+            for (k = 0; k < 6; k++) got[k] = bf_value(o[2 * (k * n + i) + half]);
+            SAME(i, got[0], bf_rounded(p + r, 0));
+            SAME(i, got[1], bf_rounded(p * r, 0));
+            SAME(i, got[2], bf_rounded(p * r + s, 0));
+            SAME(i, got[3], p > r ? p : r);
+            SAME(i, got[4],
+                    bf_rounded(half ? (double)((float)r + 1.0f) : (double)((float)p * 0.3f), 0));
+            SAME(i, got[5], p > r ? 1.0 : 0.0);
+        }
     for (i = 0; i < 3; i++) ds[i] = ZEROS(uint32_t, 1);
     LAUNCH("half_atomics", GRID(2, 64), ds[0], ds[1], ds[2]);
     o = BACK(uint16_t, ds[0], 2);
@@ -1659,7 +1779,8 @@ CORPUS(half) {
     for (i = 0; i < 4; i++) {
         float s[32] = { 0 }, t[32];
         int o2;
-        for (k = 0; k < 64; k++) s[k / 8] = fmaf((float)half_value(w[64 * i + k]), (float)half_value(x[k]), s[k / 8]);
+        for (k = 0; k < 64; k++)
+            s[k / 8] = fmaf((float)half_value(w[64 * i + k]), (float)half_value(x[k]), s[k / 8]);
         for (o2 = 16; o2; o2 >>= 1) {
             for (k = 0; k < 32; k++) t[k] = s[k] + s[k ^ o2];
             memcpy(s, t, sizeof s);
@@ -1668,7 +1789,8 @@ CORPUS(half) {
     }
 }
 
-/* 8 bits: e4m3 has no infinities, and its highest mantissa at the top is the NaN; conversions saturate. */
+/* 8 bits: e4m3 has no infinities, and its highest mantissa at the top is the NaN; conversions
+   saturate. */
 static double fp8_value(unsigned v, int mantissa, int least) {
     int e = (int)(v >> mantissa & (0x7fu >> mantissa));
     double m = (double)(v & ((1u << mantissa) - 1)), r;
@@ -1680,7 +1802,8 @@ CORPUS(fp8) {
     int n = 200, i, k;
     float *x = NEW(float, 2 * n), *back[2];
     uint16_t *q[2];
-    gpuexec_ptr dx, d4 = OUT(uint16_t, 200), d5 = OUT(uint16_t, 200), b4 = OUT(float, 400), b5 = OUT(float, 400);
+    gpuexec_ptr dx, d4 = OUT(uint16_t, 200), d5 = OUT(uint16_t, 200), b4 = OUT(float, 400),
+                    b5 = OUT(float, 400);
     for (i = 0; i < 2 * n; i++) x[i] = between(-2, 2) * ldexpf(1, below(40) - 20);
     x[0] = 448;
     x[1] = 464;
@@ -1704,13 +1827,16 @@ CORPUS(fp8) {
     q[1] = BACK(uint16_t, d5, n);
     back[0] = BACK(float, b4, 2 * n);
     back[1] = BACK(float, b5, 2 * n);
-    for (i = 0; i < 2 * n; i++) for (k = 0; k < 2; k++) {
-        double most = k ? 57344 : 448, v = (double)x[i], w = isnan(v) ? v
-            : small_rounded(fabs(v) > most ? copysign(most, v) : v, k ? 2 : 3, k ? -14 : -6, most, 0);
-        unsigned code = (unsigned)q[k][i / 2] >> i % 2 * 8 & 255u;
-        SAME(i, fp8_value(code, k ? 2 : 3, k ? -14 : -6), w);
-        SAME(i, (double)back[k][i], w);
-    }
+    for (i = 0; i < 2 * n; i++)
+        for (k = 0; k < 2; k++) {
+            double most = k ? 57344 : 448, v = (double)x[i],
+                   w = isnan(v) ? v
+                                : small_rounded(fabs(v) > most ? copysign(most, v) : v, k ? 2 : 3,
+                                          k ? -14 : -6, most, 0);
+            unsigned code = (unsigned)q[k][i / 2] >> i % 2 * 8 & 255u;
+            SAME(i, fp8_value(code, k ? 2 : 3, k ? -14 : -6), w);
+            SAME(i, (double)back[k][i], w);
+        }
 }
 
 CORPUS(nbody) {
@@ -1742,16 +1868,42 @@ CORPUS(nbody) {
     }
 }
 
-/* ULP bounds: those of the CUDA C++ programming guide, plus a small amount for the host's own error where its reference
-   is not more accurate. */
+/* ULP bounds: those of the CUDA C++ programming guide, plus a small amount for the host's own error
+   where its reference is not more accurate. */
 CORPUS(math_float) {
-    static const struct { const char *name; double bound; } rows[28] = {
-        { "sin", 2 }, { "cos", 2 }, { "tan", 4 }, { "exp", 2 }, { "exp2", 2 }, { "log", 1 }, { "log2", 1 },
-        { "log10", 2 }, { "pow", 4 }, { "erf", 2 }, { "erfc", 4 }, { "tanh", 2 }, { "atan2", 3 }, { "asin", 4 },
-        { "acos", 2 }, { "atan", 2 }, { "cbrt", 1 }, { "hypot", 3 }, { "sinh", 3 }, { "cosh", 2 }, { "expm1", 2 },
-        { "log1p", 2 }, { "tgamma", 11 }, { "lgamma", 0 }, { "sin of large", 2 }, { "rsqrt", 2 }, { "exp10", 2 },
-        { "sinpi", 2 }
-        };
+    static const struct {
+        const char *name;
+        double bound;
+    } rows[28] = {
+        { "sin", 2 },
+        { "cos", 2 },
+        { "tan", 4 },
+        { "exp", 2 },
+        { "exp2", 2 },
+        { "log", 1 },
+        { "log2", 1 },
+        { "log10", 2 },
+        { "pow", 4 },
+        { "erf", 2 },
+        { "erfc", 4 },
+        { "tanh", 2 },
+        { "atan2", 3 },
+        { "asin", 4 },
+        { "acos", 2 },
+        { "atan", 2 },
+        { "cbrt", 1 },
+        { "hypot", 3 },
+        { "sinh", 3 },
+        { "cosh", 2 },
+        { "expm1", 2 },
+        { "log1p", 2 },
+        { "tgamma", 11 },
+        { "lgamma", 0 },
+        { "sin of large", 2 },
+        { "rsqrt", 2 },
+        { "exp10", 2 },
+        { "sinpi", 2 },
+    };
     int n = 256, i, k, e;
     float *a = NEW(float, n), *b = NEW(float, n), *o;
     gpuexec_ptr da, db, out = OUT(float, 32 * 256), fast = OUT(float, 11 * 256);
@@ -1766,17 +1918,21 @@ CORPUS(math_float) {
     for (i = 0; i < n; i++) {
         double x = (double)a[i], y = (double)b[i], p = (double)(fabsf(a[i]) + 1e-3f),
                u = (double)(a[i] / (1.0f + fabsf(a[i])));
-        double want[28] = { sin(x), cos(x), tan(x), exp(x * 0.25), exp2(x), log(p), log2(p), log10(p), pow(p, y),
-                            erf(x), erfc(u), tanh(x), atan2(x, y), asin(u), acos(u), atan(x),
+        double want[28] = { sin(x), cos(x), tan(x), exp(x * 0.25), exp2(x), log(p), log2(p),
+            log10(p), pow(p, y), erf(x), erfc(u), tanh(x), atan2(x, y), asin(u), acos(u), atan(x),
             cbrt(x), hypot(x, y), sinh(u), cosh(u), expm1(u), log1p(p), tgamma(p), lgamma(p),
-            sin((double)(a[i] * 100000.0f)), 1 / sqrt(p), pow(10, u), sin(3.14159265358979323846 * u) };
-        for (k = 0; k < 28; k++) if (rows[k].bound > 0)
-            near_at(__LINE__, rows[k].name, i, (long double)o[k * n + i], (long double)want[k], rows[k].bound, 24);
+            sin((double)(a[i] * 100000.0f)), 1 / sqrt(p), pow(10, u),
+            sin(3.14159265358979323846 * u) };
+        for (k = 0; k < 28; k++)
+            if (rows[k].bound > 0)
+                near_at(__LINE__, rows[k].name, i, (long double)o[k * n + i], (long double)want[k],
+                        rows[k].bound, 24);
         /* near the zeros of lgamma no relative bound holds */
         WITHIN(i, o[23 * n + i], want[23], 1e-5 + 5e-7 * fabs(want[23]));
     }
     for (i = 0; i < 40; i++) {
-        static const float odd[8] = { 0.0f, -0.0f, 1e-40f, -1e-42f, 1.0f, 0x1.fffffep127f, -0x1p-126f, 2.5f };
+        static const float odd[8] = { 0.0f, -0.0f, 1e-40f, -1e-42f, 1.0f, 0x1.fffffep127f,
+            -0x1p-126f, 2.5f };
         a[i] = odd[i % 8];
         b[i] = odd[i / 8];
     }
@@ -1794,7 +1950,7 @@ CORPUS(math_float) {
     o = BACK(float, out, 32 * n);
     for (i = 0; i < n; i++) {
         float x = a[i], y = b[i], p = fabsf(x), w = 0, m;
-#define ROW(k, want) SAME((k) * 1000 + i, (double)o[(k) * n + i], (double)(want))
+#define ROW(k, want) SAME((k)*1000 + i, (double)o[(k)*n + i], (double)(want))
         ROW(0, sqrtf(p));
         ROW(1, x / y);
         ROW(2, 1.0f / x);
@@ -1811,7 +1967,7 @@ CORPUS(math_float) {
         ROW(15, ldexpf(x, i % 300 - 150));
         m = frexpf(x, &e);
         ROW(16, m);
-        if (x != 0 || y != 0) {                            /* for zeros with different signs, C allows either result */
+        if (x != 0 || y != 0) { /* for zeros with different signs, C allows either result */
             ROW(12, fminf(x, y));
             ROW(13, fmaxf(x, y));
         }
@@ -1828,7 +1984,8 @@ CORPUS(math_float) {
         ROW(29, (float)((isnan(x) ? 1 : 0) + (isinf(x) ? 2 : 0) + (signbit(x) ? 4 : 0)));
         ROW(30, x > 0 ? x > 1 ? 1.0f : x : 0.0f);
         /* where a double holds the rounded value, or enough of it */
-        if (isfinite(x) && isfinite(y) && fabsf(x) < 1e6f && fabsf(x) > 1e-6f && fabsf(y) < 1e6f && fabsf(y) > 1e-6f) {
+        if (isfinite(x) && isfinite(y) && fabsf(x) < 1e6f && fabsf(x) > 1e-6f && fabsf(y) < 1e6f &&
+                fabsf(y) > 1e-6f) {
             double s = (double)x + (double)y, q = (double)x / (double)y, r = sqrt((double)p);
             float near = (float)s;
             ROW(23, fabs((double)near) > fabs(s) ? nextafterf(near, 0) : near);
@@ -1872,13 +2029,39 @@ CORPUS(math_float) {
 }
 
 CORPUS(math_double) {
-    static const struct { const char *name; double bound; } rows[28] = {
-        { "sin", 2 }, { "cos", 2 }, { "tan", 2 }, { "exp", 1 }, { "exp2", 1 }, { "log", 1 }, { "log2", 1 },
-        { "log10", 1 }, { "pow", 2 }, { "erf", 2 }, { "erfc", 5 }, { "tanh", 2 }, { "atan2", 2 }, { "asin", 2 },
-        { "acos", 2 }, { "atan", 2 }, { "cbrt", 1 }, { "hypot", 2 }, { "sinh", 2 }, { "cosh", 1 }, { "expm1", 1 },
-        { "log1p", 1 }, { "tgamma", 10 }, { "lgamma", 0 }, { "sin of large", 2 }, { "rsqrt", 1 }, { "exp10", 1 },
-        { "cospi", 2 }
-        };
+    static const struct {
+        const char *name;
+        double bound;
+    } rows[28] = {
+        { "sin", 2 },
+        { "cos", 2 },
+        { "tan", 2 },
+        { "exp", 1 },
+        { "exp2", 1 },
+        { "log", 1 },
+        { "log2", 1 },
+        { "log10", 1 },
+        { "pow", 2 },
+        { "erf", 2 },
+        { "erfc", 5 },
+        { "tanh", 2 },
+        { "atan2", 2 },
+        { "asin", 2 },
+        { "acos", 2 },
+        { "atan", 2 },
+        { "cbrt", 1 },
+        { "hypot", 2 },
+        { "sinh", 2 },
+        { "cosh", 1 },
+        { "expm1", 1 },
+        { "log1p", 1 },
+        { "tgamma", 10 },
+        { "lgamma", 0 },
+        { "sin of large", 2 },
+        { "rsqrt", 1 },
+        { "exp10", 1 },
+        { "cospi", 2 },
+    };
     int n = 256, i, k, e;
     double *a = NEW(double, n), *b = NEW(double, n), *o;
     gpuexec_ptr da, db, out = OUT(double, 28 * 256);
@@ -1891,17 +2074,20 @@ CORPUS(math_double) {
     LAUNCH("math_double", GRID(2, 128), da, db, out, n);
     o = BACK(double, out, 28 * n);
     for (i = 0; i < n; i++) {
-        long double x = (long double)a[i], y = (long double)b[i], p = (long double)(fabs(a[i]) + 1e-3),
+        long double x = (long double)a[i], y = (long double)b[i],
+                    p = (long double)(fabs(a[i]) + 1e-3),
                     u = (long double)(a[i] / (1.0 + fabs(a[i])));
-        long double want[28] = { sinl(x), cosl(x), tanl(x), expl(x), exp2l(x), logl(p), log2l(p), log10l(p), powl(p, y),
-                                 erfl(x), erfcl(u), tanhl(x), atan2l(x, y), asinl(u), acosl(u), atanl(x),
-            cbrtl(x), hypotl(x, y), sinhl(u), coshl(u),
-            expm1l(u), log1pl(p), tgammal(p), lgammal(p), sinl((long double)(a[i] * 1e12)), 1 / sqrtl(p), powl(10, u),
+        long double want[28] = { sinl(x), cosl(x), tanl(x), expl(x), exp2l(x), logl(p), log2l(p),
+            log10l(p), powl(p, y), erfl(x), erfcl(u), tanhl(x), atan2l(x, y), asinl(u), acosl(u),
+            atanl(x), cbrtl(x), hypotl(x, y), sinhl(u), coshl(u), expm1l(u), log1pl(p), tgammal(p),
+            lgammal(p), sinl((long double)(a[i] * 1e12)), 1 / sqrtl(p), powl(10, u),
             cosl(3.14159265358979323846264338327950288L * u) };
-        for (k = 0; k < 28; k++) {    /* + 0.51: the guide's bounds are whole numbers relative to a rounded reference */
+        /* + 0.51: the guide's bounds are whole numbers relative to a rounded reference */
+        for (k = 0; k < 28; k++) {
             if (k == 27 && fabsl(want[k]) < 0.1L) WITHIN(i, o[k * n + i], want[k], 1e-16);
             else if (rows[k].bound > 0)
-                near_at(__LINE__, rows[k].name, i, (long double)o[k * n + i], want[k], rows[k].bound + 0.51, 53);
+                near_at(__LINE__, rows[k].name, i, (long double)o[k * n + i], want[k],
+                        rows[k].bound + 0.51, 53);
         }
         WITHIN(i, o[23 * n + i], want[23], 1e-14 + 1e-15 * (double)fabsl(want[23]));
     }
@@ -1922,7 +2108,7 @@ CORPUS(math_double) {
     o = BACK(double, out, 28 * n);
     for (i = 0; i < n; i++) {
         double x = a[i], y = b[i], p = fabs(x), m;
-#define ROW(k, want) SAME((k) * 1000 + i, o[(k) * n + i], want)
+#define ROW(k, want) SAME((k)*1000 + i, o[(k)*n + i], want)
         ROW(0, sqrt(p));
         ROW(1, x / y);
         ROW(2, 1.0 / x);
@@ -1947,7 +2133,8 @@ CORPUS(math_double) {
         ROW(18, (double)(float)x);
         /* the remainder of the nearest result, computed with fma, shows on which side it is */
         if (p > 1e-3 && p < 1e6 && fabs(y) > 1e-3 && fabs(y) < 1e6) {
-            double s = x + y, t = s - x, err = (x - (s - t)) + (y - t), q = x / y, r = sqrt(p), f = (double)(float)x;
+            double s = x + y, t = s - x, err = (x - (s - t)) + (y - t), q = x / y, r = sqrt(p),
+                   f = (double)(float)x;
             ROW(19, err < 0 ? nextafter(s, -(double)INFINITY) : s);
             s = x * y;
             err = fma(x, y, -s);
@@ -1973,31 +2160,33 @@ CORPUS(fft) {
     dx = IN(x, 1024);
     LAUNCH("fft", GRID(2, 128), dx, dy);
     y = BACK(float, dy, 1024);
-    for (block = 0; block < 2; block++) for (k = 0; k < 256; k++) {
-        double re = 0, im = 0;
-        for (i = 0; i < 256; i++) {
-            double angle = -2 * 3.14159265358979323846 * (i * k % 256) / 256, a = (double)x[512 * block + 2 * i],
-                   b = (double)x[512 * block + 2 * i + 1];
-            re += a * cos(angle) - b * sin(angle);
-            im += a * sin(angle) + b * cos(angle);
+    for (block = 0; block < 2; block++)
+        for (k = 0; k < 256; k++) {
+            double re = 0, im = 0;
+            for (i = 0; i < 256; i++) {
+                double angle = -2 * 3.14159265358979323846 * (i * k % 256) / 256,
+                       a = (double)x[512 * block + 2 * i], b = (double)x[512 * block + 2 * i + 1];
+                re += a * cos(angle) - b * sin(angle);
+                im += a * sin(angle) + b * cos(angle);
+            }
+            WITHIN(256 * block + k, y[512 * block + 2 * k], re, 2e-5);
+            WITHIN(256 * block + k, y[512 * block + 2 * k + 1], im, 2e-5);
         }
-        WITHIN(256 * block + k, y[512 * block + 2 * k], re, 2e-5);
-        WITHIN(256 * block + k, y[512 * block + 2 * k + 1], im, 2e-5);
-    }
 }
 
 CORPUS(graph) {
-    int rows = 60, i, k, level = 3, queued = 20, zero = 0, n, *start = NEW(int, 61), *column = NEW(int, 3000),
-        *distance = NEW(int, 60), *queue = NEW(int, 20), *after, *next;
+    int rows = 60, i, k, level = 3, queued = 20, zero = 0, n, *start = NEW(int, 61),
+        *column = NEW(int, 3000), *distance = NEW(int, 60), *queue = NEW(int, 20), *after, *next;
     double *value = NEW(double, 3000), *x = NEW(double, 60), *y;
-    gpuexec_ptr ds, dc, dv, dx, dy = OUT(double, 60), dd, dq, dnext = OUT(int, 60), dn = IN(&zero, 1);
+    gpuexec_ptr ds, dc, dv, dx, dy = OUT(double, 60), dd, dq, dnext = OUT(int, 60),
+                                dn = IN(&zero, 1);
     for (i = 0; i < rows; i++) {
         start[i + 1] = start[i] + below(49);
         for (k = start[i]; k < start[i + 1]; k++) {
             column[k] = below(rows);
             value[k] = below(100) * 0.5;
         }
-        x[i] = below(64) * 0.25;                                              /* exact in any order */
+        x[i] = below(64) * 0.25; /* exact in any order */
         distance[i] = i < 30 ? 2 : -1;
         if (i < queued) queue[i] = i;
     }
@@ -2018,14 +2207,15 @@ CORPUS(graph) {
     after = BACK(int, dd, rows);
     n = *BACK(int, dn, 1);
     next = BACK(int, dnext, n);
-    for (k = 0; k < start[queued]; k++) if (distance[column[k]] < 0) {
-        distance[column[k]] = level;
-        n--;
-    }
+    for (k = 0; k < start[queued]; k++)
+        if (distance[column[k]] < 0) {
+            distance[column[k]] = level;
+            n--;
+        }
     EQ(0, n, 0);
     for (i = 0; i < rows; i++) EQ(i, after[i], distance[i]);
     n = *BACK(int, dn, 1);
-    for (i = 0; i < n; i++) {                                        /* each once */
+    for (i = 0; i < n; i++) { /* each once */
         EQ(i, distance[next[i]], level);
         distance[next[i]] = 99;
     }
@@ -2055,13 +2245,15 @@ CORPUS(softmax) {
         for (i = 0; i < n; i++) {
             double v = ((double)r[i] - mean) / sqrt(square + 1e-5),
                    want = 0.5 * v * (1 + tanh(0.7978845608 * (v + 0.044715 * v * v * v)));
-            WITHIN(i, y[row * n + i], exp((double)r[i] - most) / sum, 2e-6 * exp((double)r[i] - most) / sum + 1e-12);
+            WITHIN(i, y[row * n + i], exp((double)r[i] - most) / sum,
+                    2e-6 * exp((double)r[i] - most) / sum + 1e-12);
             WITHIN(i, g[row * n + i], want, 2e-6 + 2e-6 * fabs(want));
         }
     }
 }
 
-/* 64 threads add 1, the one of the other stream 2, and, after them, 4 threads of the tail launch 3 each. */
+/* 64 threads add 1, the one of the other stream 2, and, after them, 4 threads of the tail launch 3
+   each. */
 CORPUS_LINKED(dynamic_parallelism) {
     gpuexec_ptr p = OUT(int, 2);
     const int zero[2] = { 0, -1 };
@@ -2071,7 +2263,7 @@ CORPUS_LINKED(dynamic_parallelism) {
     EQ(1, BACK(int, p, 2)[1], 0);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Texts that the CPU device does not support, and reports. */
 
 CORPUS_REFUSED(wmma)

@@ -1,10 +1,21 @@
-/* fatbin.c - fatbins, built here byte by byte as nvcc 13 builds them: the CPU device takes the PTX in them. */
+/* fatbin.c - fatbins, built here byte by byte as nvcc 13 builds them: the CPU device takes the PTX
+   in them. */
 #include "../../test.h"
 #include <dlfcn.h>
 #include <sys/resource.h>
 
-enum { PTX = 1, CUBIN = 2, LTO = 8, PLAIN = 0x11, LZ4 = 0x2011, ZSTD = 0x8011, THIS_ONLY = 0x100000,
-       FAMILY = 0x200000, ROOM = 16384, ENTRY = 80 };
+enum {
+    PTX = 1,
+    CUBIN = 2,
+    LTO = 8,
+    PLAIN = 0x11,
+    LZ4 = 0x2011,
+    ZSTD = 0x8011,
+    THIS_ONLY = 0x100000,
+    FAMILY = 0x200000,
+    ROOM = 16384,
+    ENTRY = 80
+};
 
 static unsigned char made[ROOM];
 static size_t at;
@@ -20,26 +31,28 @@ static void begin(void) {
 /* Text as LZ4 and as zstd store what they do not shorten. */
 static size_t pack(unsigned flags, const char *text, size_t n, unsigned char *to) {
     size_t head = 0, left = n - 15;
-    if (flags & 0x2000) {                                        /* n literals: 15 in the token, then up to 255 each */
+    if (flags & 0x2000) { /* n literals: 15 in the token, then up to 255 each */
         to[head++] = 0xF0;
         for (; left >= 255; left -= 255) to[head++] = 255;
         to[head++] = (unsigned char)left;
-    } else if (flags & 0x8000) {                                 /* one segment, 4 bytes of size; one last raw block */
+    } else if (flags & 0x8000) { /* one segment, 4 bytes of size; one last raw block */
         memcpy(to, "\x28\xB5\x2F\xFD\xA0", 5);
         for (head = 5; head < 9; head++) to[head] = (unsigned char)(n >> 8 * (head - 5));
-        for (head = 9; head < 12; head++) to[head] = (unsigned char)((n << 3 | 1) >> 8 * (head - 9));
+        for (head = 9; head < 12; head++)
+            to[head] = (unsigned char)((n << 3 | 1) >> 8 * (head - 9));
     }
     memcpy(to + head, text, n);
     return head + n;
 }
 static void add(unsigned kind, unsigned arch, unsigned flags, const char *text) {
-    const size_t n = strlen(text) + 1, packed = pack(flags, text, n, made + at + ENTRY), payload = (packed + 7) / 8 * 8;
+    const size_t n = strlen(text) + 1, packed = pack(flags, text, n, made + at + ENTRY),
+                 payload = (packed + 7) / 8 * 8;
     put(at, 2, kind);
     put(at + 2, 2, 0x101);
     put(at + 4, 4, ENTRY);
     put(at + 8, 8, payload);
-    put(at + 20, 4, 64);                                         /* where the place of the options of PTX is: none */
-    put(at + 26, 2, 7);                                          /* PTX of version 7.0 */
+    put(at + 20, 4, 64); /* where the place of the options of PTX is: none */
+    put(at + 26, 2, 7);  /* PTX of version 7.0 */
     put(at + 28, 4, arch);
     put(at + 40, 8, flags);
     if (flags & (0x2000 | 0x8000)) {
@@ -50,25 +63,28 @@ static void add(unsigned kind, unsigned arch, unsigned flags, const char *text) 
     at += ENTRY + payload;
     put(8, 8, at - 16);
 }
-static const char *text(unsigned value) {                        /* a kernel "e" that stores the value */
+static const char *text(unsigned value) { /* a kernel "e" that stores the value */
     static char made_text[700];
-    snprintf(made_text, sizeof made_text, ".version 7.0\n.target sm_70\n.address_size 64\n"
-             ".visible .entry e(.param .u64 to) {\n    .reg .b64 %%p;\n    ld.param.u64 %%p, [to];\n"
-             "    st.global.u32 [%%p], %u;\n    ret;\n}\n", value);
+    snprintf(made_text, sizeof made_text,
+            ".version 7.0\n.target sm_70\n.address_size 64\n"
+            ".visible .entry e(.param .u64 to) {\n    .reg .b64 %%p;\n    ld.param.u64 %%p, [to];\n"
+            "    st.global.u32 [%%p], %u;\n    ret;\n}\n",
+            value);
     return made_text;
 }
 static unsigned value_of(gpuexec_context ctx, gpuexec_module mod) {
     gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr    p = gpuexec_alloc(ctx, 4);
-    unsigned       x = 0;
-    CHECK_OK(gpuexec_launch(gpuexec_kernel_get(mod, "e"), s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p)));
+    gpuexec_ptr p = gpuexec_alloc(ctx, 4);
+    unsigned x = 0;
+    CHECK_OK(gpuexec_launch(
+            gpuexec_kernel_get(mod, "e"), s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p)));
     CHECK_OK(gpuexec_copy_out(s, &x, p, 4));
     CHECK_OK(gpuexec_stream_sync(s));
     return x;
 }
 static int can_unpack(unsigned flags) {
-    return !on_cpu_device() || !(flags & 0xA000)
-        || dlopen(flags & 0x2000 ? "liblz4.so.1" : "libzstd.so.1", RTLD_NOW) != NULL;
+    return !on_cpu_device() || !(flags & 0xA000) ||
+            dlopen(flags & 0x2000 ? "liblz4.so.1" : "libzstd.so.1", RTLD_NOW) != NULL;
 }
 #define DAMAGED(...) \
     CHECK_NOT_MADE(gpuexec_module_load(ctx, made, at, NULL), GPUEXEC_BAD_IMAGE, __VA_ARGS__)
@@ -76,7 +92,7 @@ static int can_unpack(unsigned flags) {
 TEST(ptx_in_every_form) {
     static const unsigned flags[] = { PLAIN, LZ4, ZSTD };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_linker  l;
+    gpuexec_linker l;
     unsigned i;
     for (i = 0; i < 3; i++) {
         if (!can_unpack(flags[i])) SKIP("no library that decompresses");
@@ -112,8 +128,9 @@ TEST(nothing_for_this_device) {
     int i;
     if (!on_cpu_device()) SKIP("written for compute capability 9.0");
     begin();
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, made, at, NULL), GPUEXEC_IMAGE_TOO_NEW, "contains nothing");
-    for (i = 0; i < 2; i++) {                                    /* each part is listed once */
+    CHECK_NOT_MADE(
+            gpuexec_module_load(ctx, made, at, NULL), GPUEXEC_IMAGE_TOO_NEW, "contains nothing");
+    for (i = 0; i < 2; i++) { /* each part is listed once */
         add(CUBIN, 75, PLAIN, "123456789");
         add(PTX, 120, PLAIN, text(1));
         add(PTX, 80, PLAIN | THIS_ONLY, text(1));
@@ -122,18 +139,20 @@ TEST(nothing_for_this_device) {
         add(99, 90, PLAIN, "12345");
     }
     CHECK_NOT_MADE(gpuexec_module_load(ctx, made, at, NULL), GPUEXEC_IMAGE_TOO_NEW,
-                   "has no code for device 0 (compute capability 9.0)", "code=[sm_90,compute_90]",
-                   "It contains a cubin for sm_75 (for another major version), PTX for compute_120 (newer than the "
-                   "device), PTX for compute_80a (only for this architecture), PTX for compute_80f (for another major "
-                   "version), LTO-IR for lto_90 (to be linked by nvJitLink), a part for_90 (of an unknown kind) (");
-    CHECK_TEXT(gpuexec_error_text(), "a cubin for sm_75, 16 bytes", "an entry of unknown kind 99");    /* the log */
+            "has no code for device 0 (compute capability 9.0)", "code=[sm_90,compute_90]",
+            "It contains a cubin for sm_75 (for another major version), PTX for compute_120 (newer "
+            "than the device), PTX for compute_80a (only for this architecture), PTX for "
+            "compute_80f (for another major version), LTO-IR for lto_90 (to be linked by "
+            "nvJitLink), a part for_90 (of an unknown kind) (");
+    /* the log */
+    CHECK_TEXT(gpuexec_error_text(), "a cubin for sm_75, 16 bytes", "an entry of unknown kind 99");
     begin();
     for (i = 0; i < 40; i++) add(CUBIN, (unsigned)(200 + i), PLAIN, "1");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, made, at, NULL), GPUEXEC_IMAGE_TOO_NEW,
-                   "sm_231 (newer than the device) (GPUEXEC");
+            "sm_231 (newer than the device) (GPUEXEC");
 }
 
-/* --- several images ----------------------------------------------------------------------------------------------- */
+/* --- several images --------------------------------------------------------------------------- */
 
 /* A cubin's header without a section: of CUDA 12 (abi 7) or 13 (abi 8). */
 static const void *cubin(unsigned abi, unsigned arch, int this_only) {
@@ -157,7 +176,8 @@ static const char *text_for(const char *target, unsigned value) {
     memcpy(strstr(p, "sm_70"), target, 5);
     return p;
 }
-static unsigned loaded(gpuexec_context ctx, const gpuexec_image *images, size_t count, const char *log) {
+static unsigned loaded(
+        gpuexec_context ctx, const gpuexec_image *images, size_t count, const char *log) {
     gpuexec_module mod = gpuexec_module_load_best(ctx, images, count, NULL);
     CHECK_MADE(mod);
     CHECK_TEXT(gpuexec_module_log(mod), log);
@@ -174,16 +194,18 @@ TEST(best_of_several_images) {
     images[2].data = newest = text_for("sm_75", 75), images[2].bytes = strlen(newest);
     images[3].data = cubin(7, 50, 0), images[3].name = "old.cubin";
     images[4].data = newest, images[4].name = "same";
-    CHECK_EQ(loaded(ctx, images, 5, "\"new.cubin\": a cubin for sm_255 (newer than the device); \"old.cubin\": a cubin "
-                                    "for sm_50 (for another major version)\n"), 75);
+    CHECK_EQ(loaded(ctx, images, 5,
+                     "\"new.cubin\": a cubin for sm_255 (newer than the device); \"old.cubin\": a "
+                     "cubin for sm_50 (for another major version)\n"),
+            75);
     CHECK_EQ(loaded(ctx, images, 2, "new.cubin"), 70);
     CHECK_EQ(loaded(ctx, images + 1, 1, ""), 70);
-    begin();                                                     /* a fatbin counts as its best part */
+    begin(); /* a fatbin counts as its best part */
     add(PTX, 75, PLAIN, text_for("sm_75", 1));
     add(PTX, 120, PLAIN, text_for("sm_75", 2));
     images[4].data = made, images[4].bytes = at;
     CHECK_EQ(loaded(ctx, images + 3, 2, "old.cubin"), 1);
-    CHECK_EQ(loaded(ctx, images, 5, "old.cubin"), 75);           /* the first of two equal ones */
+    CHECK_EQ(loaded(ctx, images, 5, "old.cubin"), 75); /* the first of two equal ones */
 }
 
 /* What fits, but is refused by the driver. */
@@ -198,18 +220,22 @@ TEST(images_that_the_driver_refuses) {
     images[1].data = future = strdup(text_for("sm_75", 1)), images[1].name = "future.ptx";
     memcpy(strstr(future, "7.0"), "9.9", 3);
     images[2].data = text_for("sm_70", 70);
-    CHECK_EQ(loaded(ctx, images + 1, 2, "\"future.ptx\": PTX for compute_75 (the driver returned "
-                                        "CUDA_ERROR_UNSUPPORTED_PTX_VERSION)"), 70);
-    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images + 1, 1, NULL), GPUEXEC_IMAGE_TOO_NEW, "none of 1 image has",
-                   "\"future.ptx\": PTX for", "nvcc -ptx -arch=compute_75");
-    if (on_cpu_device()) {                                       /* a GPU may accept a cubin that is only a header */
+    CHECK_EQ(loaded(ctx, images + 1, 2,
+                     "\"future.ptx\": PTX for compute_75 (the driver returned "
+                     "CUDA_ERROR_UNSUPPORTED_PTX_VERSION)"),
+            70);
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images + 1, 1, NULL), GPUEXEC_IMAGE_TOO_NEW,
+            "none of 1 image has", "\"future.ptx\": PTX for", "nvcc -ptx -arch=compute_75");
+    if (on_cpu_device()) { /* a GPU may accept a cubin that is only a header */
         CHECK_EQ(loaded(ctx, images, 3, "a (the driver returned CUDA_ERROR_"), 70);
-        CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, NULL), GPUEXEC_IMAGE_TOO_NEW, "none of 2 images has "
-                       "code for device 0 (compute", "\"this.cubin\": a cubin for sm_", "; \"future.ptx\": PTX for");
+        CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, NULL), GPUEXEC_IMAGE_TOO_NEW,
+                "none of 2 images has code for device 0 (compute",
+                "\"this.cubin\": a cubin for sm_", "; \"future.ptx\": PTX for");
     }
-    images[1].data = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry e() { nothing; }\n";
-    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images + 1, 2, NULL), GPUEXEC_BAD_IMAGE, "\"future.ptx\" is PTX that "
-                   "does not compile");
+    images[1].data =
+            ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry e() { nothing; }\n";
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images + 1, 2, NULL), GPUEXEC_BAD_IMAGE,
+            "\"future.ptx\" is PTX that does not compile");
     free(future);
 }
 
@@ -220,17 +246,24 @@ TEST(wrong_lists_of_images) {
     memset(images, 0, sizeof images);
     memset(&desc, 0, sizeof desc);
     images[0].data = text_for("sm_70", 1);
-    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "the list of images is NULL");
-    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 0, NULL), GPUEXEC_BAD_ARGUMENT, "number of images is 0");
-    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, (size_t)-1, NULL), GPUEXEC_BAD_ARGUMENT, "number of images");
-    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, NULL), GPUEXEC_BAD_ARGUMENT, "images[1] is NULL");
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT,
+            "the list of images is NULL");
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 0, NULL), GPUEXEC_BAD_ARGUMENT,
+            "number of images is 0");
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, (size_t)-1, NULL), GPUEXEC_BAD_ARGUMENT,
+            "number of images");
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, NULL), GPUEXEC_BAD_ARGUMENT,
+            "images[1] is NULL");
     images[1].data = cubin(7, 90, 0), images[1].bytes = 40;
     desc.name = "all";
-    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, &desc), GPUEXEC_BAD_IMAGE, "\"all\" is a truncated cubin");
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, &desc), GPUEXEC_BAD_IMAGE,
+            "\"all\" is a truncated cubin");
     images[1].data = "\177ELF, or not", images[1].bytes = 12, images[1].name = "host.o";
-    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, NULL), GPUEXEC_BAD_IMAGE, "\"host.o\" is an ELF file");
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, NULL), GPUEXEC_BAD_IMAGE,
+            "\"host.o\" is an ELF file");
     desc.start_canary = 1;
-    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, &desc), GPUEXEC_BAD_ARGUMENT, "was not zero-initialized");
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, &desc), GPUEXEC_BAD_ARGUMENT,
+            "was not zero-initialized");
 }
 
 TEST(damaged) {
@@ -288,14 +321,15 @@ TEST(damaged_and_compressed) {
 
 TEST_ALONE(no_library_that_decompresses) {
     static const unsigned flags[] = { LZ4, ZSTD };
-    static const char *const package[] = { "install the package liblz4-1", "install the package libzstd1" };
+    static const char *const package[] = { "install the package liblz4-1",
+        "install the package libzstd1" };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     struct rlimit files, none;
     unsigned i;
     if (!on_cpu_device()) SKIP("a GPU's driver needs none");
     CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0);
     none = files;
-    none.rlim_cur = 0;                                           /* so that no library can be opened */
+    none.rlim_cur = 0; /* so that no library can be opened */
     for (i = 0; i < 2; i++) {
         gpuexec_module mod;
         begin();
@@ -309,16 +343,22 @@ TEST_ALONE(no_library_that_decompresses) {
     }
 }
 
-typedef struct wrapper { unsigned magic, version; const void *data, *more; } wrapper;
+typedef struct wrapper {
+    unsigned magic, version;
+    const void *data, *more;
+} wrapper;
 
 /* Through the driver's calls that gpuexec does not use. */
 TEST(wrappers_and_libraries) {
-    static const char calls[] = ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func put(.param .u64 to);\n"
-        ".visible .entry e(.param .u64 to) {\n    .reg .b64 %p; .param .u64 at;\n    ld.param.u64 %p, [to];\n"
-        "    st.param.u64 [at], %p;\n    call put, (at);\n    ret;\n}\n";
-    static const char called[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-        ".visible .func put(.param .u64 to) {\n    .reg .b64 %p;\n    ld.param.u64 %p, [to];\n"
-        "    st.u32 [%p], 77;\n    ret;\n}\n";
+    static const char calls[] =
+            ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func put(.param .u64 to);\n"
+            ".visible .entry e(.param .u64 to) {\n    .reg .b64 %p; .param .u64 at;\n    "
+            "ld.param.u64 %p, [to];\n"
+            "    st.param.u64 [at], %p;\n    call put, (at);\n    ret;\n}\n";
+    static const char called[] =
+            ".version 7.0\n.target sm_70\n.address_size 64\n"
+            ".visible .func put(.param .u64 to) {\n    .reg .b64 %p;\n    ld.param.u64 %p, [to];\n"
+            "    st.u32 [%p], 77;\n    ret;\n}\n";
     static unsigned char first[ROOM];
     driver_calls cu;
     const char *path = getenv("GPUEXEC_DRIVER");
@@ -351,7 +391,7 @@ TEST(wrappers_and_libraries) {
     if (libraries) {
         CHECK_EQ(cu.cuLibraryLoadData(&mod, made, NULL, NULL, 0, NULL, NULL, 0), 0);
         CHECK_EQ(cu.cuLibraryGetKernel(&kernel, mod, "e"), 0);
-        begin();                                                 /* fails late, as on a GPU */
+        begin(); /* fails late, as on a GPU */
         CHECK_EQ(cu.cuLibraryLoadData(&mod, made, NULL, NULL, 0, NULL, NULL, 0), 0);
         CHECK_EQ(cu.cuLibraryGetKernel(&kernel, mod, "e"), 209);
     }

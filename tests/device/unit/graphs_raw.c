@@ -1,46 +1,60 @@
-/* graphs_raw.c - graphs from stream captures through the driver's own calls: what they compute when they are launched
-   repeatedly, while they run, over several streams, threads and devices, with memory that they allocate, after an
-   update. What the calls refuse is in ../probe. The suite keeps the CPU device faithful, and shows what the library
-   can rely on. */
+/* graphs_raw.c - graphs from stream captures through the driver's own calls: what they compute when
+   they are launched repeatedly, while they run, over several streams, threads and devices, with
+   memory that they allocate, after an update. What the calls refuse is in ../probe. The suite keeps
+   the CPU device faithful, and shows what the library can rely on. */
 #include "../../test.h"
 
-typedef unsigned long long ptr;                      /* CUdeviceptr */
+typedef unsigned long long ptr; /* CUdeviceptr */
 enum { INVALID_VALUE = 1, NOT_READY = 600, UNSUPPORTED = 900, INVALIDATED, UPDATE_FAILURE = 910 };
-enum { GLOBAL, THREAD_LOCAL, RELAXED };              /* CUstreamCaptureMode */
-enum { KERNEL, MEMCPY, MEMSET, HOST_FUNCTION, EMPTY = 5 };         /* CUgraphNodeType */
+enum { GLOBAL, THREAD_LOCAL, RELAXED };                    /* CUstreamCaptureMode */
+enum { KERNEL, MEMCPY, MEMSET, HOST_FUNCTION, EMPTY = 5 }; /* CUgraphNodeType */
 enum { TIMES = 100, THREADS = 4, WORDS = 1024 };
 
-typedef struct kernel_params {                       /* CUDA_KERNEL_NODE_PARAMS_v1 */
-    void    *function;
+/* CUDA_KERNEL_NODE_PARAMS_v1 */
+typedef struct kernel_params {
+    void *function;
     unsigned grid[3], block[3], shared;
-    void   **params, **extra;
+    void **params, **extra;
 } kernel_params;
-typedef struct memset_params { ptr to; size_t pitch; unsigned value, element; size_t width, height; } memset_params;
-typedef struct host_params { void (*function)(void *); void *user; } host_params;
-typedef struct update_result { int result; void *node, *from; } update_result;
+typedef struct memset_params {
+    ptr to;
+    size_t pitch;
+    unsigned value, element;
+    size_t width, height;
+} memset_params;
+typedef struct host_params {
+    void (*function)(void *);
+    void *user;
+} host_params;
+typedef struct update_result {
+    int result;
+    void *node, *from;
+} update_result;
 
 
 static driver_calls cu;
 
 static const char text[] =
-    ".version 6.0\n.target sm_70\n.address_size 64\n"
-    ".visible .entry nop() { ret; }\n"
-    ".visible .entry gate(.param .u64 word) {\n"                   /* waits until *word is not 0 */
-    "    .reg .pred %p; .reg .u32 %r; .reg .u64 %a; ld.param.u64 %a, [word];\n"
-    "AGAIN: ld.volatile.u32 %r, [%a]; setp.eq.u32 %p, %r, 0; @%p bra AGAIN; ret;\n}\n"
-    /* *to = *to * 3 + by: another order gives another result */
-    ".visible .entry step(.param .u64 to, .param .u32 by) {\n"
-    "    .reg .u32 %r, %b; .reg .u64 %a; ld.param.u64 %a, [to]; ld.param.u32 %b, [by]; ld.volatile.u32 %r, [%a];\n"
-    "    mad.lo.u32 %r, %r, 3, %b; st.volatile.u32 [%a], %r; ret;\n}\n"
-    /* *to = *a + *b * 7 */
-    ".visible .entry join(.param .u64 to, .param .u64 a, .param .u64 b) {\n"
-    "    .reg .u32 %r, %s; .reg .u64 %t, %a, %b; ld.param.u64 %t, [to]; ld.param.u64 %a, [a]; ld.param.u64 %b, [b];\n"
-    "    ld.volatile.u32 %r, [%a]; ld.volatile.u32 %s, [%b]; mad.lo.u32 %r, %s, 7, %r; st.volatile.u32 [%t], %r; "
-    "ret;\n}\n";
+        ".version 6.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry nop() { ret; }\n"
+        ".visible .entry gate(.param .u64 word) {\n" /* waits until *word is not 0 */
+        "    .reg .pred %p; .reg .u32 %r; .reg .u64 %a; ld.param.u64 %a, [word];\n"
+        "AGAIN: ld.volatile.u32 %r, [%a]; setp.eq.u32 %p, %r, 0; @%p bra AGAIN; ret;\n}\n"
+        /* *to = *to * 3 + by: another order gives another result */
+        ".visible .entry step(.param .u64 to, .param .u32 by) {\n"
+        "    .reg .u32 %r, %b; .reg .u64 %a; ld.param.u64 %a, [to]; ld.param.u32 %b, [by]; "
+        "ld.volatile.u32 %r, [%a];\n"
+        "    mad.lo.u32 %r, %r, 3, %b; st.volatile.u32 [%a], %r; ret;\n}\n"
+        /* *to = *a + *b * 7 */
+        ".visible .entry join(.param .u64 to, .param .u64 a, .param .u64 b) {\n"
+        "    .reg .u32 %r, %s; .reg .u64 %t, %a, %b; ld.param.u64 %t, [to]; ld.param.u64 %a, [a]; "
+        "ld.param.u64 %b, [b];\n"
+        "    ld.volatile.u32 %r, [%a]; ld.volatile.u32 %s, [%b]; mad.lo.u32 %r, %s, 7, %r; "
+        "st.volatile.u32 [%t], %r; ret;\n}\n";
 
 static void *context, *module, *nop, *gate, *step, *join;
-static ptr   data;                                   /* WORDS words of device memory */
-static uint32_t *pinned;                             /* and of pinned memory */
+static ptr data;         /* WORDS words of device memory */
+static uint32_t *pinned; /* and of pinned memory */
 
 /* What a test needs on the current context. */
 static void load(void) {
@@ -78,8 +92,8 @@ static void finish(void) {
     cu.cuCtxSetCurrent(NULL);
 }
 
-static ptr   word(unsigned i) { return data + 4 * i; }
-static void *new_stream(void) {                      /* does not synchronize with the legacy stream */
+static ptr word(unsigned i) { return data + 4 * i; }
+static void *new_stream(void) { /* does not synchronize with the legacy stream */
     void *s = NULL;
     CHECK_EQ(cu.cuStreamCreate(&s, 1), 0);
     return s;
@@ -100,7 +114,7 @@ static void *made(void *graph) {
     CHECK_EQ(cu.cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
     return exec;
 }
-static void *exec_of(void *graph) {                  /* the graph itself is no longer needed */
+static void *exec_of(void *graph) { /* the graph itself is no longer needed */
     void *exec = made(graph);
     CHECK_EQ(cu.cuGraphDestroy(graph), 0);
     return exec;
@@ -121,18 +135,21 @@ static void do_join(void *s, ptr to, ptr a, ptr b) {
     params[2] = &b;
     one_thread(join, s, params);
 }
-static void wait_for(void *s, void *other, void *event) {          /* work on s comes after that on the other stream */
+/* work on s comes after that on the other stream */
+static void wait_for(void *s, void *other, void *event) {
     CHECK_EQ(cu.cuEventRecord(event, other), 0);
     CHECK_EQ(cu.cuStreamWaitEvent(s, event, 0), 0);
 }
-static void fill(void *s, ptr to, uint32_t value) { CHECK_EQ(cu.cuMemsetD32Async(to, value, 1, s), 0); }
+static void fill(void *s, ptr to, uint32_t value) {
+    CHECK_EQ(cu.cuMemsetD32Async(to, value, 1, s), 0);
+}
 static uint32_t value_of(ptr at) {
     uint32_t value = 0;
     CHECK_EQ(cu.cuMemcpyDtoH_v2(&value, at, 4), 0);
     return value;
 }
-static void close_gate(void *s, unsigned i) {        /* a kernel that waits for open_gate(i) */
-    ptr   at = (ptr)(uintptr_t)&pinned[i];
+static void close_gate(void *s, unsigned i) { /* a kernel that waits for open_gate(i) */
+    ptr at = (ptr)(uintptr_t)&pinned[i];
     void *params[1];
     params[0] = &at;
     one_thread(gate, s, params);
@@ -148,7 +165,7 @@ static void count_up(void *n) { ++*(uint32_t *)n; }
 /* ---- what replays compute ---- */
 
 TEST(a_graph_repeats_what_was_captured) {
-    void    *s, *x, *g;
+    void *s, *x, *g;
     uint32_t calls = 0, expected = 0, i;
     START();
     s = new_stream();
@@ -164,9 +181,9 @@ TEST(a_graph_repeats_what_was_captured) {
     CHECK_EQ(count(g), 6);
     x = exec_of(g);
     CHECK_EQ(cu.cuStreamSynchronize(s), 0);
-    CHECK_EQ(value_of(word(0)), 1);                               /* nothing of the capture ran */
+    CHECK_EQ(value_of(word(0)), 1); /* nothing of the capture ran */
     CHECK_EQ(cu.cuGraphUpload(x, s), 0);
-    for (i = 0, expected = 1; i < TIMES; i++) {                    /* launched again while it runs */
+    for (i = 0, expected = 1; i < TIMES; i++) { /* launched again while it runs */
         CHECK_EQ(cu.cuGraphLaunch(x, s), 0);
         expected = (expected * 3 + 1) * 3 + 2;
     }
@@ -180,7 +197,7 @@ TEST(a_graph_repeats_what_was_captured) {
 }
 
 TEST(forked_streams_join_before_the_next_node) {
-    void    *s, *t, *u, *e, *f, *x;
+    void *s, *t, *u, *e, *f, *x;
     uint32_t i, a = 1, b, c, sum = 0;
     START();
     s = new_stream();
@@ -206,7 +223,7 @@ TEST(forked_streams_join_before_the_next_node) {
     x = exec_of(end(s));
     CHECK_EQ(cu.cuStreamSynchronize(s), 0);
     for (i = 0; i < TIMES; i++) {
-        CHECK_EQ(cu.cuGraphLaunch(x, i % 2 ? s : t), 0);           /* one launch does not overlap the next */
+        CHECK_EQ(cu.cuGraphLaunch(x, i % 2 ? s : t), 0); /* one launch does not overlap the next */
         a = a * 3 + 1;
         b = a * 3 + 2;
         c = (a * 3 + 3) * 3 + 4;
@@ -218,10 +235,11 @@ TEST(forked_streams_join_before_the_next_node) {
     finish();
 }
 
-/* Also with the cross-device edge in both directions, and another launch on the other device's stream. */
+/* Also with the cross-device edge in both directions, and another launch on the other device's
+   stream. */
 TEST_MULTI(a_graph_spans_two_devices) {
-    void    *s, *t, *e, *f, *x, *contexts[2] = { NULL, NULL }, *modules[2], *steps[2];
-    ptr      there = 0, here;
+    void *s, *t, *e, *f, *x, *contexts[2] = { NULL, NULL }, *modules[2], *steps[2];
+    ptr there = 0, here;
     uint32_t i, a = 0, b = 0;
     START();
     if (gpuexec_device_count() < 2) {
@@ -273,7 +291,7 @@ TEST_MULTI(a_graph_spans_two_devices) {
 /* A copy reads and writes the host's memory when the graph runs, pageable memory, too. */
 TEST(a_captured_copy_reads_when_it_runs) {
     uint32_t from = 5, to = 0, i;
-    void    *s, *x;
+    void *s, *x;
     START();
     s = new_stream();
     begin(s);
@@ -293,7 +311,7 @@ TEST(a_captured_copy_reads_when_it_runs) {
 
 /* n values, the sums of 4 blocks, the sum of all: from this word on. */
 static void *total_at(void *s, void *total, unsigned at, const uint32_t *values, unsigned n) {
-    ptr   in = word(at), shares = word(at + n), sum = word(at + n + 8);
+    ptr in = word(at), shares = word(at + n), sum = word(at + n + 8);
     void *params[4];
     params[0] = &in;
     params[1] = &shares;
@@ -309,7 +327,7 @@ static void *total_at(void *s, void *total, unsigned at, const uint32_t *values,
 TEST(cooperative_grids_repeat) {
     enum { N = 300, HALF = 512 };
     uint32_t values[N], i, round;
-    void    *s, *t, *a, *b, *mod = NULL, *total = NULL;
+    void *s, *t, *a, *b, *mod = NULL, *total = NULL;
     START();
     CHECK_EQ(cu.cuModuleLoad(&mod, "kernels/grid_sum.ptx"), 0);
     CHECK_EQ(cu.cuModuleGetFunction(&total, mod, "grid_sum"), 0);
@@ -322,7 +340,7 @@ TEST(cooperative_grids_repeat) {
         values[0] = round;
         CHECK_EQ(cu.cuGraphLaunch(a, s), 0);
         CHECK_EQ(cu.cuGraphLaunch(a, s), 0);
-        CHECK_EQ(cu.cuGraphLaunch(b, t), 0);                       /* at the same time */
+        CHECK_EQ(cu.cuGraphLaunch(b, t), 0); /* at the same time */
         CHECK_EQ(cu.cuCtxSynchronize(), 0);
         CHECK_EQ(value_of(word(N + 8)), round + N * (N - 1) / 2);
         CHECK_EQ(value_of(word(HALF + N + 8)), round + N * (N - 1) / 2);
@@ -354,7 +372,7 @@ TEST(an_executable_graph_needs_only_its_kernels_and_memory) {
     CHECK_EQ(cu.cuEventDestroy_v2(e), 0);
     CHECK_EQ(cu.cuStreamDestroy_v2(s), 0);
     CHECK_EQ(cu.cuGraphLaunch(x, t), 0);
-    CHECK_EQ(cu.cuGraphExecDestroy(x), 0);                         /* while it runs */
+    CHECK_EQ(cu.cuGraphExecDestroy(x), 0); /* while it runs */
     CHECK_EQ(cu.cuGraphLaunch(y, t), 0);
     CHECK_EQ(cu.cuStreamDestroy_v2(t), 0);
     CHECK_EQ(cu.cuCtxSynchronize(), 0);
@@ -377,7 +395,7 @@ TEST(a_busy_graph_is_launched_again_and_destroyed) {
     CHECK_EQ(cu.cuGraphLaunch(x, s), 0);
     CHECK_EQ(cu.cuGraphLaunch(x, t), 0);
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);
-    test_sleep_ms(20);                               /* not order: it could be done too early */
+    test_sleep_ms(20); /* not order: it could be done too early */
     CHECK_EQ(cu.cuStreamQuery(s), NOT_READY);
     CHECK_EQ(cu.cuStreamQuery(t), NOT_READY);
     open_gate(8);
@@ -415,7 +433,7 @@ TEST(an_unloaded_module_remains_in_the_graph) {
 /* The context of captures, of graphs and of launches that run is destroyed. */
 TEST(a_context_ends_with_all_of_it) {
     void *own = NULL, *s, *t, *u, *e, *g, *h, *x, *y;
-    int   state = 77;
+    int state = 77;
     START();
     CHECK_EQ(cu.cuModuleUnload(module), 0);
     CHECK_EQ(cu.cuMemFree_v2(data), 0);
@@ -442,12 +460,12 @@ TEST(a_context_ends_with_all_of_it) {
     CHECK_EQ(cu.cuGraphLaunch(y, u), 0);
     CHECK_EQ(cu.cuCtxDestroy_v2(own), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(context), 0);
-    load();                                          /* no capture is left that forbids it */
-    if (on_cpu_device()) {                           /* not tried on a GPU */
+    load();                /* no capture is left that forbids it */
+    if (on_cpu_device()) { /* not tried on a GPU */
         s = new_stream();
         CHECK(cu.cuGraphLaunch(x, s) != 0);
         CHECK(cu.cuGraphInstantiateWithFlags(&y, g, 0) != 0);
-        CHECK_EQ(cu.cuGraphDestroy(g), 0);           /* but cuGraphExecDestroy(x) would hang on a GPU */
+        CHECK_EQ(cu.cuGraphDestroy(g), 0); /* but cuGraphExecDestroy(x) would hang on a GPU */
         CHECK_EQ(cu.cuGraphDestroy(h), 0);
     }
     finish();
@@ -473,18 +491,18 @@ TEST(external_events_connect_a_graph_with_other_work) {
     close_gate(t, 9);
     CHECK_EQ(cu.cuEventRecord(in, t), 0);
     CHECK_EQ(cu.cuGraphLaunch(x, s), 0);
-    CHECK_EQ(cu.cuStreamWaitEvent(t, out, 0), 0);                  /* of this launch */
+    CHECK_EQ(cu.cuStreamWaitEvent(t, out, 0), 0); /* of this launch */
     CHECK_EQ(cu.cuMemcpyAsync(word(1), word(0), 4, t), 0);
-    test_sleep_ms(20);                               /* not order: it could be done too early */
+    test_sleep_ms(20); /* not order: it could be done too early */
     CHECK_EQ(cu.cuEventQuery(out), NOT_READY);
     open_gate(9);
     CHECK_EQ(cu.cuStreamSynchronize(t), 0);
     CHECK_EQ(cu.cuEventQuery(out), 0);
-    CHECK_EQ(cu.cuStreamQuery(s), NOT_READY);                      /* the graph still runs */
+    CHECK_EQ(cu.cuStreamQuery(s), NOT_READY); /* the graph still runs */
     open_gate(8);
     CHECK_EQ(cu.cuStreamSynchronize(s), 0);
     CHECK_EQ(value_of(word(1)), 4);
-    CHECK_EQ(cu.cuGraphExecDestroy(x), 0);                         /* before its events */
+    CHECK_EQ(cu.cuGraphExecDestroy(x), 0); /* before its events */
     finish();
 }
 
@@ -504,7 +522,7 @@ static void *stepping(void *s, void *t, void *e, uint32_t by, int t_first) {
 
 /* The order of calls on different streams may differ: nodes are paired by their edges. */
 TEST(an_update_changes_later_launches) {
-    void         *s, *t, *e, *x, *other, *first;
+    void *s, *t, *e, *x, *other, *first;
     update_result info;
     START();
     if (!cu.cuGraphExecUpdate_v2) {
@@ -519,7 +537,7 @@ TEST(an_update_changes_later_launches) {
     first = stepping(s, t, e, 10, 0);
     x = made(first);
     other = stepping(s, t, e, 20, 1);
-    CHECK_EQ(cu.cuGraphLaunch(x, s), 0);                           /* waits for the gate */
+    CHECK_EQ(cu.cuGraphLaunch(x, s), 0); /* waits for the gate */
     CHECK_EQ(cu.cuGraphExecUpdate_v2(x, other, &info), 0);
     CHECK_EQ(info.result, 0);
     CHECK_EQ(cu.cuGraphDestroy(other), 0);
@@ -530,7 +548,7 @@ TEST(an_update_changes_later_launches) {
     CHECK_EQ(value_of(word(1)), 11 * 3 + 21);
     CHECK_EQ(value_of(word(2)), 12 * 3 + 22);
     CHECK_EQ(value_of(word(3)), 23);
-    begin(s);                                                      /* the same nodes, in a chain */
+    begin(s); /* the same nodes, in a chain */
     do_step(s, word(0), 1);
     do_step(s, word(0), 1);
     do_step(s, word(0), 1);
@@ -538,7 +556,7 @@ TEST(an_update_changes_later_launches) {
     other = end(s);
     CHECK_EQ(cu.cuGraphExecUpdate_v2(x, other, &info), UPDATE_FAILURE);
     CHECK_EQ(info.result, 2);
-    CHECK_EQ(cu.cuGraphExecUpdate_v2(x, first, &info), 0);            /* the failed one changed nothing */
+    CHECK_EQ(cu.cuGraphExecUpdate_v2(x, first, &info), 0); /* the failed one changed nothing */
     CHECK_EQ(cu.cuGraphDestroy(first), 0);
     CHECK_EQ(cu.cuGraphDestroy(other), 0);
     CHECK_EQ(cu.cuGraphLaunch(x, s), 0);
@@ -552,8 +570,8 @@ TEST(an_update_changes_later_launches) {
 /* ---- memory of a graph ---- */
 
 TEST(memory_that_a_graph_allocates_and_frees) {
-    ptr      p = 0, q = 0;
-    void    *s, *x;
+    ptr p = 0, q = 0;
+    void *s, *x;
     uint32_t i, expected = 0;
     START();
     s = new_stream();
@@ -581,7 +599,7 @@ TEST(memory_that_a_graph_allocates_and_frees) {
 }
 
 TEST(memory_that_a_graph_leaves_to_the_program) {
-    ptr   p = 0;
+    ptr p = 0;
     void *s, *g, *x = NULL, *y = NULL;
     START();
     s = new_stream();
@@ -593,7 +611,7 @@ TEST(memory_that_a_graph_leaves_to_the_program) {
     CHECK_EQ(cu.cuGraphLaunch(x, s), 0);
     do_step(s, p, 1);
     CHECK_EQ(cu.cuMemcpyAsync(word(0), p, 4, s), 0);
-    CHECK_EQ(cu.cuGraphLaunch(x, s), INVALID_VALUE);               /* its memory is still in use */
+    CHECK_EQ(cu.cuGraphLaunch(x, s), INVALID_VALUE); /* its memory is still in use */
     CHECK_EQ(cu.cuMemFreeAsync(p, s), 0);
     CHECK_EQ(cu.cuGraphLaunch(x, s), 0);
     do_step(s, p, 2);
@@ -601,7 +619,7 @@ TEST(memory_that_a_graph_leaves_to_the_program) {
     CHECK_EQ(cu.cuStreamSynchronize(s), 0);
     CHECK_EQ(value_of(word(0)), 16);
     CHECK_EQ(value_of(word(1)), 17);
-    CHECK_EQ(cu.cuGraphExecDestroy(x), 0);                         /* the memory remains until it is freed */
+    CHECK_EQ(cu.cuGraphExecDestroy(x), 0); /* the memory remains until it is freed */
     CHECK_EQ(cu.cuGraphDestroy(g), 0);
     CHECK_EQ(value_of(p), 17);
     CHECK_EQ(cu.cuMemFree_v2(p), 0);
@@ -610,14 +628,14 @@ TEST(memory_that_a_graph_leaves_to_the_program) {
     CHECK_EQ(cu.cuMemAllocAsync(&p, 64, s), 0);
     fill(s, p, 6);
     g = end(s);
-    CHECK_EQ(cu.cuGraphInstantiateWithFlags(&y, g, 1), 0);         /* frees it with the next launch */
+    CHECK_EQ(cu.cuGraphInstantiateWithFlags(&y, g, 1), 0); /* frees it with the next launch */
     CHECK_EQ(cu.cuGraphDestroy(g), 0);
     CHECK_EQ(cu.cuGraphLaunch(y, s), 0);
     do_step(s, p, 1);
     CHECK_EQ(cu.cuGraphLaunch(y, s), 0);
     CHECK_EQ(cu.cuStreamSynchronize(s), 0);
     CHECK_EQ(value_of(p), 6);
-    begin(s);                                                      /* a second graph frees what the first allocated */
+    begin(s); /* a second graph frees what the first allocated */
     do_step(s, p, 1);
     CHECK_EQ(cu.cuMemcpyAsync(word(0), p, 4, s), 0);
     CHECK_EQ(cu.cuMemFreeAsync(p, s), 0);
@@ -634,14 +652,14 @@ TEST(memory_that_a_graph_leaves_to_the_program) {
 /* ---- nodes and edges ---- */
 
 TEST(nodes_report_what_they_do) {
-    void         *s, *g, *clone = NULL, *nodes[6], *from[8], *to[8], *found = NULL;
-    size_t        n = 6, edges = 8, one = 1;
-    int           type = 77;
+    void *s, *g, *clone = NULL, *nodes[6], *from[8], *to[8], *found = NULL;
+    size_t n = 6, edges = 8, one = 1;
+    int type = 77;
     kernel_params k;
     memset_params m;
-    host_params   h;
-    ptr           at;
-    uint32_t      by;
+    host_params h;
+    ptr at;
+    uint32_t by;
     START();
     s = new_stream();
     begin(s);
@@ -694,7 +712,7 @@ TEST(nodes_report_what_they_do) {
 
 /* Edges that the program adds: from a later node to an earlier one, in a circle. */
 TEST(edges_decide_the_order) {
-    void  *s, *t, *e, *g, *x = NULL, *nodes[2], *middle = NULL;
+    void *s, *t, *e, *g, *x = NULL, *nodes[2], *middle = NULL;
     size_t n = 2;
     START();
     s = new_stream();
@@ -710,7 +728,7 @@ TEST(edges_decide_the_order) {
     g = end(s);
     CHECK_EQ(cu.cuGraphGetNodes(g, nodes, &n), 0);
     CHECK_EQ(cu.cuGraphAddEmptyNode(&middle, g, &nodes[1], 1), 0);
-    CHECK_EQ(cu.cuGraphAddDependencies(g, &middle, &nodes[0], 1), 0);                  /* 1, middle, 0 */
+    CHECK_EQ(cu.cuGraphAddDependencies(g, &middle, &nodes[0], 1), 0); /* 1, middle, 0 */
     CHECK_EQ(cu.cuGraphAddDependencies(g, &middle, &nodes[0], 1), INVALID_VALUE);
     x = made(g);
     CHECK_EQ(cu.cuGraphLaunch(x, s), 0);
@@ -727,11 +745,11 @@ TEST(edges_decide_the_order) {
 
 /* What the next node of a capture depends on; a capture that adds to a graph. */
 TEST(captures_are_steered) {
-    void         *s, *g = NULL, *info_graph = NULL, *x, *first = NULL, *root = NULL;
-    void  *const *last = NULL;
-    int           state = 77;
-    uint64_t      id = 0, other = 0;
-    size_t        n = 77;
+    void *s, *g = NULL, *info_graph = NULL, *x, *first = NULL, *root = NULL;
+    void *const *last = NULL;
+    int state = 77;
+    uint64_t id = 0, other = 0;
+    size_t n = 77;
     START();
     s = new_stream();
     fill(s, word(0), 1);
@@ -744,14 +762,14 @@ TEST(captures_are_steered) {
     CHECK(other == id && info_graph == g && n == 1);
     first = last[0];
     CHECK_EQ(cu.cuGraphAddEmptyNode(&root, g, NULL, 0), 0);
-    CHECK_EQ(cu.cuStreamUpdateCaptureDependencies(s, &root, 1, 0), 0);                 /* also after this one */
+    CHECK_EQ(cu.cuStreamUpdateCaptureDependencies(s, &root, 1, 0), 0); /* also after this one */
     do_step(s, word(0), 2);
     CHECK_EQ(cu.cuStreamGetCaptureInfo_v2(s, &state, NULL, NULL, &last, &n), 0);
     CHECK_EQ(n, 1);
     n = 0;
     CHECK_EQ(cu.cuGraphNodeGetDependencies(last[0], NULL, &n), 0);
     CHECK_EQ(n, 2);
-    CHECK_EQ(cu.cuStreamUpdateCaptureDependencies(s, &first, 1, 1), 0);                /* only after the first */
+    CHECK_EQ(cu.cuStreamUpdateCaptureDependencies(s, &first, 1, 1), 0); /* only after the first */
     fill(s, word(1), 3);
     CHECK_EQ(cu.cuGraphGetEdges(g, NULL, NULL, &n), 0);
     CHECK_EQ(n, 3);
@@ -771,16 +789,17 @@ TEST(captures_are_steered) {
         CHECK_EQ(cu.cuStreamBeginCaptureToGraph(s, g, NULL, NULL, 0, THREAD_LOCAL), 0);
         CHECK_EQ(cu.cuStreamQuery(s), UNSUPPORTED);
         CHECK_EQ(cu.cuStreamEndCapture(s, &info_graph), INVALIDATED);
-        if (!test_strict()) CHECK_EQ(cu.cuGraphDestroy(g), INVALID_VALUE);         /* it went with the capture */
+        /* it went with the capture */
+        if (!test_strict()) CHECK_EQ(cu.cuGraphDestroy(g), INVALID_VALUE);
     } else CHECK_EQ(cu.cuGraphDestroy(g), 0);
     finish();
 }
 
 TEST(a_graph_as_text) {
     void *s, *g;
-    char  path[] = "/tmp/gpuexec_graph_XXXXXX", dot[8192] = "";
+    char path[] = "/tmp/gpuexec_graph_XXXXXX", dot[8192] = "";
     FILE *file;
-    int   fd;
+    int fd;
     START();
     s = new_stream();
     begin(s);
@@ -801,20 +820,20 @@ TEST(a_graph_as_text) {
 
 /* ---- threads ---- */
 
-static int bad_threads;                              /* __atomic */
+static int bad_threads; /* __atomic */
 
 /* Captures and replays; now and then it breaks its own capture, which no other thread notices. */
 static void *capture_and_replay(void *user) {
     const unsigned own = (unsigned)(uintptr_t)user;
-    uint32_t       expected = 0;
-    void          *s = NULL, *t = NULL, *e = NULL, *g = NULL, *x = NULL;
-    int            i, k, good;
+    uint32_t expected = 0;
+    void *s = NULL, *t = NULL, *e = NULL, *g = NULL, *x = NULL;
+    int i, k, good;
     good = !cu.cuCtxSetCurrent(context) && !cu.cuStreamCreate(&s, 1) && !cu.cuStreamCreate(&t, 1) &&
-           !cu.cuEventCreate(&e, 2) && !cu.cuMemsetD32Async(word(own), 0, 1, s);
+            !cu.cuEventCreate(&e, 2) && !cu.cuMemsetD32Async(word(own), 0, 1, s);
     for (i = 0; i < 20 && good; i++) {
-        ptr      at = word(own);
+        ptr at = word(own);
         uint32_t by = (uint32_t)i;
-        void    *params[2];
+        void *params[2];
         params[0] = &at;
         params[1] = &by;
         good = !cu.cuStreamBeginCapture_v2(s, THREAD_LOCAL);
@@ -825,10 +844,12 @@ static void *capture_and_replay(void *user) {
             if (k == 3) good &= !cu.cuEventRecord(e, t) && !cu.cuStreamWaitEvent(s, e, 0);
         }
         if (i % 5 == 4) {
-            good &= cu.cuStreamSynchronize(t) == UNSUPPORTED && cu.cuStreamEndCapture(s, &g) == INVALIDATED;
+            good &= cu.cuStreamSynchronize(t) == UNSUPPORTED &&
+                    cu.cuStreamEndCapture(s, &g) == INVALIDATED;
             continue;
         }
-        good &= !cu.cuStreamEndCapture(s, &g) && !cu.cuGraphInstantiateWithFlags(&x, g, 0) && !cu.cuGraphDestroy(g);
+        good &= !cu.cuStreamEndCapture(s, &g) && !cu.cuGraphInstantiateWithFlags(&x, g, 0) &&
+                !cu.cuGraphDestroy(g);
         for (k = 0; k < 3 && good; k++) good = !cu.cuGraphLaunch(x, s);
         for (k = 0; k < 15; k++) expected = expected * 3 + by;
         good = good && !cu.cuGraphExecDestroy(x);
@@ -841,7 +862,7 @@ static void *capture_and_replay(void *user) {
 
 TEST(threads_capture_at_the_same_time) {
     pthread_t threads[THREADS];
-    unsigned  i;
+    unsigned i;
     START();
     bad_threads = 0;
     for (i = 0; i < THREADS; i++)
@@ -852,7 +873,8 @@ TEST(threads_capture_at_the_same_time) {
 }
 
 static void *launch_one(void *stream) {
-    if (cu.cuCtxSetCurrent(context) || cu.cuLaunchKernel(nop, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL))
+    if (cu.cuCtxSetCurrent(context) ||
+            cu.cuLaunchKernel(nop, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL))
         __atomic_add_fetch(&bad_threads, 1, __ATOMIC_RELAXED);
     return NULL;
 }
@@ -860,8 +882,8 @@ static void *launch_one(void *stream) {
 /* One capture whose streams several threads use. */
 TEST(threads_capture_together) {
     pthread_t threads[THREADS];
-    void     *streams[THREADS], *s, *e, *g;
-    unsigned  i;
+    void *streams[THREADS], *s, *e, *g;
+    unsigned i;
     START();
     s = new_stream();
     e = new_event();
@@ -869,7 +891,8 @@ TEST(threads_capture_together) {
     for (i = 0; i < THREADS; i++) streams[i] = new_stream();
     begin(s);
     for (i = 0; i < THREADS; i++) wait_for(streams[i], s, e);
-    for (i = 0; i < THREADS; i++) CHECK_EQ(pthread_create(&threads[i], NULL, launch_one, streams[i]), 0);
+    for (i = 0; i < THREADS; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, launch_one, streams[i]), 0);
     for (i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     for (i = 0; i < THREADS; i++) wait_for(s, streams[i], e);
     g = end(s);
@@ -882,8 +905,8 @@ TEST(threads_capture_together) {
 /* A thread may lift the restriction for its own calls. */
 TEST(a_relaxed_thread_may_allocate) {
     void *s;
-    ptr   p = 0;
-    int   mode = RELAXED;
+    ptr p = 0;
+    int mode = RELAXED;
     START();
     s = new_stream();
     CHECK_EQ(cu.cuStreamBeginCapture_v2(s, GLOBAL), 0);

@@ -1,50 +1,74 @@
-/* memory_raw.c - managed memory, copies in three dimensions and in batches through the driver's own calls: what they do
-   to the bytes, and when. What the calls refuse is in tests/device/probe. The suite keeps the CPU device faithful. */
+/* memory_raw.c - managed memory, copies in three dimensions and in batches through the driver's own
+   calls: what they do to the bytes, and when. What the calls refuse is in tests/device/probe. The
+   suite keeps the CPU device faithful. */
 #include "../../test.h"
 
-typedef unsigned long long ptr;                      /* CUdeviceptr */
+typedef unsigned long long ptr; /* CUdeviceptr */
 enum { NOT_SUPPORTED = 801, NOT_READY = 600 };
-enum { HOST = 1, DEVICE, UNIFIED = 4 };              /* CUmemorytype */
-enum { GLOBAL = 1, SINGLE = 4 };                     /* CUmemAttach_flags */
-enum { IN_ORDER = 1, DURING_CALL };                  /* CUmemcpySrcAccessOrder */
-enum { MANAGED_MEMORY = 83, CONCURRENT_ACCESS = 89 };        /* CUdevice_attribute */
+enum { HOST = 1, DEVICE, UNIFIED = 4 };               /* CUmemorytype */
+enum { GLOBAL = 1, SINGLE = 4 };                      /* CUmemAttach_flags */
+enum { IN_ORDER = 1, DURING_CALL };                   /* CUmemcpySrcAccessOrder */
+enum { MANAGED_MEMORY = 83, CONCURRENT_ACCESS = 89 }; /* CUdevice_attribute */
 enum { WORDS = 256, BYTES = WORDS * 4, COPIES = 50 };
 
-typedef struct location { unsigned type; int id; } location;
-typedef struct attributes { unsigned order; location from, to; unsigned flags; } attributes;
-typedef struct side {                                /* half of a CUDA_MEMCPY3D or CUDA_MEMCPY3D_PEER */
+typedef struct location {
+    unsigned type;
+    int id;
+} location;
+typedef struct attributes {
+    unsigned order;
+    location from, to;
+    unsigned flags;
+} attributes;
+/* half of a CUDA_MEMCPY3D or CUDA_MEMCPY3D_PEER */
+typedef struct side {
     size_t x, y, z, level;
     unsigned type;
-    void    *host;
-    ptr      device;
-    void    *array, *context;
-    size_t   pitch, rows;
+    void *host;
+    ptr device;
+    void *array, *context;
+    size_t pitch, rows;
 } side;
-typedef struct volume { side from, to; size_t width, height, depth; } volume;
-typedef struct operand { unsigned type; ptr address; size_t pitch, rows; location hint; } operand;
-typedef struct box { operand from, to; size_t width, height, depth; unsigned order, flags; } box;
+typedef struct volume {
+    side from, to;
+    size_t width, height, depth;
+} volume;
+typedef struct operand {
+    unsigned type;
+    ptr address;
+    size_t pitch, rows;
+    location hint;
+} operand;
+typedef struct box {
+    operand from, to;
+    size_t width, height, depth;
+    unsigned order, flags;
+} box;
 
 
 static driver_calls cu;
 
 static const char text[] =
-    ".version 6.4\n.target sm_52\n.address_size 64\n"
-    ".visible .global .attribute(.managed) .align 4 .u32 shared_words[4] = { 7, 8, 9, 10 };\n"
-    ".visible .entry twice(.param .u64 p, .param .u32 n) {\n"
-    "    .reg .b64 %a; .reg .b32 %t, %n, %b, %v; .reg .pred %q;\n"
-    "    ld.param.u64 %a, [p]; ld.param.u32 %n, [n]; mov.u32 %t, %ctaid.x; mov.u32 %b, %ntid.x;\n"
-    "    mul.lo.u32 %t, %t, %b; mov.u32 %b, %tid.x; add.u32 %t, %t, %b; setp.ge.u32 %q, %t, %n; @%q ret;\n"
-    "    mad.wide.u32 %a, %t, 4, %a; ld.global.u32 %v, [%a]; add.u32 %v, %v, %v; st.global.u32 [%a], %v; ret;\n}\n"
-    ".visible .entry spin(.param .u64 p) {\n"
-    "    .reg .b64 %a; .reg .b32 %v; .reg .pred %q; ld.param.u64 %a, [p];\n"
-    "AGAIN: ld.volatile.global.u32 %v, [%a]; setp.eq.u32 %q, %v, 0; @%q bra AGAIN; ret;\n}\n";
+        ".version 6.4\n.target sm_52\n.address_size 64\n"
+        ".visible .global .attribute(.managed) .align 4 .u32 shared_words[4] = { 7, 8, 9, 10 };\n"
+        ".visible .entry twice(.param .u64 p, .param .u32 n) {\n"
+        "    .reg .b64 %a; .reg .b32 %t, %n, %b, %v; .reg .pred %q;\n"
+        "    ld.param.u64 %a, [p]; ld.param.u32 %n, [n]; mov.u32 %t, %ctaid.x; mov.u32 %b, "
+        "%ntid.x;\n"
+        "    mul.lo.u32 %t, %t, %b; mov.u32 %b, %tid.x; add.u32 %t, %t, %b; setp.ge.u32 %q, %t, "
+        "%n; @%q ret;\n"
+        "    mad.wide.u32 %a, %t, 4, %a; ld.global.u32 %v, [%a]; add.u32 %v, %v, %v; st.global.u32 "
+        "[%a], %v; ret;\n}\n"
+        ".visible .entry spin(.param .u64 p) {\n"
+        "    .reg .b64 %a; .reg .b32 %v; .reg .pred %q; ld.param.u64 %a, [p];\n"
+        "AGAIN: ld.volatile.global.u32 %v, [%a]; setp.eq.u32 %q, %v, 0; @%q bra AGAIN; ret;\n}\n";
 
 static void *context, *module, *twice, *spin, *stream;
 static volatile uint32_t *gate;
 
 static void begin_on(int device) {
     void *word = NULL;
-    gpuexec_context_open(0, NULL);                   /* finds the driver */
+    gpuexec_context_open(0, NULL); /* finds the driver */
     cu = calls_find();
     CHECK_EQ(cu.cuDevicePrimaryCtxRetain(&context, device), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(context), 0);
@@ -63,7 +87,7 @@ static void end(void) {
 }
 static void close_gate(void) {
     void *params[1];
-    ptr   at = (ptr)(uintptr_t)gate;
+    ptr at = (ptr)(uintptr_t)gate;
     params[0] = &at;
     *gate = 0;
     CHECK_EQ(cu.cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL), 0);
@@ -73,7 +97,8 @@ static void double_words(ptr p, unsigned n) {
     void *params[2];
     params[0] = &p;
     params[1] = &n;
-    CHECK_EQ(cu.cuLaunchKernel(twice, (n + 127) / 128, 1, 1, 128, 1, 1, 0, stream, params, NULL), 0);
+    CHECK_EQ(
+            cu.cuLaunchKernel(twice, (n + 127) / 128, 1, 1, 128, 1, 1, 0, stream, params, NULL), 0);
 }
 static int has(int attribute) {
     int value = 0;
@@ -81,9 +106,10 @@ static int has(int attribute) {
     return value;
 }
 
-/* The host and a kernel take turns on the same words; copies and fills of them are as of any memory. */
+/* The host and a kernel take turns on the same words; copies and fills of them are as of any
+   memory. */
 TEST(managed_memory_is_the_same_everywhere) {
-    ptr       p = 0, d = 0;
+    ptr p = 0, d = 0;
     uint32_t *words, i, got[WORDS];
     begin_on(0);
     if (!has(MANAGED_MEMORY)) SKIP("no managed memory");
@@ -93,7 +119,7 @@ TEST(managed_memory_is_the_same_everywhere) {
     for (i = 0; i < WORDS; i++) words[i] = i;
     double_words(p, WORDS);
     CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
-    for (i = 0; i < WORDS && words[i] == 2 * i; i++) { }
+    for (i = 0; i < WORDS && words[i] == 2 * i; i++) {}
     CHECK_EQ(i, WORDS);
     words[5] = 1000;
     CHECK_EQ(cu.cuMemcpyAsync(d, p, BYTES, stream), 0);
@@ -102,10 +128,11 @@ TEST(managed_memory_is_the_same_everywhere) {
     CHECK_EQ(cu.cuMemcpyAsync(p + BYTES / 2, d, 64, stream), 0);
     CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
     CHECK_EQ(cu.cuMemcpyDtoH_v2(got, d, BYTES), 0);
-    CHECK(got[4] == 8 && got[5] == 1000 && words[0] == 6 && words[WORDS / 2 + 5] == 1000 && words[WORDS / 2] == 0);
+    CHECK(got[4] == 8 && got[5] == 1000 && words[0] == 6 && words[WORDS / 2 + 5] == 1000 &&
+            words[WORDS / 2] == 0);
     CHECK_EQ(words[WORDS - 1], 4 * (WORDS - 1));
     if (has(CONCURRENT_ACCESS)) {
-        close_gate();                                /* a kernel runs, and the host goes on */
+        close_gate(); /* a kernel runs, and the host goes on */
         words[0] = 77;
         CHECK_EQ(words[0], 77);
         CHECK_EQ(cu.cuStreamQuery(stream), NOT_READY);
@@ -121,7 +148,7 @@ TEST(managed_memory_is_the_same_everywhere) {
 }
 
 TEST(managed_variables) {
-    ptr    p = 0;
+    ptr p = 0;
     size_t bytes = 0;
     begin_on(0);
     if (!has(MANAGED_MEMORY)) SKIP("no managed memory");
@@ -143,7 +170,8 @@ TEST(advice_is_remembered) {
     ptr p = 0;
     int value = 0;
     begin_on(0);
-    if (!has(MANAGED_MEMORY) || !has(CONCURRENT_ACCESS)) SKIP("no managed memory that the host may use at any time");
+    if (!has(MANAGED_MEMORY) || !has(CONCURRENT_ACCESS))
+        SKIP("no managed memory that the host may use at any time");
     CHECK_EQ(cu.cuMemAllocManaged(&p, ALL, GLOBAL), 0);
     CHECK_EQ(cu.cuMemAdvise(p, ALL, MOSTLY_READ, 0), 0);
     CHECK_EQ(cu.cuMemAdvise(p, PAGES, PREFERRED, -1), 0);
@@ -164,7 +192,11 @@ TEST(advice_is_remembered) {
 /* --- volumes: random copies, compared with the same copies by the host --- */
 
 enum { ROW = 48, ROWS = 10, SLICES = 6, VOLUME = ROW * ROWS * SLICES };
-typedef struct place { unsigned char *host, *model; ptr address; unsigned type; } place;
+typedef struct place {
+    unsigned char *host, *model;
+    ptr address;
+    unsigned type;
+} place;
 
 static size_t draw(uint32_t *seed, size_t below) {
     *seed = *seed * 1664525u + 1013904223u;
@@ -187,7 +219,8 @@ static void copy_model(const volume *v, unsigned char *to, unsigned char *from) 
     size_t x, y, z;
     for (z = 0; z < v->depth; z++)
         for (y = 0; y < v->height; y++)
-            for (x = 0; x < v->width; x++) *byte_at(&v->to, to, x, y, z) = *byte_at(&v->from, from, x, y, z);
+            for (x = 0; x < v->width; x++)
+                *byte_at(&v->to, to, x, y, z) = *byte_at(&v->from, from, x, y, z);
 }
 static int copy_in_graph(const volume *v) {
     void *graph = NULL, *exec = NULL;
@@ -201,14 +234,14 @@ static int copy_in_graph(const volume *v) {
     return cu.cuGraphDestroy(graph);
 }
 static int copy_as_box(const volume *v) {
-    box    b;
+    box b;
     size_t bad = 0;
     memset(&b, 0, sizeof b);
     b.from.type = b.to.type = 1;
-    b.from.address = (v->from.type == HOST ? (ptr)(uintptr_t)v->from.host : v->from.device)
-                     + (v->from.z * v->from.rows + v->from.y) * v->from.pitch + v->from.x;
-    b.to.address = (v->to.type == HOST ? (ptr)(uintptr_t)v->to.host : v->to.device)
-                   + (v->to.z * v->to.rows + v->to.y) * v->to.pitch + v->to.x;
+    b.from.address = (v->from.type == HOST ? (ptr)(uintptr_t)v->from.host : v->from.device) +
+            (v->from.z * v->from.rows + v->from.y) * v->from.pitch + v->from.x;
+    b.to.address = (v->to.type == HOST ? (ptr)(uintptr_t)v->to.host : v->to.device) +
+            (v->to.z * v->to.rows + v->to.y) * v->to.pitch + v->to.x;
     b.from.pitch = v->from.pitch;
     b.from.rows = v->from.rows;
     b.to.pitch = v->to.pitch;
@@ -221,10 +254,10 @@ static int copy_as_box(const volume *v) {
 }
 
 TEST(volumes) {
-    place     p[4];
-    uint32_t  seed = 16;
-    unsigned  i, k;
-    void     *pinned = NULL;
+    place p[4];
+    uint32_t seed = 16;
+    unsigned i, k;
+    void *pinned = NULL;
     begin_on(0);
     memset(p, 0, sizeof p);
     CHECK_EQ(cu.cuMemAlloc_v2(&p[0].address, VOLUME), 0);
@@ -241,9 +274,10 @@ TEST(volumes) {
         else CHECK_EQ(cu.cuMemcpyHtoD_v2(p[i].address, p[i].model, VOLUME), 0);
     }
     for (i = 0; i < 6 * COPIES; i++) {
-        const size_t from = draw(&seed, 4), to = (from + 1 + draw(&seed, 3)) % 4, how = draw(&seed, 6);
-        volume       v;
-        int          result;
+        const size_t from = draw(&seed, 4), to = (from + 1 + draw(&seed, 3)) % 4,
+                     how = draw(&seed, 6);
+        volume v;
+        int result;
         memset(&v, 0, sizeof v);
         v.width = 1 + draw(&seed, ROW);
         v.height = 1 + draw(&seed, ROWS);
@@ -251,9 +285,12 @@ TEST(volumes) {
         fill_side(&seed, &v.from, &p[from], &v);
         fill_side(&seed, &v.to, &p[to], &v);
         if (how == 2 || how == 3) v.from.context = v.to.context = context;
-        result = how == 0 ? cu.cuMemcpy3D_v2(&v) : how == 2 ? cu.cuMemcpy3DPeer(&v) :
-                 how == 3 ? cu.cuMemcpy3DPeerAsync(&v, stream) : how == 4 ? copy_in_graph(&v) :
-                 how == 5 && cu.cuMemcpy3DBatchAsync ? copy_as_box(&v) : cu.cuMemcpy3DAsync_v2(&v, stream);
+        result = how == 0                             ? cu.cuMemcpy3D_v2(&v)
+                : how == 2                            ? cu.cuMemcpy3DPeer(&v)
+                : how == 3                            ? cu.cuMemcpy3DPeerAsync(&v, stream)
+                : how == 4                            ? copy_in_graph(&v)
+                : how == 5 && cu.cuMemcpy3DBatchAsync ? copy_as_box(&v)
+                                                      : cu.cuMemcpy3DAsync_v2(&v, stream);
         CHECK_EQ(result, 0);
         CHECK_EQ(cu.cuStreamSynchronize(how == 0 || how == 2 ? NULL : stream), 0);
         copy_model(&v, p[to].model, p[from].model);
@@ -273,8 +310,8 @@ TEST(volumes) {
     end();
 }
 
-/* On the CPU device a stride that is too large meets addresses of no allocation, whatever it allocated before. The
-   thread sanitizer leaves it too few addresses for that. */
+/* On the CPU device a stride that is too large meets addresses of no allocation, whatever it
+   allocated before. The thread sanitizer leaves it too few addresses for that. */
 #ifdef __SANITIZE_THREAD__
 enum { FEW_ADDRESSES = 1 };
 #else
@@ -302,7 +339,7 @@ TEST(allocations_are_far_apart) {
             second = at[i] < at[k] ? at[k] : at[i];
             CHECK(second >= first + LEAST);
         }
-    for (i = 0; i < 4 * N; i += N) {                     /* a word behind each kind is not there */
+    for (i = 0; i < 4 * N; i += N) { /* a word behind each kind is not there */
         CHECK_EQ(cu.cuMemsetD32Async(at[i] + 1024, 1, 1, stream), 1);
         CHECK_EQ(cu.cuMemsetD32Async(at[i] + LEAST, 1, 1, stream), 1);
     }
@@ -316,16 +353,16 @@ TEST(allocations_are_far_apart) {
     end();
 }
 
-/* A batch runs in the order of the stream. A source that is read during the call may change as soon as the call
-   returns. */
+/* A batch runs in the order of the stream. A source that is read during the call may change as soon
+   as the call returns. */
 TEST(batches) {
     enum { N = 32 };
-    ptr        d = 0, to[N], from[N];
-    size_t     sizes[N], starts[2] = { 0, N / 2 }, bad = 0;
-    uint32_t  *pinned, got[WORDS], i;
-    uint32_t   sources[N];
+    ptr d = 0, to[N], from[N];
+    size_t sizes[N], starts[2] = { 0, N / 2 }, bad = 0;
+    uint32_t *pinned, got[WORDS], i;
+    uint32_t sources[N];
     attributes how[2];
-    void      *memory = NULL;
+    void *memory = NULL;
     begin_on(0);
     if (!cu.cuMemcpyBatchAsync) SKIP("no batches of copies: they need CUDA 12.8");
     CHECK_EQ(cu.cuMemAlloc_v2(&d, BYTES), 0);
@@ -346,14 +383,14 @@ TEST(batches) {
     CHECK_EQ(cu.cuMemcpyBatchAsync(to, from, sizes, N, how, starts, 2, &bad, stream), 0);
     double_words(d, WORDS);
     for (i = 0; i < N; i++) {
-        pinned[i] = 200 + i;                         /* in the order of the stream */
+        pinned[i] = 200 + i; /* in the order of the stream */
         sources[i] = 0;
     }
     CHECK_EQ(cu.cuStreamQuery(stream), NOT_READY);
     open_gate();
     CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
     CHECK_EQ(cu.cuMemcpyDtoH_v2(got, d, BYTES), 0);
-    for (i = 0; i < N && got[i] == 2 * (i < N / 2 ? 200 + i : 100 + i); i++) { }
+    for (i = 0; i < N && got[i] == 2 * (i < N / 2 ? 200 + i : 100 + i); i++) {}
     CHECK_EQ(i, N);
     CHECK_EQ(got[N], 2);
     CHECK_EQ(cu.cuMemFree_v2(d), 0);

@@ -1,5 +1,5 @@
-/* names.c - the CPU device's entry points by name: those that are not implemented, those of older ABIs, those that are
-   newer than the driver it simulates, and the tables of the runtime API. */
+/* names.c - the CPU device's entry points by name: those that are not implemented, those of older
+   ABIs, those that are newer than the driver it simulates, and the tables of the runtime API. */
 #include "../../test.h"
 #include <dlfcn.h>
 
@@ -15,7 +15,7 @@ static void *library(void) {
 typedef int any(void);
 typedef union any_pointer {
     void *data;
-    any  *none;
+    any *none;
     int (*start)(unsigned);
     int (*one)(void *);
     int (*two)(void *, unsigned);
@@ -37,7 +37,7 @@ static any_pointer found(const char *base, int version) {
 
 /* What is printed to stderr from begin_listening() to heard(). */
 static FILE *ear;
-static int   stderr_before;
+static int stderr_before;
 static void begin_listening(void) {
     ear = tmpfile();
     fflush(stderr);
@@ -61,12 +61,14 @@ static int lines_of(const char *text) {
     return n;
 }
 
-#define ON_SIMGPU() if (!on_cpu_device()) SKIP("the CPU device's entry points")
+#define ON_SIMGPU() \
+    if (!on_cpu_device()) SKIP("the CPU device's entry points")
 #define ON_DRIVER(version) CHECK(setenv("SIMGPU_DRIVER_VERSION", version, 1) == 0)
 
 TEST_ALONE(each_is_missing_aloud_once) {
-    static const char *const names[] = { "cuGraphAddBatchMemOpNode", "cuArrayDestroy", "cuStreamBatchMemOp_v2_ptsz",
-        "cuGLInit", "cuMulticastCreate", "cuArrayCreate", "cuTexRefCreate" };
+    static const char *const names[] = { "cuGraphAddBatchMemOpNode", "cuArrayDestroy",
+        "cuStreamBatchMemOp_v2_ptsz", "cuGLInit", "cuMulticastCreate", "cuArrayCreate",
+        "cuTexRefCreate" };
     const unsigned n = sizeof names / sizeof *names;
     unsigned i;
     ON_SIMGPU();
@@ -89,13 +91,15 @@ TEST_ALONE(each_is_missing_aloud_once) {
     CHECK(found("cuNoSuchName", 13000).data == NULL);
 }
 
-/* Before CUDA 3.2 sizes and addresses had 32 bits. Where no parameter changed, both names are the same function. */
+/* Before CUDA 3.2 sizes and addresses had 32 bits. Where no parameter changed, both names are the
+   same function. */
 TEST_ALONE(older_interfaces) {
-    static const char *const short_sizes[] = { "cuMemAlloc", "cuMemFree", "cuMemGetInfo", "cuDeviceTotalMem",
-        "cuMemcpyHtoD", "cuMemcpyDtoH", "cuMemcpyDtoD", "cuMemsetD32", "cuModuleGetGlobal", "cuMemAllocHost",
-        "cuMemGetAddressRange", "cuMemAllocPitch", "cuMemcpy2D" };
+    static const char *const short_sizes[] = { "cuMemAlloc", "cuMemFree", "cuMemGetInfo",
+        "cuDeviceTotalMem", "cuMemcpyHtoD", "cuMemcpyDtoH", "cuMemcpyDtoD", "cuMemsetD32",
+        "cuModuleGetGlobal", "cuMemAllocHost", "cuMemGetAddressRange", "cuMemAllocPitch",
+        "cuMemcpy2D" };
     unsigned i;
-    void    *context = NULL, *other = NULL, *event = NULL;
+    void *context = NULL, *other = NULL, *event = NULL;
     ON_SIMGPU();
     ON_DRIVER("13000");
     CHECK_EQ(named("cuInit").start(0), 0);
@@ -127,7 +131,7 @@ TEST_ALONE(older_interfaces) {
 /* dlsym finds what the simulated driver does not have. */
 TEST_ALONE(newer_than_the_simulated_driver) {
     unsigned long long id = 0;
-    any_pointer        get_id;
+    any_pointer get_id;
     ON_SIMGPU();
     ON_DRIVER("11040");
     CHECK_EQ(named("cuInit").start(0), 0);
@@ -136,14 +140,19 @@ TEST_ALONE(newer_than_the_simulated_driver) {
     CHECK_EQ(get_id.one(&id), NOT_SUPPORTED);
     CHECK_EQ(get_id.one(&id), NOT_SUPPORTED);
     CHECK_EQ(named("cuGraphAddKernelNode_v2").none(), NOT_SUPPORTED);
-    CHECK_STRING(heard(), "simgpu: cuCtxGetId needs driver 12.0, this one simulates 11.4 (SIMGPU_DRIVER_VERSION)\n"
-                 "simgpu: cuGraphAddKernelNode_v2 needs driver 12.0, this one simulates 11.4 "
-                 "(SIMGPU_DRIVER_VERSION)\n");
+    CHECK_STRING(heard(),
+            "simgpu: cuCtxGetId needs driver 12.0, this one simulates 11.4 "
+            "(SIMGPU_DRIVER_VERSION)\n"
+            "simgpu: cuGraphAddKernelNode_v2 needs driver 12.0, this one simulates 11.4 "
+            "(SIMGPU_DRIVER_VERSION)\n");
 }
 
 TEST_ALONE(no_tables_for_the_runtime_api) {
     const char *text;
-    union { void *data; int (*call)(const void **, const void *); } get;
+    union {
+        void *data;
+        int (*call)(const void **, const void *);
+    } get;
     const void *table = &get;
     ON_SIMGPU();
     get.data = named("cuGetExportTable").data;

@@ -1,80 +1,135 @@
-/* nodes_raw.c - graphs that the program builds node by node, through the driver's own calls: what each kind of node
-   does when the graph is launched, with parameters and attributes set before and after it was instantiated; then random
-   graphs beside a model on the host. What the calls refuse is in ../probe. The suite keeps the CPU device faithful,
-   and shows what the library can rely on. */
+/* nodes_raw.c - graphs that the program builds node by node, through the driver's own calls: what
+   each kind of node does when the graph is launched, with parameters and attributes set before and
+   after it was instantiated; then random graphs beside a model on the host. What the calls refuse
+   is in ../probe. The suite keeps the CPU device faithful, and shows what the library can rely
+   on. */
 #include "../../test.h"
 #include <sched.h>
 
-typedef unsigned long long ptr;                      /* CUdeviceptr */
+typedef unsigned long long ptr; /* CUdeviceptr */
 enum { WORDS = 1024, INVALID_VALUE = 1, LOSSY_QUERY = 402, UPDATE_FAILURE = 910 };
-enum { KERNEL, MEMCPY, MEMSET, HOST_FUNCTION, CHILD, EMPTY, WAIT, RECORD, ALLOC = 10, FREE,
-       CONDITIONAL = 13 };                           /* CUgraphNodeType */
-enum { HOST = 1, DEVICE };                           /* CUmemorytype */
+enum {
+    KERNEL,
+    MEMCPY,
+    MEMSET,
+    HOST_FUNCTION,
+    CHILD,
+    EMPTY,
+    WAIT,
+    RECORD,
+    ALLOC = 10,
+    FREE,
+    CONDITIONAL = 13
+};                         /* CUgraphNodeType */
+enum { HOST = 1, DEVICE }; /* CUmemorytype */
 
-typedef struct kernel_params {                       /* CUDA_KERNEL_NODE_PARAMS_v2 */
-    void    *function;
+/* CUDA_KERNEL_NODE_PARAMS_v2 */
+typedef struct kernel_params {
+    void *function;
     unsigned grid[3], block[3], shared;
-    void   **params, **extra, *kernel, *context;
+    void **params, **extra, *kernel, *context;
 } kernel_params;
-typedef struct end {                                 /* half of a CUDA_MEMCPY3D */
-    size_t   x, y, z, lod;
+/* half of a CUDA_MEMCPY3D */
+typedef struct end {
+    size_t x, y, z, lod;
     unsigned type;
-    void    *host;
-    ptr      device;
-    void    *array, *reserved;
-    size_t   pitch, height;
+    void *host;
+    ptr device;
+    void *array, *reserved;
+    size_t pitch, height;
 } end;
-typedef struct copy_params { end from, to; size_t width, height, depth; } copy_params;
-typedef struct fill_params { ptr to; size_t pitch; unsigned value, element; size_t width, height; } fill_params;
-typedef struct host_params { void (*function)(void *); void *user; } host_params;
-typedef struct alloc_params {                        /* CUDA_MEM_ALLOC_NODE_PARAMS */
-    int            type, handles;
-    struct { int type, id; } at;
-    void          *security;
-    size_t         most;
+typedef struct copy_params {
+    end from, to;
+    size_t width, height, depth;
+} copy_params;
+typedef struct fill_params {
+    ptr to;
+    size_t pitch;
+    unsigned value, element;
+    size_t width, height;
+} fill_params;
+typedef struct host_params {
+    void (*function)(void *);
+    void *user;
+} host_params;
+/* CUDA_MEM_ALLOC_NODE_PARAMS */
+typedef struct alloc_params {
+    int type, handles;
+    struct {
+        int type, id;
+    } at;
+    void *security;
+    size_t most;
     unsigned short usage;
-    unsigned char  reserved[54];
-    const void    *views;
-    size_t         nviews, bytes;
-    ptr            address;
+    unsigned char reserved[54];
+    const void *views;
+    size_t nviews, bytes;
+    ptr address;
 } alloc_params;
 
-typedef struct node_params {                         /* CUgraphNodeParams */
+/* CUgraphNodeParams */
+typedef struct node_params {
     int type, reserved[3];
     union {
         kernel_params kernel;
-        struct { int flags, reserved; void *context; copy_params p; } copy;
-        struct { fill_params p; void *context; } fill;
+        struct {
+            int flags, reserved;
+            void *context;
+            copy_params p;
+        } copy;
+        struct {
+            fill_params p;
+            void *context;
+        } fill;
         host_params host;
-        struct { void *graph; int ownership; } child;
+        struct {
+            void *graph;
+            int ownership;
+        } child;
         void *event;
         alloc_params alloc;
         ptr free;
-        struct { uint64_t handle; int type; unsigned size; void **graphs, *context; } conditional;
+        struct {
+            uint64_t handle;
+            int type;
+            unsigned size;
+            void **graphs, *context;
+        } conditional;
         long long all[29];
     } of;
     long long end;
 } node_params;
-typedef struct edge_data { unsigned char from_port, to_port, type, reserved[5]; } edge_data;
-typedef union attribute_value { char size[64]; int cooperative, priority; unsigned cluster[3]; } attribute_value;
-enum { COOPERATIVE = 2, CLUSTER = 4, SERIALIZATION = 6, PRIORITY = 8 };          /* CUlaunchAttributeID */
-typedef struct update_result { int result; void *node, *from; } update_result;
+typedef struct edge_data {
+    unsigned char from_port, to_port, type, reserved[5];
+} edge_data;
+typedef union attribute_value {
+    char size[64];
+    int cooperative, priority;
+    unsigned cluster[3];
+} attribute_value;
+enum { COOPERATIVE = 2, CLUSTER = 4, SERIALIZATION = 6, PRIORITY = 8 }; /* CUlaunchAttributeID */
+typedef struct update_result {
+    int result;
+    void *node, *from;
+} update_result;
 
 
 static driver_calls cu;
 
 static const char text[] =
-    ".version 6.0\n.target sm_70\n.address_size 64\n"
-    /* *to = *a * 3 + *b * 7 + by */
-    ".visible .entry mix(.param .u64 to, .param .u64 a, .param .u64 b, .param .u32 by) {\n"
-    "    .reg .u32 %r, %s, %c; .reg .u64 %t, %a, %b;\n"
-    "    ld.param.u64 %t, [to]; ld.param.u64 %a, [a]; ld.param.u64 %b, [b]; ld.param.u32 %c, [by];\n"
-    "    ld.global.u32 %r, [%a]; ld.global.u32 %s, [%b]; mad.lo.u32 %c, %r, 3, %c; mad.lo.u32 %c, %s, 7, %c;\n"
-    "    st.global.u32 [%t], %c; ret;\n}\n";
+        ".version 6.0\n.target sm_70\n.address_size 64\n"
+        /* *to = *a * 3 + *b * 7 + by */
+        ".visible .entry mix(.param .u64 to, .param .u64 a, .param .u64 b, .param .u32 by) {\n"
+        "    .reg .u32 %r, %s, %c; .reg .u64 %t, %a, %b;\n"
+        "    ld.param.u64 %t, [to]; ld.param.u64 %a, [a]; ld.param.u64 %b, [b]; ld.param.u32 %c, "
+        "[by];\n"
+        "    ld.global.u32 %r, [%a]; ld.global.u32 %s, [%b]; mad.lo.u32 %c, %r, 3, %c; mad.lo.u32 "
+        "%c, %s, 7, %c;\n"
+        "    st.global.u32 [%t], %c; ret;\n}\n";
 
 static void *context, *module, *mix, *stream;
-static ptr   data;                                   /* WORDS words of device memory */
-static uint32_t *pinned;                             /* and of pinned memory */
+static ptr data;         /* WORDS words of device memory */
+static uint32_t *pinned; /* and of pinned memory */
 
 static const char *start(void) {
     void *p = NULL;
@@ -88,7 +143,7 @@ static const char *start(void) {
     CHECK_EQ(cu.cuStreamCreate(&stream, 1), 0);
     CHECK_EQ(cu.cuMemAlloc_v2(&data, WORDS * 4), 0);
     CHECK_EQ(cu.cuMemsetD32_v2(data, 0, WORDS), 0);
-    CHECK_EQ(cu.cuCtxSynchronize(), 0);                            /* the stream does not wait for it */
+    CHECK_EQ(cu.cuCtxSynchronize(), 0); /* the stream does not wait for it */
     CHECK_EQ(cu.cuMemAllocHost_v2(&p, WORDS * 4), 0);
     if (!p) exit(1);
     pinned = (uint32_t *)p;
@@ -115,7 +170,12 @@ static void finish(void) {
 static ptr word(unsigned i) { return data + 4 * i; }
 static uint32_t mixed(uint32_t a, uint32_t b, uint32_t by) { return a * 3 + b * 7 + by; }
 
-typedef struct mix_call { ptr to, a, b; uint32_t by; void *at[4]; kernel_params p; } mix_call;
+typedef struct mix_call {
+    ptr to, a, b;
+    uint32_t by;
+    void *at[4];
+    kernel_params p;
+} mix_call;
 static const kernel_params *mix_of(mix_call *c, ptr to, ptr a, ptr b, uint32_t by) {
     memset(c, 0, sizeof *c);
     c->to = to;
@@ -137,7 +197,8 @@ static void set_end(end *e, ptr at, const void *host) {
     e->device = host ? 0 : at;
     memcpy(&e->host, &host, sizeof host);
 }
-static copy_params copy_of(ptr to, const void *to_host, ptr from, const void *from_host, size_t bytes) {
+static copy_params copy_of(
+        ptr to, const void *to_host, ptr from, const void *from_host, size_t bytes) {
     copy_params p;
     memset(&p, 0, sizeof p);
     set_end(&p.to, to, to_host);
@@ -175,8 +236,10 @@ static void *graph_new(void) {
 }
 static void *add_mix(void *g, void *before, ptr to, ptr a, ptr b, uint32_t by) {
     mix_call c;
-    void    *node = NULL;
-    CHECK_EQ(cu.cuGraphAddKernelNode_v2(&node, g, &before, before != NULL, mix_of(&c, to, a, b, by)), 0);
+    void *node = NULL;
+    CHECK_EQ(
+            cu.cuGraphAddKernelNode_v2(&node, g, &before, before != NULL, mix_of(&c, to, a, b, by)),
+            0);
     return node;
 }
 static void *add_copy(void *g, void *before, copy_params p) {
@@ -191,7 +254,7 @@ static void *add_fill(void *g, void *before, fill_params p) {
 }
 static void *add_host(void *g, void *before, void (*function)(void *), void *user) {
     host_params p;
-    void       *node = NULL;
+    void *node = NULL;
     p.function = function;
     p.user = user;
     CHECK_EQ(cu.cuGraphAddHostNode(&node, g, &before, before != NULL, &p), 0);
@@ -219,8 +282,8 @@ static uint32_t value_of(ptr at) {
 /* ---- what each kind does ---- */
 
 TEST(each_kind_of_node_works) {
-    void        *g, *x, *node, *child, *first = NULL, *second = NULL, *event = NULL;
-    uint32_t     calls = 0, i;
+    void *g, *x, *node, *child, *first = NULL, *second = NULL, *event = NULL;
+    uint32_t calls = 0, i;
     alloc_params memory = alloc_of(4096);
     START();
     g = graph_new();
@@ -237,9 +300,10 @@ TEST(each_kind_of_node_works) {
     CHECK_EQ(cu.cuGraphAddMemAllocNode(&node, g, &node, 1, &memory), 0);
     CHECK(memory.address != 0);
     node = add_mix(g, node, memory.address, word(2), word(2), 2);
-    add_mix(child, add_mix(child, NULL, word(3), memory.address, word(0), 3), word(4), word(3), word(3), 4);
+    add_mix(child, add_mix(child, NULL, word(3), memory.address, word(0), 3), word(4), word(3),
+            word(3), 4);
     CHECK_EQ(cu.cuGraphAddChildGraphNode(&node, g, &node, 1, child), 0);
-    CHECK_EQ(cu.cuGraphDestroy(child), 0);                          /* the node has a copy */
+    CHECK_EQ(cu.cuGraphDestroy(child), 0); /* the node has a copy */
     CHECK_EQ(cu.cuGraphAddMemFreeNode(&node, g, &node, 1, memory.address), 0);
     node = add_host(g, node, count_up, &calls);
     CHECK_EQ(cu.cuGraphAddEventRecordNode(&event, g, &node, 1, second), 0);
@@ -260,11 +324,12 @@ TEST(each_kind_of_node_works) {
     finish();
 }
 
-/* Parameters of the graph's node are those of later executable graphs; those of a child's node are in the copy. */
+/* Parameters of the graph's node are those of later executable graphs; those of a child's node are
+   in the copy. */
 TEST(kernels_get_new_parameters) {
-    void    *g, *x, *y, *node, *child, *inner, *there = NULL, *list[1];
+    void *g, *x, *y, *node, *child, *inner, *there = NULL, *list[1];
     mix_call c;
-    size_t   n = 1;
+    size_t n = 1;
     START();
     g = graph_new();
     child = graph_new();
@@ -277,14 +342,18 @@ TEST(kernels_get_new_parameters) {
     x = made(g);
     CHECK_EQ(cu.cuGraphKernelNodeSetParams_v2(node, mix_of(&c, word(1), word(0), word(0), 2)), 0);
     y = made(g);
-    CHECK_EQ(cu.cuGraphExecKernelNodeSetParams_v2(y, list[0], mix_of(&c, word(2), word(0), word(0), 20)), 0);
+    CHECK_EQ(cu.cuGraphExecKernelNodeSetParams_v2(
+                     y, list[0], mix_of(&c, word(2), word(0), word(0), 20)),
+            0);
     run(x);
     CHECK_EQ(value_of(word(1)), 1);
     CHECK_EQ(value_of(word(2)), 10);
     run(y);
     CHECK_EQ(value_of(word(1)), 2);
     CHECK_EQ(value_of(word(2)), 20);
-    CHECK_EQ(cu.cuGraphExecKernelNodeSetParams_v2(x, node, mix_of(&c, word(1), word(0), word(0), 3)), 0);
+    CHECK_EQ(
+            cu.cuGraphExecKernelNodeSetParams_v2(x, node, mix_of(&c, word(1), word(0), word(0), 3)),
+            0);
     run(x);
     CHECK_EQ(value_of(word(1)), 3);
     CHECK_EQ(value_of(word(2)), 10);
@@ -296,8 +365,8 @@ TEST(kernels_get_new_parameters) {
 }
 
 TEST(copies_fills_and_functions_get_new_parameters) {
-    void       *g, *x, *copy, *fill, *call, *record, *first = NULL, *second = NULL;
-    uint32_t    calls[2] = { 0, 0 };
+    void *g, *x, *copy, *fill, *call, *record, *first = NULL, *second = NULL;
+    uint32_t calls[2] = { 0, 0 };
     copy_params c;
     fill_params f;
     host_params h;
@@ -317,7 +386,7 @@ TEST(copies_fills_and_functions_get_new_parameters) {
     CHECK_EQ(value_of(word(1)), 12);
     CHECK_EQ(value_of(word(3)), 3);
     CHECK_EQ(calls[0], 1);
-    c = copy_of(word(1), NULL, 0, pinned + 1, 8);                  /* in the executable graph: other addresses */
+    c = copy_of(word(1), NULL, 0, pinned + 1, 8); /* in the executable graph: other addresses */
     CHECK_EQ(cu.cuGraphExecMemcpyNodeSetParams(x, copy, &c, context), 0);
     f = fill_of(word(3), 4, 2);
     CHECK_EQ(cu.cuGraphExecMemsetNodeSetParams(x, fill, &f, context), 0);
@@ -331,7 +400,7 @@ TEST(copies_fills_and_functions_get_new_parameters) {
     CHECK_EQ(calls[0], 1);
     CHECK_EQ(calls[1], 1);
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);
-    c = copy_of(word(5), NULL, word(1), NULL, 4);                  /* in the graph: also another kind of memory */
+    c = copy_of(word(5), NULL, word(1), NULL, 4); /* in the graph: also another kind of memory */
     CHECK_EQ(cu.cuGraphMemcpyNodeSetParams(copy, &c), 0);
     f = fill_of(word(6), 5, 3);
     CHECK_EQ(cu.cuGraphMemsetNodeSetParams(fill, &f), 0);
@@ -350,7 +419,7 @@ TEST(copies_fills_and_functions_get_new_parameters) {
 }
 
 TEST(a_disabled_node_does_nothing) {
-    void    *g, *x, *node;
+    void *g, *x, *node;
     unsigned enabled = 77;
     START();
     g = graph_new();
@@ -372,9 +441,9 @@ TEST(a_disabled_node_does_nothing) {
 }
 
 TEST(kernels_keep_their_attributes) {
-    void           *g, *x, *node, *other;
+    void *g, *x, *node, *other;
     attribute_value v;
-    mix_call        c;
+    mix_call c;
     START();
     g = graph_new();
     node = add_mix(g, NULL, word(0), word(1), word(1), 1);
@@ -401,11 +470,11 @@ TEST(kernels_keep_their_attributes) {
 
 /* One call for all kinds; a kernel that may begin before the one that it depends on has ended. */
 TEST(nodes_of_any_kind_from_one_call) {
-    void       *g, *x, *a = NULL, *b = NULL, *from[2] = { NULL, NULL }, *to[2] = { NULL, NULL };
+    void *g, *x, *a = NULL, *b = NULL, *from[2] = { NULL, NULL }, *to[2] = { NULL, NULL };
     node_params p;
-    edge_data   e, got[2];
-    mix_call    c;
-    size_t      n = 2;
+    edge_data e, got[2];
+    mix_call c;
+    size_t n = 2;
     START();
     if (!cu.cuGraphAddNode_v2) {
         finish();
@@ -417,7 +486,7 @@ TEST(nodes_of_any_kind_from_one_call) {
     p.type = KERNEL;
     p.of.kernel = *mix_of(&c, word(0), word(1), word(1), 1);
     CHECK_EQ(cu.cuGraphAddNode_v2(&a, g, NULL, NULL, 0, &p), 0);
-    e.from_port = 1;                                               /* programmatic: the kernel never says when */
+    e.from_port = 1; /* programmatic: the kernel never says when */
     e.type = 1;
     p.of.kernel = *mix_of(&c, word(2), word(1), word(1), 2);
     CHECK_EQ(cu.cuGraphAddNode_v2(&b, g, &a, &e, 1, &p), 0);
@@ -441,7 +510,7 @@ TEST(nodes_of_any_kind_from_one_call) {
     run(x);
     CHECK_EQ(value_of(word(3)), 10);
     p.type = MEMCPY;
-    CHECK_EQ(cu.cuGraphNodeSetParams(b, &p), INVALID_VALUE);       /* the kind cannot change */
+    CHECK_EQ(cu.cuGraphNodeSetParams(b, &p), INVALID_VALUE); /* the kind cannot change */
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);
     CHECK_EQ(cu.cuGraphDestroy(g), 0);
     finish();
@@ -450,12 +519,12 @@ TEST(nodes_of_any_kind_from_one_call) {
 static void set_flag(void *flag) { __atomic_store_n((int *)flag, 1, __ATOMIC_SEQ_CST); }
 
 TEST(an_object_lives_as_long_as_graphs_need_it) {
-    void  *g, *x, *object = NULL;
-    int    gone = 0;
+    void *g, *x, *object = NULL;
+    int gone = 0;
     START();
     CHECK_EQ(cu.cuUserObjectCreate(&object, &gone, set_flag, 1, 1), 0);
     g = graph_new();
-    CHECK_EQ(cu.cuGraphRetainUserObject(g, object, 1, 1), 0);      /* moved: no longer this thread's */
+    CHECK_EQ(cu.cuGraphRetainUserObject(g, object, 1, 1), 0); /* moved: no longer this thread's */
     add_fill(g, NULL, fill_of(word(0), 1, 1));
     x = made(g);
     CHECK_EQ(cu.cuGraphDestroy(g), 0);
@@ -467,21 +536,23 @@ TEST(an_object_lives_as_long_as_graphs_need_it) {
     finish();
 }
 
-/* A graph of that many kernels: 16 chains that meet in one node. With TEST_ALL=1 100,000: no step may take a time that
-   grows with its square. */
+/* A graph of that many kernels: 16 chains that meet in one node. With TEST_ALL=1 100,000: no step
+   may take a time that grows with its square. */
 TEST(a_graph_has_many_nodes) {
     const unsigned many = getenv("TEST_ALL") ? 100000 : 10000;
-    void         **nodes, *g, *x, *last = NULL;
-    unsigned       i;
-    size_t         n = many + 1;
-    mix_call       c;
+    void **nodes, *g, *x, *last = NULL;
+    unsigned i;
+    size_t n = many + 1;
+    mix_call c;
     START();
     nodes = (void **)calloc(many + 1, sizeof *nodes);
     g = graph_new();
     for (i = 0; i < many; i++) {
         const unsigned w = i % 16;
-        if (!CHECK_EQ(cu.cuGraphAddKernelNode_v2(&nodes[i], g, i < 16 ? NULL : &nodes[i - 16], i >= 16,
-                                              mix_of(&c, word(w), word(w), word(w), w + 1)), 0)) break;
+        if (!CHECK_EQ(cu.cuGraphAddKernelNode_v2(&nodes[i], g, i < 16 ? NULL : &nodes[i - 16],
+                              i >= 16, mix_of(&c, word(w), word(w), word(w), w + 1)),
+                    0))
+            break;
     }
     CHECK_EQ(cu.cuGraphAddEmptyNode(&last, g, &nodes[many - 16], 16), 0);
     CHECK_EQ(cu.cuGraphGetNodes(g, nodes, &n), 0);
@@ -489,8 +560,10 @@ TEST(a_graph_has_many_nodes) {
     CHECK(nodes[many] == last);
     x = made(g);
     for (i = 0; i < many; i++)
-        if (!CHECK_EQ(cu.cuGraphExecKernelNodeSetParams_v2(x, nodes[i], mix_of(&c, word(i % 16), word(i % 16),
-                                                                            word(16), 1)), 0)) break;
+        if (!CHECK_EQ(cu.cuGraphExecKernelNodeSetParams_v2(
+                              x, nodes[i], mix_of(&c, word(i % 16), word(i % 16), word(16), 1)),
+                    0))
+            break;
     run(x);
     for (i = 0, n = 0; i < many / 16; i++) n = (n * 3 + 1) & 0xffffffffu;
     CHECK_EQ(value_of(word(0)), n);
@@ -501,27 +574,31 @@ TEST(a_graph_has_many_nodes) {
     finish();
 }
 
-/* ---- several devices: kernels between which nothing is ordered run at the same time, so that they can wait for each
-   other ---- */
+/* ---- several devices: kernels between which nothing is ordered run at the same time, so that they
+   can wait for each other ---- */
 
 static const char meet_text[] =
-    ".version 6.0\n.target sm_70\n.address_size 64\n"
-    /* writes its word, then waits until the other one has this round, too: all threads of a cooperative grid */
-    ".visible .entry meet(.param .u64 mine, .param .u64 other, .param .u32 rounds) {\n"
-    "    .reg .u32 %r, %i, %n, %t, %b; .reg .u64 %m, %o; .reg .pred %p;\n"
-    "    mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x; or.b32 %t, %t, %b; setp.ne.u32 %p, %t, 0; @%p ret;\n"
-    "    ld.param.u64 %m, [mine]; ld.param.u64 %o, [other]; ld.param.u32 %n, [rounds]; ld.global.u32 %i, [%m];\n"
-    "    add.u32 %n, %n, %i;\n"
-    "NEXT: add.u32 %i, %i, 1; st.release.sys.global.u32 [%m], %i;\n"
-    "WAIT: ld.acquire.sys.global.u32 %r, [%o]; sub.u32 %r, %r, %i; setp.lt.s32 %p, %r, 0; @%p bra WAIT;\n"
-    "    setp.lt.u32 %p, %i, %n; @%p bra NEXT; ret;\n}\n";
+        ".version 6.0\n.target sm_70\n.address_size 64\n"
+        /* writes its word, then waits until the other one has this round, too: all threads of a
+           cooperative grid */
+        ".visible .entry meet(.param .u64 mine, .param .u64 other, .param .u32 rounds) {\n"
+        "    .reg .u32 %r, %i, %n, %t, %b; .reg .u64 %m, %o; .reg .pred %p;\n"
+        "    mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x; or.b32 %t, %t, %b; setp.ne.u32 %p, %t, 0; "
+        "@%p ret;\n"
+        "    ld.param.u64 %m, [mine]; ld.param.u64 %o, [other]; ld.param.u32 %n, [rounds]; "
+        "ld.global.u32 %i, [%m];\n"
+        "    add.u32 %n, %n, %i;\n"
+        "NEXT: add.u32 %i, %i, 1; st.release.sys.global.u32 [%m], %i;\n"
+        "WAIT: ld.acquire.sys.global.u32 %r, [%o]; sub.u32 %r, %r, %i; setp.lt.s32 %p, %r, 0; @%p "
+        "bra WAIT;\n"
+        "    setp.lt.u32 %p, %i, %n; @%p bra NEXT; ret;\n}\n";
 
 TEST_MULTI(kernels_of_two_devices_meet_in_one_graph) {
     enum { ROUNDS = 20 };
-    void           *g, *x, *contexts[2], *modules[2], *meets[2], *node, *first = NULL;
-    ptr             words[2] = { 0, 0 };
+    void *g, *x, *contexts[2], *modules[2], *meets[2], *node, *first = NULL;
+    ptr words[2] = { 0, 0 };
     attribute_value cooperative;
-    int             i, can = 0;
+    int i, can = 0;
     START();
     if (gpuexec_device_count() > 1) CHECK_EQ(cu.cuDeviceCanAccessPeer(&can, 0, 1), 0);
     if (!can) {
@@ -532,7 +609,7 @@ TEST_MULTI(kernels_of_two_devices_meet_in_one_graph) {
     CHECK_EQ(cu.cuDevicePrimaryCtxRetain(&contexts[1], 1), 0);
     for (i = 1; i >= 0; i--) {
         CHECK_EQ(cu.cuCtxSetCurrent(contexts[i]), 0);
-        cu.cuCtxEnablePeerAccess(contexts[!i], 0);                 /* 704: another test did */
+        cu.cuCtxEnablePeerAccess(contexts[!i], 0); /* 704: another test did */
         CHECK_EQ(cu.cuModuleLoadData(&modules[i], meet_text), 0);
         CHECK_EQ(cu.cuModuleGetFunction(&meets[i], modules[i], "meet"), 0);
         CHECK_EQ(cu.cuMemAlloc_v2(&words[i], 4), 0);
@@ -544,9 +621,9 @@ TEST_MULTI(kernels_of_two_devices_meet_in_one_graph) {
     cooperative.cooperative = 1;
     CHECK_EQ(cu.cuGraphAddEmptyNode(&first, g, NULL, 0), 0);
     for (i = 0; i < 2; i++) {
-        uint32_t      rounds = ROUNDS;
+        uint32_t rounds = ROUNDS;
         kernel_params p;
-        void         *params[3];
+        void *params[3];
         memset(&p, 0, sizeof p);
         params[0] = &words[i];
         params[1] = &words[!i];
@@ -577,26 +654,29 @@ TEST_MULTI(kernels_of_two_devices_meet_in_one_graph) {
 /* ---- nodes that execute graphs if or while a value is set, which a kernel decides ---- */
 
 static char decide_text[] =
-    ".version 8.3\n.target sm_70\n.address_size 64\n"
-    ".extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);\n"
-    /* *at += by, which becomes the value */
-    ".visible .entry decide(.param .u64 handle, .param .u64 at, .param .u32 by) {\n"
-    "    .reg .u32 %r, %s; .reg .u64 %h, %a; .param .b64 h; .param .b32 v;\n"
-    "    ld.param.u64 %h, [handle]; ld.param.u64 %a, [at]; ld.param.u32 %s, [by];\n"
-    "    ld.global.u32 %r, [%a]; add.u32 %r, %r, %s; st.global.u32 [%a], %r;\n"
-    "    st.param.b64 [h], %h; st.param.b32 [v], %r; call.uni cudaGraphSetConditional, (h, v); ret;\n}\n";
+        ".version 8.3\n.target sm_70\n.address_size 64\n"
+        ".extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);\n"
+        /* *at += by, which becomes the value */
+        ".visible .entry decide(.param .u64 handle, .param .u64 at, .param .u32 by) {\n"
+        "    .reg .u32 %r, %s; .reg .u64 %h, %a; .param .b64 h; .param .b32 v;\n"
+        "    ld.param.u64 %h, [handle]; ld.param.u64 %a, [at]; ld.param.u32 %s, [by];\n"
+        "    ld.global.u32 %r, [%a]; add.u32 %r, %r, %s; st.global.u32 [%a], %r;\n"
+        "    st.param.b64 [h], %h; st.param.b32 [v], %r; call.uni cudaGraphSetConditional, (h, v); "
+        "ret;\n}\n";
 static void *decider, *decide;
 
 /* NULL, or why there are no conditional nodes. */
 static const char *load_decider(void) {
     static const char *const file = "/usr/local/cuda/lib64/libcudadevrt.a";
-    void  *state = NULL, *image = NULL;
+    void *state = NULL, *image = NULL;
     size_t bytes = 0;
-    int    result;
+    int result;
     if (!cu.cuGraphAddNode_v2 || !cu.cuGraphConditionalHandleCreate) return "needs CUDA 12.3";
     if (access(file, R_OK)) return "no libcudadevrt.a";
     CHECK_EQ(cu.cuLinkCreate_v2(0, NULL, NULL, &state), 0);
-    CHECK_EQ(cu.cuLinkAddData_v2(state, 1, decide_text, sizeof decide_text, "decide", 0, NULL, NULL), 0);
+    CHECK_EQ(
+            cu.cuLinkAddData_v2(state, 1, decide_text, sizeof decide_text, "decide", 0, NULL, NULL),
+            0);
     result = cu.cuLinkAddFile_v2(state, 4, file, 0, NULL, NULL);
     if (!result) result = cu.cuLinkComplete(state, &image, &bytes);
     if (!result) CHECK_EQ(cu.cuModuleLoadData(&decider, image), 0);
@@ -615,7 +695,7 @@ static const char *load_decider(void) {
     } while (0)
 
 static void *add_decide(void *g, void *before, uint64_t handle, ptr at, uint32_t by) {
-    void         *params[3], *node = NULL;
+    void *params[3], *node = NULL;
     kernel_params p;
     memset(&p, 0, sizeof p);
     params[0] = &handle;
@@ -627,16 +707,17 @@ static void *add_decide(void *g, void *before, uint64_t handle, ptr at, uint32_t
     CHECK_EQ(cu.cuGraphAddKernelNode_v2(&node, g, &before, before != NULL, &p), 0);
     return node;
 }
-enum { IF, WHILE, SWITCH };                          /* CUgraphConditionalNodeType */
+enum { IF, WHILE, SWITCH }; /* CUgraphConditionalNodeType */
 static uint64_t handle_of(void *g, unsigned value, unsigned flags) {
     uint64_t handle = 0;
     CHECK_EQ(cu.cuGraphConditionalHandleCreate(&handle, g, context, value, flags), 0);
     return handle;
 }
 /* Copies the bodies' handles. */
-static void *add_conditional(void *g, void *before, uint64_t handle, int type, unsigned size, void **bodies) {
+static void *add_conditional(
+        void *g, void *before, uint64_t handle, int type, unsigned size, void **bodies) {
     node_params p;
-    void       *node = NULL;
+    void *node = NULL;
     memset(&p, 0, sizeof p);
     p.type = CONDITIONAL;
     p.of.conditional.handle = handle;
@@ -649,7 +730,7 @@ static void *add_conditional(void *g, void *before, uint64_t handle, int type, u
 }
 
 TEST(a_branch_depends_on_a_kernel) {
-    void    *g, *x, *node, *bodies[2] = { NULL, NULL };
+    void *g, *x, *node, *bodies[2] = { NULL, NULL };
     uint64_t handle;
     uint32_t i;
     START();
@@ -659,7 +740,8 @@ TEST(a_branch_depends_on_a_kernel) {
     node = add_decide(g, NULL, handle, word(0), 0);
     node = add_conditional(g, node, handle, IF, 2, bodies);
     add_mix(bodies[0], NULL, word(1), word(1), word(2), 1);
-    add_mix(bodies[1], add_mix(bodies[1], NULL, word(3), word(3), word(2), 1), word(3), word(3), word(3), 0);
+    add_mix(bodies[1], add_mix(bodies[1], NULL, word(3), word(3), word(2), 1), word(3), word(3),
+            word(3), 0);
     add_fill(g, node, fill_of(word(4), 7, 1));
     x = made(g);
     set_word(4, 0);
@@ -670,7 +752,7 @@ TEST(a_branch_depends_on_a_kernel) {
     set_word(0, 3);
     for (i = 0; i < 5; i++) CHECK_EQ(cu.cuGraphLaunch(x, stream), 0);
     CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
-    CHECK_EQ(value_of(word(1)), 121);                             /* 1, 4, 13, 40, 121 */
+    CHECK_EQ(value_of(word(1)), 121); /* 1, 4, 13, 40, 121 */
     CHECK_EQ(value_of(word(3)), 10);
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);
     CHECK_EQ(cu.cuGraphDestroy(g), 0);
@@ -680,25 +762,26 @@ TEST(a_branch_depends_on_a_kernel) {
 
 TEST(a_loop_runs_until_a_kernel_ends_it) {
     enum { ROUNDS = 20 };
-    void    *g, *x, *node, *body = NULL, *child, *inner = NULL, *list[4];
+    void *g, *x, *node, *body = NULL, *child, *inner = NULL, *list[4];
     uint64_t outer, nested;
     uint32_t i, expected = 0;
     mix_call c;
-    size_t   n = 4;
+    size_t n = 4;
     START();
     LOAD_DECIDER();
     g = graph_new();
     child = graph_new();
-    outer = handle_of(g, 1, 1);                                    /* 1 at each launch */
+    outer = handle_of(g, 1, 1); /* 1 at each launch */
     nested = handle_of(g, 0, 0);
     node = add_fill(g, NULL, fill_of(word(0), ROUNDS, 1));
     node = add_conditional(g, node, outer, WHILE, 1, &body);
     add_mix(child, NULL, word(1), word(1), word(0), 1);
     CHECK_EQ(cu.cuGraphAddChildGraphNode(&node, body, NULL, 0, child), 0);
-    node = add_fill(body, node, fill_of(word(2), 4, 1));           /* 3 times what follows */
+    node = add_fill(body, node, fill_of(word(2), 4, 1)); /* 3 times what follows */
     node = add_decide(body, node, nested, word(2), (uint32_t)-1);
     node = add_conditional(body, node, nested, WHILE, 1, &inner);
-    add_decide(inner, add_mix(inner, NULL, word(3), word(3), word(1), 0), nested, word(2), (uint32_t)-1);
+    add_decide(inner, add_mix(inner, NULL, word(3), word(3), word(1), 0), nested, word(2),
+            (uint32_t)-1);
     add_decide(body, node, outer, word(0), (uint32_t)-1);
     x = made(g);
     for (i = ROUNDS; i > 0; i--) expected = mixed(expected, i, 1);
@@ -708,9 +791,11 @@ TEST(a_loop_runs_until_a_kernel_ends_it) {
     CHECK_EQ(cu.cuGraphGetNodes(inner, list, &n), 0);
     CHECK_EQ(n, 2);
     CHECK_EQ(cu.cuGraphLaunch(x, stream), 0);
-    if (cu.cuGraphExecKernelNodeSetParams_v2(x, list[0], mix_of(&c, word(4), word(4), word(1), 0)) == 0) {
-        run(x);                                                    /* the launch before it is as it was */
-        for (n = 0; n < 2; n++) for (i = ROUNDS; i > 0; i--) expected = mixed(expected, i, 1);
+    if (cu.cuGraphExecKernelNodeSetParams_v2(
+                x, list[0], mix_of(&c, word(4), word(4), word(1), 0)) == 0) {
+        run(x); /* the launch before it is as it was */
+        for (n = 0; n < 2; n++)
+            for (i = ROUNDS; i > 0; i--) expected = mixed(expected, i, 1);
         CHECK_EQ(value_of(word(1)), expected);
         CHECK(value_of(word(3)) != 0 && value_of(word(4)) != 0);
     }
@@ -723,16 +808,16 @@ TEST(a_loop_runs_until_a_kernel_ends_it) {
 }
 
 TEST(a_switch_selects_one_body) {
-    void    *g, *x, *node, *same = NULL, *bodies[3] = { NULL, NULL, NULL };
+    void *g, *x, *node, *same = NULL, *bodies[3] = { NULL, NULL, NULL };
     uint64_t handle;
     uint32_t i;
     START();
     LOAD_DECIDER();
     g = graph_new();
     handle = handle_of(g, 0, 0);
-    node = add_decide(g, NULL, handle, word(0), 1);                /* 1, 2, 3: the last one selects none */
+    node = add_decide(g, NULL, handle, word(0), 1); /* 1, 2, 3: the last one selects none */
     add_conditional(g, node, handle, SWITCH, 3, bodies);
-    for (i = 0; i < 3; i++) {                                      /* the first two by captures */
+    for (i = 0; i < 3; i++) { /* the first two by captures */
         if (i == 2) add_fill(bodies[i], NULL, fill_of(word(1), 10 + i, 1));
         else CHECK_EQ(cu.cuStreamBeginCaptureToGraph(stream, bodies[i], NULL, NULL, 0, 1), 0);
         if (i < 2) CHECK_EQ(cu.cuMemsetD32Async(word(1), 10 + i, 1, stream), 0);
@@ -745,7 +830,7 @@ TEST(a_switch_selects_one_body) {
         CHECK_EQ(value_of(word(1)), i < 3 ? 10 + i : 12);
     }
     set_word(0, 0);
-    CHECK_EQ(cu.cuGraphLaunch(x, stream), 0);                      /* what it needs stays until it has ended */
+    CHECK_EQ(cu.cuGraphLaunch(x, stream), 0); /* what it needs stays until it has ended */
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);
     CHECK_EQ(cu.cuGraphDestroy(g), 0);
     CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
@@ -754,40 +839,53 @@ TEST(a_switch_selects_one_body) {
     finish();
 }
 
-/* ---- random graphs beside a model: nodes of all kinds that read and write cells of memory, in a random order as far
-   as these accesses allow, with some of their parameters changed between launches ---- */
+/* ---- random graphs beside a model: nodes of all kinds that read and write cells of memory, in a
+   random order as far as these accesses allow, with some of their parameters changed between
+   launches ---- */
 
-enum { CELL = 16, DEVICE_CELLS = 40, PINNED_CELLS = 16, OWN_CELLS = 6, CELLS = DEVICE_CELLS + PINNED_CELLS + OWN_CELLS,
-       MOST = 200, PARTS = 4, LAUNCHES = 4, SAMPLE = 200 };
+enum {
+    CELL = 16,
+    DEVICE_CELLS = 40,
+    PINNED_CELLS = 16,
+    OWN_CELLS = 6,
+    CELLS = DEVICE_CELLS + PINNED_CELLS + OWN_CELLS,
+    MOST = 200,
+    PARTS = 4,
+    LAUNCHES = 4,
+    SAMPLE = 200
+};
 
 typedef struct step {
-    int      kind;                                   /* of node; OWN cells begin with an ALLOC and end with a FREE */
-    unsigned to, a, b;                               /* cells */
-    unsigned at_to, at_a, at_b, words, rows;         /* where in them; a row is in the next cell */
+    int kind;          /* of node; OWN cells begin with an ALLOC and end with a FREE */
+    unsigned to, a, b; /* cells */
+    unsigned at_to, at_a, at_b, words, rows; /* where in them; a row is in the next cell */
     uint32_t by;
-    int      disabled;
-    struct step *parts;                              /* CHILD */
+    int disabled;
+    struct step *parts; /* CHILD */
     unsigned nparts;
-    void    *node;
+    void *node;
     struct world *world;
 } step;
 typedef struct world {
     uint32_t random, model[CELLS][CELL];
-    ptr      own[OWN_CELLS];
-    void    *events[3];                              /* 0, 1: to record; 2: recorded before */
-    step     steps[MOST], parts[MOST][PARTS];
+    ptr own[OWN_CELLS];
+    void *events[3]; /* 0, 1: to record; 2: recorded before */
+    step steps[MOST], parts[MOST][PARTS];
     unsigned n, nown;
-    unsigned char needs[MOST][MOST];                 /* needs[i][k]: step i comes after step k */
-    int      writer[CELLS];
+    unsigned char needs[MOST][MOST]; /* needs[i][k]: step i comes after step k */
+    int writer[CELLS];
     unsigned char readers[CELLS][MOST];
 } world;
 
 static uint32_t below(world *w, unsigned n) { return test_random(&w->random) % n; }
-static int      is_pinned(unsigned cell) { return cell >= DEVICE_CELLS && cell < DEVICE_CELLS + PINNED_CELLS; }
+static int is_pinned(unsigned cell) {
+    return cell >= DEVICE_CELLS && cell < DEVICE_CELLS + PINNED_CELLS;
+}
 static uint32_t *pinned_at(unsigned cell) { return pinned + (cell - DEVICE_CELLS) * CELL; }
-static ptr      cell_at(const world *w, unsigned cell, unsigned at) {
+static ptr cell_at(const world *w, unsigned cell, unsigned at) {
     if (is_pinned(cell)) return (ptr)(uintptr_t)(pinned_at(cell) + at);
-    return (cell < DEVICE_CELLS ? word(cell * CELL) : w->own[cell - DEVICE_CELLS - PINNED_CELLS]) + 4 * at;
+    return (cell < DEVICE_CELLS ? word(cell * CELL) : w->own[cell - DEVICE_CELLS - PINNED_CELLS]) +
+            4 * at;
 }
 
 /* A cell of device or pinned memory, or one of the graph's own; with that many rows below it. */
@@ -819,7 +917,8 @@ static step random_work(world *w, int kind) {
         return s;
     }
     s.to = any_cell(w, s.rows, kind != MEMSET);
-    do s.a = any_cell(w, s.rows, 1); while (kind == MEMCPY && s.a < s.to + s.rows && s.to < s.a + s.rows);
+    do s.a = any_cell(w, s.rows, 1);
+    while (kind == MEMCPY && s.a < s.to + s.rows && s.to < s.a + s.rows);
     s.b = any_cell(w, 1, 1);
     return s;
 }
@@ -832,7 +931,8 @@ static void needs_read(world *w, unsigned i, unsigned cell) {
 static void needs_write(world *w, unsigned i, unsigned cell) {
     unsigned k;
     if (w->writer[cell] >= 0 && (unsigned)w->writer[cell] != i) w->needs[i][w->writer[cell]] = 1;
-    for (k = 0; k < i; k++) if (w->readers[cell][k]) w->needs[i][k] = 1;
+    for (k = 0; k < i; k++)
+        if (w->readers[cell][k]) w->needs[i][k] = 1;
     memset(w->readers[cell], 0, sizeof w->readers[cell]);
     w->writer[cell] = (int)i;
 }
@@ -863,8 +963,8 @@ static void push_own(world *w, int kind, unsigned cell) {
     push(w, s);
 }
 static void push_any(world *w) {
-    static const int kinds[] = { KERNEL, KERNEL, KERNEL, MEMCPY, MEMCPY, MEMSET, HOST_FUNCTION, CHILD, EMPTY, WAIT,
-                                 RECORD };
+    static const int kinds[] = { KERNEL, KERNEL, KERNEL, MEMCPY, MEMCPY, MEMSET, HOST_FUNCTION,
+        CHILD, EMPTY, WAIT, RECORD };
     const int kind = kinds[below(w, sizeof kinds / sizeof *kinds)];
     step s = random_work(w, kind);
     unsigned k;
@@ -903,7 +1003,8 @@ static void call_step(void *user) {
 
 static const kernel_params *kernel_of(mix_call *c, const step *s) {
     const world *w = s->world;
-    return mix_of(c, cell_at(w, s->to, s->at_to), cell_at(w, s->a, s->at_a), cell_at(w, s->b, s->at_b), s->by);
+    return mix_of(c, cell_at(w, s->to, s->at_to), cell_at(w, s->a, s->at_a),
+            cell_at(w, s->b, s->at_b), s->by);
 }
 static void set_cell(end *e, const world *w, unsigned cell, unsigned at) {
     set_end(e, cell_at(w, cell, at), is_pinned(cell) ? pinned_at(cell) + at : NULL);
@@ -932,18 +1033,20 @@ static host_params host_step(step *s) {
 static void *graph_of_parts(step *s);
 
 static int add_step(void *g, step *s, void **before, size_t n) {
-    world       *w = s->world;
-    mix_call     c;
-    copy_params  copy;
-    fill_params  fill;
-    host_params  host;
+    world *w = s->world;
+    mix_call c;
+    copy_params copy;
+    fill_params fill;
+    host_params host;
     alloc_params memory = alloc_of(CELL * 4);
-    void        *child;
-    int          result = -1;
-    if (s->kind == KERNEL) return cu.cuGraphAddKernelNode_v2(&s->node, g, before, n, kernel_of(&c, s));
+    void *child;
+    int result = -1;
+    if (s->kind == KERNEL)
+        return cu.cuGraphAddKernelNode_v2(&s->node, g, before, n, kernel_of(&c, s));
     if (s->kind == EMPTY) return cu.cuGraphAddEmptyNode(&s->node, g, before, n);
     if (s->kind == WAIT) return cu.cuGraphAddEventWaitNode(&s->node, g, before, n, w->events[2]);
-    if (s->kind == RECORD) return cu.cuGraphAddEventRecordNode(&s->node, g, before, n, w->events[s->to]);
+    if (s->kind == RECORD)
+        return cu.cuGraphAddEventRecordNode(&s->node, g, before, n, w->events[s->to]);
     if (s->kind == MEMCPY) {
         copy = copy_step(s);
         return cu.cuGraphAddMemcpyNode(&s->node, g, before, n, &copy, context);
@@ -961,23 +1064,26 @@ static int add_step(void *g, step *s, void **before, size_t n) {
         result = cu.cuGraphAddChildGraphNode(&s->node, g, before, n, child);
         return result ? result : cu.cuGraphDestroy(child);
     }
-    if (s->kind == FREE) return cu.cuGraphAddMemFreeNode(&s->node, g, before, n, cell_at(w, s->to, 0));
+    if (s->kind == FREE)
+        return cu.cuGraphAddMemFreeNode(&s->node, g, before, n, cell_at(w, s->to, 0));
     result = cu.cuGraphAddMemAllocNode(&s->node, g, before, n, &memory);
     w->own[s->to - DEVICE_CELLS - PINNED_CELLS] = memory.address;
     return result;
 }
-static void *graph_of_parts(step *s) {               /* one after the other */
-    void    *g = graph_new();
+static void *graph_of_parts(step *s) { /* one after the other */
+    void *g = graph_new();
     unsigned i;
-    for (i = 0; i < s->nparts; i++) CHECK_EQ(add_step(g, &s->parts[i], i ? &s->parts[i - 1].node : NULL, i != 0), 0);
+    for (i = 0; i < s->nparts; i++)
+        CHECK_EQ(add_step(g, &s->parts[i], i ? &s->parts[i - 1].node : NULL, i != 0), 0);
     return g;
 }
 static void *graph_of(world *w) {
-    void    *g = graph_new(), *before[MOST];
+    void *g = graph_new(), *before[MOST];
     unsigned i, k;
     for (i = 0; i < w->n; i++) {
         size_t n = 0;
-        for (k = 0; k < i; k++) if (w->needs[i][k]) before[n++] = w->steps[k].node;
+        for (k = 0; k < i; k++)
+            if (w->needs[i][k]) before[n++] = w->steps[k].node;
         CHECK_EQ(add_step(g, &w->steps[i], before, n), 0);
     }
     return g;
@@ -993,7 +1099,8 @@ static void model_step(world *w, const step *s) {
         w->model[s->to][s->at_to] = mixed(w->model[s->a][s->at_a], w->model[s->b][s->at_b], s->by);
     for (r = 0; r < s->rows && (s->kind == MEMCPY || s->kind == MEMSET); r++)
         for (i = 0; i < s->words; i++)
-            w->model[s->to + r][s->at_to + i] = s->kind == MEMSET ? s->by : w->model[s->a + r][s->at_a + i];
+            w->model[s->to + r][s->at_to + i] = s->kind == MEMSET ? s->by
+                                                                  : w->model[s->a + r][s->at_a + i];
 }
 
 /* ---- changed between launches: what keeps each step's cells ---- */
@@ -1007,12 +1114,13 @@ static void change_values(world *w, step *s) {
     s->at_a = below(w, CELL - s->words + 1);
 }
 static void set_step(world *w, void *x, step *s) {
-    mix_call    c;
+    mix_call c;
     copy_params copy;
     fill_params fill;
     host_params host;
-    void       *child;
-    if (s->kind == KERNEL) CHECK_EQ(cu.cuGraphExecKernelNodeSetParams_v2(x, s->node, kernel_of(&c, s)), 0);
+    void *child;
+    if (s->kind == KERNEL)
+        CHECK_EQ(cu.cuGraphExecKernelNodeSetParams_v2(x, s->node, kernel_of(&c, s)), 0);
     if (s->kind == MEMCPY && s->rows == 1) {
         copy = copy_step(s);
         CHECK_EQ(cu.cuGraphExecMemcpyNodeSetParams(x, s->node, &copy, context), 0);
@@ -1030,14 +1138,16 @@ static void set_step(world *w, void *x, step *s) {
         CHECK_EQ(cu.cuGraphExecChildGraphNodeSetParams(x, s->node, child), 0);
         CHECK_EQ(cu.cuGraphDestroy(child), 0);
     }
-    if (s->kind == RECORD) CHECK_EQ(cu.cuGraphExecEventRecordNodeSetEvent(x, s->node, w->events[below(w, 2)]), 0);
-    if (s->kind <= MEMCPY && !below(w, 3)) {         /* a driver does not order those around a disabled fill */
+    if (s->kind == RECORD)
+        CHECK_EQ(cu.cuGraphExecEventRecordNodeSetEvent(x, s->node, w->events[below(w, 2)]), 0);
+    /* a driver does not order those around a disabled fill */
+    if (s->kind <= MEMCPY && !below(w, 3)) {
         s->disabled = !s->disabled;
         CHECK_EQ(cu.cuGraphNodeSetEnabled(x, s->node, !s->disabled), 0);
     }
 }
-/* The driver adds no fill or copy of memory that a graph both allocates and frees to another graph: such a child cannot
-   be made a second time. */
+/* The driver adds no fill or copy of memory that a graph both allocates and frees to another graph:
+   such a child cannot be made a second time. */
 static int is_own(unsigned cell) { return cell >= DEVICE_CELLS + PINNED_CELLS; }
 static int has_own_part(const step *s) {
     unsigned k;
@@ -1051,8 +1161,8 @@ static int has_own_part(const step *s) {
 /* All nodes at once, from another graph: those that were disabled stay so. */
 static void update(world *w, void *x, void **g) {
     update_result result;
-    unsigned      i;
-    void         *next;
+    unsigned i;
+    void *next;
     for (i = 0; i < w->n; i++) change_values(w, &w->steps[i]);
     next = graph_of(w);
     CHECK_EQ(cu.cuGraphExecUpdate_v2(x, next, &result), 0);
@@ -1066,9 +1176,10 @@ static void print_writers(const world *w, const step *list, unsigned n, unsigned
         const step *s = &list[i];
         print_writers(w, s->parts, s->nparts, cell);
         if (s->to <= cell && cell < s->to + s->rows && s->kind <= HOST_FUNCTION)
-            printf("%s %u, kind %d: to %u[%u], from %u[%u] and %u[%u], %u words, %u rows, by %08x%s\n",
-                   list == w->steps ? "step" : "part", i, s->kind, s->to, s->at_to, s->a, s->at_a, s->b, s->at_b,
-                   s->words, s->rows, s->by, s->disabled ? ", disabled" : "");
+            printf("%s %u, kind %d: to %u[%u], from %u[%u] and %u[%u], %u words, %u rows, by "
+                   "%08x%s\n",
+                    list == w->steps ? "step" : "part", i, s->kind, s->to, s->at_to, s->a, s->at_a,
+                    s->b, s->at_b, s->words, s->rows, s->by, s->disabled ? ", disabled" : "");
     }
 }
 /* Prints the first difference, and what writes to its cell. */
@@ -1089,9 +1200,9 @@ static int same_memory(world *w) {
 
 static int random_graph(world *w, uint32_t seed) {
     static const unsigned sizes[] = { 2, 5, 12, 30, 80, 200 };
-    void    *g, *x;
+    void *g, *x;
     unsigned i, launch, most;
-    int      own, whole, good = 1;
+    int own, whole, good = 1;
     w->random = seed * 2654435761u + 1;
     most = sizes[below(w, 6)];
     own = below(w, 2) != 0;
@@ -1108,16 +1219,20 @@ static int random_graph(world *w, uint32_t seed) {
         CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
         for (i = 0; i < w->n; i++) model_step(w, &w->steps[i]);
         good = same_memory(w);
-        if (!good) printf("after launch %u of %u nodes%s\n", launch, w->n, whole ? " updated as a whole" : "");
+        if (!good)
+            printf("after launch %u of %u nodes%s\n", launch, w->n,
+                    whole ? " updated as a whole" : "");
         if (launch == LAUNCHES - 1) break;
         if (whole) update(w, x, &g);
-        else for (i = 0; i < w->n; i++) {
-            step *s = &w->steps[i];
-            if (below(w, 3) || s->kind > EMPTY + 2 || (s->kind == MEMCPY && s->rows > 1) || has_own_part(s))
-                continue;
-            change_values(w, s);
-            set_step(w, x, s);
-        }
+        else
+            for (i = 0; i < w->n; i++) {
+                step *s = &w->steps[i];
+                if (below(w, 3) || s->kind > EMPTY + 2 || (s->kind == MEMCPY && s->rows > 1) ||
+                        has_own_part(s))
+                    continue;
+                change_values(w, s);
+                set_step(w, x, s);
+            }
     }
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);
     CHECK_EQ(cu.cuGraphDestroy(g), 0);
@@ -1127,13 +1242,14 @@ static int random_graph(world *w, uint32_t seed) {
 /* TEST_RANDOM_GRAPHS=5000 runs as many; TEST_ALL=1 500. */
 TEST(random_graphs_compute_what_the_model_computes) {
     static world w;
-    const char  *number = getenv("TEST_RANDOM_GRAPHS");
-    uint32_t     seed, count = number ? (uint32_t)atoi(number) : getenv("TEST_ALL") ? 500 : SAMPLE;
-    unsigned     i;
+    const char *number = getenv("TEST_RANDOM_GRAPHS");
+    uint32_t seed, count = number ? (uint32_t)atoi(number) : getenv("TEST_ALL") ? 500 : SAMPLE;
+    unsigned i;
     START();
     for (i = 0; i < 3; i++) CHECK_EQ(cu.cuEventCreate(&w.events[i], 2), 0);
     CHECK_EQ(cu.cuEventRecord(w.events[2], stream), 0);
-    for (seed = 1; seed <= count; seed++) if (!CHECK(random_graph(&w, seed))) printf("seed %u\n", seed);
+    for (seed = 1; seed <= count; seed++)
+        if (!CHECK(random_graph(&w, seed))) printf("seed %u\n", seed);
     for (i = 0; i < 3; i++) CHECK_EQ(cu.cuEventDestroy_v2(w.events[i]), 0);
     finish();
 }

@@ -1,12 +1,19 @@
-/* Kernels of schedules.c: each in a correct variant (name_right), and in one with an omission (name_wrong).
-   All take zeroed words for results and zeroed words to work with. Compiled, like those of kernels/, for all drivers
-   since 11.4:
+/* Kernels of schedules.c: each in a correct variant (name_right), and in one with an omission
+   (name_wrong).
+   All take zeroed words for results and zeroed words to work with. Compiled, like those of
+   kernels/, for all drivers since 11.4:
        nvcc -ptx -arch=compute_75 tests/device/unit/schedules.cu -o tests/device/unit/schedules.ptx
-       sed -i 's|^\.version .*|.version 7.0|; s|^\.target .*|.target sm_70|' tests/device/unit/schedules.ptx */
+       sed -i 's|^\.version .*|.version 7.0|; s|^\.target .*|.target sm_70|'
+           tests/device/unit/schedules.ptx */
 #define BOTH(name) \
-    extern "C" __global__ void name##_right(int *out, int *work, int me) { name<true>(out, work, me); } \
-    extern "C" __global__ void name##_wrong(int *out, int *work, int me) { name<false>(out, work, me); }
-#define KERNEL(name) template <bool right> __device__ __forceinline__ void name(int *out, int *work, int me)
+    extern "C" __global__ void name##_right(int *out, int *work, int me) { \
+        name<true>(out, work, me); \
+    } \
+    extern "C" __global__ void name##_wrong(int *out, int *work, int me) { \
+        name<false>(out, work, me); \
+    }
+#define KERNEL(name) \
+    template <bool right> __device__ __forceinline__ void name(int *out, int *work, int me)
 #define SEEN(x) (*(volatile int *)&(x))
 
 /* A sum in shared memory, without the barrier between its steps. */
@@ -38,7 +45,8 @@ KERNEL(double_buffer) {
 }
 BOTH(double_buffer)
 
-/* The second barrier of a loop is missing: the next round's value is written before all have read this one. */
+/* The second barrier of a loop is missing: the next round's value is written before all have read
+   this one. */
 KERNEL(broadcast) {
     __shared__ int s;
     int sum = 0;
@@ -83,7 +91,7 @@ KERNEL(no_wait) {
         __threadfence();
         SEEN(work[0]) = 1;
     } else {
-        while (right && !SEEN(work[0])) { }
+        while (right && !SEEN(work[0])) {}
         __threadfence();
     }
     out[blockIdx.x] = SEEN(work[1]) == 42;
@@ -99,14 +107,15 @@ KERNEL(no_fence) {
         SEEN(work[0]) = 1;
         out[0] = 1;
     } else {
-        while (!SEEN(work[0])) { }
+        while (!SEEN(work[0])) {}
         __threadfence();
         out[blockIdx.x] = SEEN(work[1]) == 42;
     }
 }
 BOTH(no_fence)
 
-/* The last block to arrive adds the values of all blocks; without a fence before they report their arrival. */
+/* The last block to arrive adds the values of all blocks; without a fence before they report their
+   arrival. */
 KERNEL(last_block) {
     if (threadIdx.x) return;
     work[1 + blockIdx.x] = 1;
@@ -121,7 +130,7 @@ BOTH(last_block)
 KERNEL(lock) {
     if (threadIdx.x) return;
     for (int k = 0; k < 4; k++) {
-        while (atomicCAS(&work[0], 0, 1)) { }
+        while (atomicCAS(&work[0], 0, 1)) {}
         if (right) __threadfence();
         out[0] = SEEN(out[0]) + 1;
         if (right) __threadfence();
@@ -143,7 +152,7 @@ KERNEL(meet) {
     work[me] = 10 + me;
     __threadfence_system();
     SEEN(work[2 + me]) = 1;
-    while ((right || me == 0) && !SEEN(work[3 - me])) { }
+    while ((right || me == 0) && !SEEN(work[3 - me])) {}
     __threadfence_system();
     out[me] = SEEN(work[1 - me]) == 11 - me;
 }
@@ -156,7 +165,7 @@ extern "C" __global__ void order(int *out, int *work, int me) {
 
 /* Waits until work[0] is not 0, and sets it. */
 extern "C" __global__ void wait(int *out, int *work, int me) {
-    while (!SEEN(work[0])) { }
+    while (!SEEN(work[0])) {}
     out[0] = 1;
 }
 

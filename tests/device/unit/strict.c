@@ -1,20 +1,22 @@
-/* strict.c - SIMGPU_STRICT of the CPU device: a call with a handle of a destroyed object ends the process, because a
-   GPU's driver would read freed memory; what the driver of an H200 checks (tests/device/probe) returns its error. */
+/* strict.c - SIMGPU_STRICT of the CPU device: a call with a handle of a destroyed object ends the
+   process, because a GPU's driver would read freed memory; what the driver of an H200 checks
+   (tests/device/probe) returns its error. */
 #include "../../test.h"
 
 static driver_calls cu;
 static void *context, *stream;
 
-static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nop() { ret; }\n";
+static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nop() { ret; }\n";
 
 static int start(void) {
     void *driver = dlopen(getenv("GPUEXEC_DRIVER"), RTLD_NOW);
-    int   version = 0;
+    int version = 0;
     if (!driver) return 0;
     cu = calls_load(driver);
-    if (cu.cuDriverGetVersion(&version) != 0 || version < 12000) return 0;       /* has no libraries */
-    return cu.cuInit(0) == 0 && cu.cuDevicePrimaryCtxRetain(&context, 0) == 0 && cu.cuCtxSetCurrent(context) == 0
-           && cu.cuStreamCreate(&stream, 1) == 0;
+    if (cu.cuDriverGetVersion(&version) != 0 || version < 12000) return 0; /* has no libraries */
+    return cu.cuInit(0) == 0 && cu.cuDevicePrimaryCtxRetain(&context, 0) == 0 &&
+            cu.cuCtxSetCurrent(context) == 0 && cu.cuStreamCreate(&stream, 1) == 0;
 }
 
 static void *dead_stream(void) {
@@ -61,7 +63,7 @@ static void *dead_module(void) {
     cu.cuModuleUnload(m);
     return m;
 }
-static void *left_behind(int is_event) {              /* by a destroyed context */
+static void *left_behind(int is_event) { /* by a destroyed context */
     void *c = NULL, *s = NULL, *e = NULL;
     cu.cuCtxCreate_v2(&c, 0, 0);
     cu.cuStreamCreate(&s, 1);
@@ -71,7 +73,7 @@ static void *left_behind(int is_event) {              /* by a destroyed context 
     return is_event ? e : s;
 }
 
-static void             *out;
+static void *out;
 static unsigned long long number;
 enum { CALLS_DEAD = 15 };
 /* The result of call `i`, or -1 after the last one. */
@@ -103,7 +105,8 @@ static int in_child(int call, const char *strict, int (*make)(int), char *said, 
     const pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], 2);
-        if (strict) setenv("SIMGPU_STRICT", strict, 1); else unsetenv("SIMGPU_STRICT");
+        if (strict) setenv("SIMGPU_STRICT", strict, 1);
+        else unsetenv("SIMGPU_STRICT");
         if (!start()) _exit(255);
         status = make(call);
         _exit(status < 0 || status > 999 ? 254 : status / 100 + (status % 100 ? 100 : 0));
@@ -120,7 +123,7 @@ static int is_cpu_device(void) {
     const char *driver = getenv("GPUEXEC_DRIVER");
     return driver && strstr(driver, "simgpu");
 }
-static int is_older(void) {                      /* than the calls above */
+static int is_older(void) { /* than the calls above */
     char said[2000];
     return in_child(CALLS_DEAD, NULL, dead_call, said, sizeof said) == 255;
 }
@@ -151,9 +154,11 @@ static int checked_call(int i) {
     }
 }
 TEST_ALONE(what_a_gpu_checks_returns_its_error) {
-    static const int wanted[] = { 4, 4, 107, 107, 107, 0, 4 };           /* 400, 709, ... as in_child() packs them */
+    /* 400, 709, ... as in_child() packs them */
+    static const int wanted[] = { 4, 4, 107, 107, 107, 0, 4 };
     char said[2000];
     if (!is_cpu_device()) SKIP("a setting of the CPU device");
     if (is_older()) SKIP("the driver lacks some of the calls");
-    for (int i = 0; i < 7; i++) CHECK_EQ(in_child(i, "1", checked_call, said, sizeof said), wanted[i]);
+    for (int i = 0; i < 7; i++)
+        CHECK_EQ(in_child(i, "1", checked_call, said, sizeof said), wanted[i]);
 }

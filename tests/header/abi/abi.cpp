@@ -1,7 +1,8 @@
-// abi.cpp - compares the driver's binary interface as gpuexec.h and the CPU device declare it with CUDA's own headers,
-// at compile time. Only compiled. run.sh generates rows.inc and symbols.inc from gpuexec.h and tests/simgpu, so that no
-// row and no constant is forgotten here. rows.inc is included twice, since cuda.h has macros with the functions' names:
-// first our types and values get separate names, then they are compared.
+// abi.cpp - compares the driver's binary interface as gpuexec.h and the CPU device declare it with
+// CUDA's own headers, at compile time. Only compiled. run.sh generates rows.inc and symbols.inc
+// from gpuexec.h and tests/simgpu, so that no row and no constant is forgotten here. rows.inc is
+// included twice, since cuda.h has macros with the functions' names: first our types and values get
+// separate names, then they are compared.
 #include <stddef.h>
 #include <stdint.h>
 #include <type_traits>
@@ -9,20 +10,23 @@
 #include "../../../gpuexec.h"
 namespace sim {
 #include "../../simgpu/base/cudadefs.h"
-#define SYMBOL(name, parameters) int name parameters; typedef decltype(name) type_of_##name;
+#define SYMBOL(name, parameters) \
+    int name parameters; \
+    typedef decltype(name) type_of_##name;
 #include "symbols.inc"
-}
+}    // namespace sim
 namespace rows {
 typedef void (*gxi_cu_stream_callback)(gxi_cu_stream stream, int result, void *user);
 typedef void (*gxi_cu_log_callback)(void *user, int level, char *text, size_t bytes);
 #define DRIVER_ROW(name, version, symbol, suffix, params) typedef int type_of_##symbol params;
 #include "entry_points.h"
-}
-#define ENTRY(need, name, base, version)  typedef std::remove_pointer<decltype(gxi_driver::name)>::type type_of_##name;
+}    // namespace rows
+#define ENTRY(need, name, base, version) \
+    typedef std::remove_pointer<decltype(gxi_driver::name)>::type type_of_##name;
 #define CONSTANT(ours, theirs)
 #define SIM_ENTRY(base, version, symbol)
 #define SIM_MISSING(base, version, symbol)
-#define SIM_CONSTANT(ours, theirs)        enum : long long { value_of_##ours = sim::ours };
+#define SIM_CONSTANT(ours, theirs) enum : long long { value_of_##ours = sim::ours };
 #include "rows.inc"
 #undef ENTRY
 #undef CONSTANT
@@ -30,17 +34,21 @@ typedef void (*gxi_cu_log_callback)(void *user, int level, char *text, size_t by
 #undef SIM_MISSING
 #undef SIM_CONSTANT
 
-#define __CUDA_API_VERSION_INTERNAL    /* cuda.h then also declares the older interfaces, by their symbols */
+/* cuda.h then also declares the older interfaces, by their symbols */
+#define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cudaTypedefs.h>
 
 #include "agree.h"
 
 static_assert(agree<int(void **, const int *), CUresult(CUcontext *, const CUlimit *)>::value &&
-              !agree<int(int *), CUresult(const int *)>::value && !agree<int(int), CUresult(int, int)>::value &&
-              !agree<int(int), CUresult(size_t)>::value && !agree<int(void *), CUresult(size_t *)>::value &&
-              !agree<int(int *), CUresult(unsigned *)>::value && !agree<int(size_t *), CUresult(CUlimit *)>::value,
-              "agree distinguishes right from wrong");
+                !agree<int(int *), CUresult(const int *)>::value &&
+                !agree<int(int), CUresult(int, int)>::value &&
+                !agree<int(int), CUresult(size_t)>::value &&
+                !agree<int(void *), CUresult(size_t *)>::value &&
+                !agree<int(int *), CUresult(unsigned *)>::value &&
+                !agree<int(size_t *), CUresult(CUlimit *)>::value,
+        "agree distinguishes right from wrong");
 
 // ---- layouts ----
 
@@ -56,17 +64,22 @@ static_assert(agree<int(void **, const int *), CUresult(CUcontext *, const CUlim
 SAME(sizeof(unsigned char[16]), sizeof(CUuuid))
 template <> struct same_layout<unsigned char, CUuuid> : std::true_type {};    // ours is an array
 STRUCT(gxi_memcpy2d, CUDA_MEMCPY2D)
-MEMBER(gxi_memcpy2d, from_x, CUDA_MEMCPY2D, srcXInBytes)         MEMBER(gxi_memcpy2d, from_y, CUDA_MEMCPY2D, srcY)
-MEMBER(gxi_memcpy2d, from_type, CUDA_MEMCPY2D, srcMemoryType)    MEMBER(gxi_memcpy2d, from_host, CUDA_MEMCPY2D, srcHost)
+MEMBER(gxi_memcpy2d, from_x, CUDA_MEMCPY2D, srcXInBytes)
+MEMBER(gxi_memcpy2d, from_y, CUDA_MEMCPY2D, srcY)
+MEMBER(gxi_memcpy2d, from_type, CUDA_MEMCPY2D, srcMemoryType)
+MEMBER(gxi_memcpy2d, from_host, CUDA_MEMCPY2D, srcHost)
 MEMBER(gxi_memcpy2d, from_device, CUDA_MEMCPY2D, srcDevice)
 MEMBER(gxi_memcpy2d, from_array, CUDA_MEMCPY2D, srcArray)
-MEMBER(gxi_memcpy2d, from_pitch, CUDA_MEMCPY2D, srcPitch)        MEMBER(gxi_memcpy2d, to_x, CUDA_MEMCPY2D, dstXInBytes)
+MEMBER(gxi_memcpy2d, from_pitch, CUDA_MEMCPY2D, srcPitch)
+MEMBER(gxi_memcpy2d, to_x, CUDA_MEMCPY2D, dstXInBytes)
 MEMBER(gxi_memcpy2d, to_y, CUDA_MEMCPY2D, dstY)
 MEMBER(gxi_memcpy2d, to_type, CUDA_MEMCPY2D, dstMemoryType)
 MEMBER(gxi_memcpy2d, to_host, CUDA_MEMCPY2D, dstHost)
 MEMBER(gxi_memcpy2d, to_device, CUDA_MEMCPY2D, dstDevice)
-MEMBER(gxi_memcpy2d, to_array, CUDA_MEMCPY2D, dstArray)          MEMBER(gxi_memcpy2d, to_pitch, CUDA_MEMCPY2D, dstPitch)
-MEMBER(gxi_memcpy2d, width, CUDA_MEMCPY2D, WidthInBytes)         MEMBER(gxi_memcpy2d, height, CUDA_MEMCPY2D, Height)
+MEMBER(gxi_memcpy2d, to_array, CUDA_MEMCPY2D, dstArray)
+MEMBER(gxi_memcpy2d, to_pitch, CUDA_MEMCPY2D, dstPitch)
+MEMBER(gxi_memcpy2d, width, CUDA_MEMCPY2D, WidthInBytes)
+MEMBER(gxi_memcpy2d, height, CUDA_MEMCPY2D, Height)
 STRUCT(gxi_launch_params, CUDA_LAUNCH_PARAMS)
 MEMBER(gxi_launch_params, function, CUDA_LAUNCH_PARAMS, function)
 AT(gxi_launch_params, dims.grid_x, CUDA_LAUNCH_PARAMS, gridDimX)
@@ -85,7 +98,8 @@ MEMBER(gxi_launch_attribute, id, CUlaunchAttribute, id)
 AT(gxi_launch_attribute, value, CUlaunchAttribute, value)
 AT(gxi_launch_attribute, value.number, CUlaunchAttribute, value.cooperative)
 AT(gxi_launch_attribute, value.number, CUlaunchAttribute, value.priority)
-AT(gxi_launch_attribute, value.number, CUlaunchAttribute, value.programmaticStreamSerializationAllowed)
+AT(gxi_launch_attribute, value.number, CUlaunchAttribute,
+    value.programmaticStreamSerializationAllowed)
 AT(gxi_launch_attribute, value.blocks, CUlaunchAttribute, value.clusterDim)
 STRUCT(gxi_launch_config, CUlaunchConfig)
 AT(gxi_launch_config, dims.grid_x, CUlaunchConfig, gridDimX)
@@ -101,7 +115,8 @@ MEMBER(gxi_launch_config, count, CUlaunchConfig, numAttrs)
 #endif
 #if CUDA_VERSION < 11080
 template <> struct same_layout<gxi_launch_value, CUkernelNodeAttrValue> : std::true_type {};    // was smaller
-template <> struct same_layout<sim::CUlaunchAttributeValue, CUkernelNodeAttrValue> : std::true_type {};
+template <> struct same_layout<sim::CUlaunchAttributeValue, CUkernelNodeAttrValue> :
+std::true_type {};
 #endif
 STRUCT(gxi_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1)
 MEMBER(gxi_kernel_node, function, CUDA_KERNEL_NODE_PARAMS_v1, func)
@@ -162,7 +177,8 @@ MEMBER(gxi_alloc_node, bytes, CUDA_MEM_ALLOC_NODE_PARAMS, bytesize)
 MEMBER(gxi_alloc_node, address, CUDA_MEM_ALLOC_NODE_PARAMS, dptr)
 #if CUDA_VERSION >= 12030
 STRUCT(gxi_edge, CUgraphEdgeData)
-MEMBER(gxi_edge, from_port, CUgraphEdgeData, from_port)          MEMBER(gxi_edge, to_port, CUgraphEdgeData, to_port)
+MEMBER(gxi_edge, from_port, CUgraphEdgeData, from_port)
+MEMBER(gxi_edge, to_port, CUgraphEdgeData, to_port)
 MEMBER(gxi_edge, type, CUgraphEdgeData, type)
 STRUCT(gxi_condition_node, CUgraphNodeParams)
 MEMBER(gxi_condition_node, node_type, CUgraphNodeParams, type)
@@ -177,7 +193,7 @@ STRUCT(gxi_update, CUgraphExecUpdateResultInfo)
 MEMBER(gxi_update, result, CUgraphExecUpdateResultInfo, result)
 MEMBER(gxi_update, node, CUgraphExecUpdateResultInfo, errorNode)
 MEMBER(gxi_update, from, CUgraphExecUpdateResultInfo, errorFromNode)
-SAME(1, CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)                                      // gpuexec_launch_desc.memory_sync_domain
+SAME(1, CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)    // gpuexec_launch_desc.memory_sync_domain
 #endif
 STRUCT(gxi_pool_properties, CUmemPoolProps)
 MEMBER(gxi_pool_properties, type, CUmemPoolProps, allocType)
@@ -189,9 +205,11 @@ MEMBER(gxi_pool_properties, security, CUmemPoolProps, win32SecurityAttributes)
 AT(gxi_pool_properties, max_bytes, CUmemPoolProps, maxSize)
 #endif
 STRUCT(gxi_location, CUmemLocation)
-MEMBER(gxi_location, type, CUmemLocation, type)                  MEMBER(gxi_location, id, CUmemLocation, id)
+MEMBER(gxi_location, type, CUmemLocation, type)
+MEMBER(gxi_location, id, CUmemLocation, id)
 STRUCT(gxi_access, CUmemAccessDesc)
-MEMBER(gxi_access, location, CUmemAccessDesc, location)          MEMBER(gxi_access, flags, CUmemAccessDesc, flags)
+MEMBER(gxi_access, location, CUmemAccessDesc, location)
+MEMBER(gxi_access, flags, CUmemAccessDesc, flags)
 SAME(GPUEXEC_READ_MOSTLY, CU_MEM_ADVISE_SET_READ_MOSTLY)
 SAME(GPUEXEC_NOT_READ_MOSTLY, CU_MEM_ADVISE_UNSET_READ_MOSTLY)
 SAME(GPUEXEC_PREFERRED, CU_MEM_ADVISE_SET_PREFERRED_LOCATION)
@@ -216,15 +234,22 @@ static_assert(std::is_same<gpuexec_ptr, CUdeviceptr>::value, "gpuexec_ptr is CUd
 
 #define SIM_STRUCT(type) STRUCT(sim::type, type)
 #define SIM_MEMBER(type, member) MEMBER(sim::type, member, type, member)
-static_assert(std::is_same<sim::CUdeviceptr, CUdeviceptr>::value && std::is_same<sim::CUdevice, CUdevice>::value,
+static_assert(std::is_same<sim::CUdeviceptr, CUdeviceptr>::value && std::is_same<sim::CUdevice,
+    CUdevice>::value,
               "simgpu: CUdeviceptr and CUdevice");
-SIM_STRUCT(CUuuid) SIM_STRUCT(CUipcMemHandle) SIM_STRUCT(CUipcEventHandle) SIM_STRUCT(CUmemPoolPtrExportData)
+SIM_STRUCT(CUuuid) SIM_STRUCT(CUipcMemHandle) SIM_STRUCT(CUipcEventHandle)
+SIM_STRUCT(CUmemPoolPtrExportData)
 SIM_STRUCT(CUDA_MEMCPY2D)
-SIM_MEMBER(CUDA_MEMCPY2D, srcXInBytes) SIM_MEMBER(CUDA_MEMCPY2D, srcY) SIM_MEMBER(CUDA_MEMCPY2D, srcMemoryType)
-SIM_MEMBER(CUDA_MEMCPY2D, srcHost) SIM_MEMBER(CUDA_MEMCPY2D, srcDevice) SIM_MEMBER(CUDA_MEMCPY2D, srcArray)
-SIM_MEMBER(CUDA_MEMCPY2D, srcPitch) SIM_MEMBER(CUDA_MEMCPY2D, dstXInBytes) SIM_MEMBER(CUDA_MEMCPY2D, dstY)
-SIM_MEMBER(CUDA_MEMCPY2D, dstMemoryType) SIM_MEMBER(CUDA_MEMCPY2D, dstHost) SIM_MEMBER(CUDA_MEMCPY2D, dstDevice)
-SIM_MEMBER(CUDA_MEMCPY2D, dstArray) SIM_MEMBER(CUDA_MEMCPY2D, dstPitch) SIM_MEMBER(CUDA_MEMCPY2D, WidthInBytes)
+SIM_MEMBER(CUDA_MEMCPY2D, srcXInBytes) SIM_MEMBER(CUDA_MEMCPY2D, srcY)
+SIM_MEMBER(CUDA_MEMCPY2D, srcMemoryType)
+SIM_MEMBER(CUDA_MEMCPY2D, srcHost) SIM_MEMBER(CUDA_MEMCPY2D, srcDevice)
+SIM_MEMBER(CUDA_MEMCPY2D, srcArray)
+SIM_MEMBER(CUDA_MEMCPY2D, srcPitch) SIM_MEMBER(CUDA_MEMCPY2D, dstXInBytes)
+SIM_MEMBER(CUDA_MEMCPY2D, dstY)
+SIM_MEMBER(CUDA_MEMCPY2D, dstMemoryType) SIM_MEMBER(CUDA_MEMCPY2D, dstHost)
+SIM_MEMBER(CUDA_MEMCPY2D, dstDevice)
+SIM_MEMBER(CUDA_MEMCPY2D, dstArray) SIM_MEMBER(CUDA_MEMCPY2D, dstPitch)
+SIM_MEMBER(CUDA_MEMCPY2D, WidthInBytes)
 SIM_MEMBER(CUDA_MEMCPY2D, Height)
 SIM_STRUCT(CUDA_LAUNCH_PARAMS)
 SIM_MEMBER(CUDA_LAUNCH_PARAMS, function) SIM_MEMBER(CUDA_LAUNCH_PARAMS, gridDimX)
@@ -234,14 +259,20 @@ SIM_MEMBER(CUDA_LAUNCH_PARAMS, blockDimZ) SIM_MEMBER(CUDA_LAUNCH_PARAMS, sharedM
 SIM_MEMBER(CUDA_LAUNCH_PARAMS, hStream) SIM_MEMBER(CUDA_LAUNCH_PARAMS, kernelParams)
 SIM_STRUCT(CUDA_KERNEL_NODE_PARAMS_v1)
 SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v1, func) SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v1, gridDimX)
-SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v1, blockDimX) SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes)
+SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v1, blockDimX)
+SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes)
 SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v1, kernelParams) SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v1, extra)
 SIM_STRUCT(CUDA_MEMCPY3D)
-SIM_MEMBER(CUDA_MEMCPY3D, srcXInBytes) SIM_MEMBER(CUDA_MEMCPY3D, srcLOD) SIM_MEMBER(CUDA_MEMCPY3D, srcMemoryType)
-SIM_MEMBER(CUDA_MEMCPY3D, srcHost) SIM_MEMBER(CUDA_MEMCPY3D, srcDevice) SIM_MEMBER(CUDA_MEMCPY3D, srcPitch)
-SIM_MEMBER(CUDA_MEMCPY3D, dstXInBytes) SIM_MEMBER(CUDA_MEMCPY3D, dstLOD) SIM_MEMBER(CUDA_MEMCPY3D, dstMemoryType)
-SIM_MEMBER(CUDA_MEMCPY3D, dstHost) SIM_MEMBER(CUDA_MEMCPY3D, dstDevice) SIM_MEMBER(CUDA_MEMCPY3D, dstPitch)
-SIM_MEMBER(CUDA_MEMCPY3D, WidthInBytes) SIM_MEMBER(CUDA_MEMCPY3D, Height) SIM_MEMBER(CUDA_MEMCPY3D, Depth)
+SIM_MEMBER(CUDA_MEMCPY3D, srcXInBytes) SIM_MEMBER(CUDA_MEMCPY3D, srcLOD)
+SIM_MEMBER(CUDA_MEMCPY3D, srcMemoryType)
+SIM_MEMBER(CUDA_MEMCPY3D, srcHost) SIM_MEMBER(CUDA_MEMCPY3D, srcDevice)
+SIM_MEMBER(CUDA_MEMCPY3D, srcPitch)
+SIM_MEMBER(CUDA_MEMCPY3D, dstXInBytes) SIM_MEMBER(CUDA_MEMCPY3D, dstLOD)
+SIM_MEMBER(CUDA_MEMCPY3D, dstMemoryType)
+SIM_MEMBER(CUDA_MEMCPY3D, dstHost) SIM_MEMBER(CUDA_MEMCPY3D, dstDevice)
+SIM_MEMBER(CUDA_MEMCPY3D, dstPitch)
+SIM_MEMBER(CUDA_MEMCPY3D, WidthInBytes) SIM_MEMBER(CUDA_MEMCPY3D, Height)
+SIM_MEMBER(CUDA_MEMCPY3D, Depth)
 SIM_STRUCT(CUDA_MEMCPY3D_PEER)
 SIM_MEMBER(CUDA_MEMCPY3D_PEER, srcXInBytes) SIM_MEMBER(CUDA_MEMCPY3D_PEER, srcLOD)
 SIM_MEMBER(CUDA_MEMCPY3D_PEER, srcMemoryType) SIM_MEMBER(CUDA_MEMCPY3D_PEER, srcHost)
@@ -269,13 +300,18 @@ SIM_MEMBER(CUmemPoolProps, allocType) SIM_MEMBER(CUmemPoolProps, handleTypes)
 AT(sim::CUmemPoolProps, location.type, CUmemPoolProps, location.type)
 AT(sim::CUmemPoolProps, location.id, CUmemPoolProps, location.id)
 SIM_STRUCT(CUDA_MEM_ALLOC_NODE_PARAMS)
-AT(sim::CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.allocType, CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.allocType)
-AT(sim::CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.location.type, CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.location.type)
-AT(sim::CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.location.id, CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.location.id)
+AT(sim::CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.allocType, CUDA_MEM_ALLOC_NODE_PARAMS,
+    poolProps.allocType)
+AT(sim::CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.location.type, CUDA_MEM_ALLOC_NODE_PARAMS,
+    poolProps.location.type)
+AT(sim::CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.location.id, CUDA_MEM_ALLOC_NODE_PARAMS,
+    poolProps.location.id)
 SIM_MEMBER(CUDA_MEM_ALLOC_NODE_PARAMS, bytesize) SIM_MEMBER(CUDA_MEM_ALLOC_NODE_PARAMS, dptr)
 SIM_STRUCT(CUdevprop)
-SIM_MEMBER(CUdevprop, maxThreadsPerBlock) SIM_MEMBER(CUdevprop, maxThreadsDim) SIM_MEMBER(CUdevprop, maxGridSize)
-SIM_MEMBER(CUdevprop, sharedMemPerBlock) SIM_MEMBER(CUdevprop, totalConstantMemory) SIM_MEMBER(CUdevprop, SIMDWidth)
+SIM_MEMBER(CUdevprop, maxThreadsPerBlock) SIM_MEMBER(CUdevprop, maxThreadsDim)
+SIM_MEMBER(CUdevprop, maxGridSize)
+SIM_MEMBER(CUdevprop, sharedMemPerBlock) SIM_MEMBER(CUdevprop, totalConstantMemory)
+SIM_MEMBER(CUdevprop, SIMDWidth)
 SIM_MEMBER(CUdevprop, memPitch) SIM_MEMBER(CUdevprop, regsPerBlock) SIM_MEMBER(CUdevprop, clockRate)
 SIM_MEMBER(CUdevprop, textureAlign)
 #if CUDA_VERSION >= 11080
@@ -286,9 +322,12 @@ AT(sim::CUlaunchAttribute, value.priority, CUlaunchAttribute, value.priority)
 AT(sim::CUlaunchAttribute, value.cooperative, CUlaunchAttribute, value.cooperative)
 AT(sim::CUlaunchAttribute, value.cluster, CUlaunchAttribute, value.clusterDim)
 SIM_STRUCT(CUlaunchConfig)
-SIM_MEMBER(CUlaunchConfig, gridDimX) SIM_MEMBER(CUlaunchConfig, gridDimY) SIM_MEMBER(CUlaunchConfig, gridDimZ)
-SIM_MEMBER(CUlaunchConfig, blockDimX) SIM_MEMBER(CUlaunchConfig, blockDimY) SIM_MEMBER(CUlaunchConfig, blockDimZ)
-SIM_MEMBER(CUlaunchConfig, sharedMemBytes) SIM_MEMBER(CUlaunchConfig, hStream) SIM_MEMBER(CUlaunchConfig, attrs)
+SIM_MEMBER(CUlaunchConfig, gridDimX) SIM_MEMBER(CUlaunchConfig, gridDimY)
+SIM_MEMBER(CUlaunchConfig, gridDimZ)
+SIM_MEMBER(CUlaunchConfig, blockDimX) SIM_MEMBER(CUlaunchConfig, blockDimY)
+SIM_MEMBER(CUlaunchConfig, blockDimZ)
+SIM_MEMBER(CUlaunchConfig, sharedMemBytes) SIM_MEMBER(CUlaunchConfig, hStream)
+SIM_MEMBER(CUlaunchConfig, attrs)
 SIM_MEMBER(CUlaunchConfig, numAttrs)
 #endif
 #if CUDA_VERSION >= 12000
@@ -296,17 +335,21 @@ SIM_STRUCT(CUgraphExecUpdateResultInfo)
 SIM_MEMBER(CUgraphExecUpdateResultInfo, result) SIM_MEMBER(CUgraphExecUpdateResultInfo, errorNode)
 SIM_MEMBER(CUgraphExecUpdateResultInfo, errorFromNode)
 SIM_STRUCT(CUDA_GRAPH_INSTANTIATE_PARAMS)
-SIM_MEMBER(CUDA_GRAPH_INSTANTIATE_PARAMS, flags) SIM_MEMBER(CUDA_GRAPH_INSTANTIATE_PARAMS, hUploadStream)
-SIM_MEMBER(CUDA_GRAPH_INSTANTIATE_PARAMS, hErrNode_out) SIM_MEMBER(CUDA_GRAPH_INSTANTIATE_PARAMS, result_out)
+SIM_MEMBER(CUDA_GRAPH_INSTANTIATE_PARAMS, flags)
+SIM_MEMBER(CUDA_GRAPH_INSTANTIATE_PARAMS, hUploadStream)
+SIM_MEMBER(CUDA_GRAPH_INSTANTIATE_PARAMS, hErrNode_out)
+SIM_MEMBER(CUDA_GRAPH_INSTANTIATE_PARAMS, result_out)
 SIM_STRUCT(CUDA_KERNEL_NODE_PARAMS_v2)
 SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v2, func) SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v2, gridDimX)
-SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v2, blockDimX) SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v2, sharedMemBytes)
+SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v2, blockDimX)
+SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v2, sharedMemBytes)
 SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v2, kernelParams) SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v2, extra)
 SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v2, kern) SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v2, ctx)
 #endif
 #if CUDA_VERSION >= 12030
 SIM_STRUCT(CUgraphEdgeData)
-SIM_MEMBER(CUgraphEdgeData, from_port) SIM_MEMBER(CUgraphEdgeData, to_port) SIM_MEMBER(CUgraphEdgeData, type)
+SIM_MEMBER(CUgraphEdgeData, from_port) SIM_MEMBER(CUgraphEdgeData, to_port)
+SIM_MEMBER(CUgraphEdgeData, type)
 SIM_MEMBER(CUgraphEdgeData, reserved)
 SIM_STRUCT(CUDA_CONDITIONAL_NODE_PARAMS)
 SIM_MEMBER(CUDA_CONDITIONAL_NODE_PARAMS, handle) SIM_MEMBER(CUDA_CONDITIONAL_NODE_PARAMS, type)
@@ -331,7 +374,8 @@ SIM_MEMBER(CUDA_CHILD_GRAPH_NODE_PARAMS, graph) SIM_MEMBER(CUDA_CHILD_GRAPH_NODE
 #endif
 #if CUDA_VERSION >= 12050
 SIM_STRUCT(CUctxCreateParams)
-SIM_MEMBER(CUctxCreateParams, execAffinityParams) SIM_MEMBER(CUctxCreateParams, numExecAffinityParams)
+SIM_MEMBER(CUctxCreateParams, execAffinityParams)
+SIM_MEMBER(CUctxCreateParams, numExecAffinityParams)
 SIM_MEMBER(CUctxCreateParams, cigParams)
 #endif
 
@@ -355,11 +399,11 @@ SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, flags)
 // clang-format on
 #endif
 
-// ---- rows: cudaTypedefs.h has a type for each interface that an entry point ever had (PFN_cuMemAlloc_v3020); cuda.h
-// declares the symbols ----
+// ---- rows: cudaTypedefs.h has a type for each interface that an entry point ever had
+// (PFN_cuMemAlloc_v3020); cuda.h declares the symbols ----
 
-#define ROW_OF_DRIVER(need, name, version, params) + (GXI_NEED_##need < GXI_NEED_NVRTC)
-// clang-format off
+#define ROW_OF_DRIVER(need, name, version, params) +(GXI_NEED_##need < GXI_NEED_NVRTC)
+        // clang-format off
 static_assert(ENTRIES == 0 GXI_DRIVER(ROW_OF_DRIVER),
               "run.sh sees all rows of GXI_DRIVER that belong to the driver");
 // clang-format on
@@ -368,8 +412,9 @@ static_assert(ENTRIES == 0 GXI_DRIVER(ROW_OF_DRIVER),
 #define TOOL_REQUIRED(name)
 #define TOOL_OPTIONAL(name)
 #define TOOL_AGREES(name) \
-    static_assert(agree<std::remove_pointer<decltype(gxi_driver::name)>::type, decltype(::name)>::value, \
-                  "gpuexec.h: the parameters of " #name);
+    static_assert( \
+            agree<std::remove_pointer<decltype(gxi_driver::name)>::type, decltype(::name)>::value, \
+            "gpuexec.h: the parameters of " #name);
 #if __has_include(<nvrtc.h>)
 #include <nvrtc.h>
 #define TOOL_NVRTC(name) TOOL_AGREES(name)
@@ -398,18 +443,22 @@ SAME(GXI_NVJITLINK_UNSUPPORTED_ARCH, NVJITLINK_ERROR_UNSUPPORTED_ARCH)
 #define TOOL_ROW(need, name, version, params) TOOL_##need(name)
 GXI_DRIVER(TOOL_ROW)
 #define ENTRY(need, name, base, version) \
-    static_assert(agree<type_of_##name, std::remove_pointer<PFN_##base##_v##version>::type>::value, \
-                  "gpuexec.h: the parameters of " #name " " #version); \
-    static_assert(!GXI_NEED_##need || version <= 11040, "gpuexec.h: " #name " is required, but newer than CUDA 11.4");
-#define CONSTANT(ours, theirs)        SAME(ours, theirs)
+    static_assert( \
+            agree<type_of_##name, std::remove_pointer<PFN_##base##_v##version>::type>::value, \
+            "gpuexec.h: the parameters of " #name " " #version); \
+    static_assert(!GXI_NEED_##need || version <= 11040, \
+            "gpuexec.h: " #name " is required, but newer than CUDA 11.4");
+#define CONSTANT(ours, theirs) SAME(ours, theirs)
 #define SIM_ENTRY(base, version, symbol) \
-    static_assert(agree<sim::type_of_##symbol, std::remove_pointer<PFN_##base##_v##version>::type>::value, \
-                  "simgpu: the parameters of " #symbol); \
-    static_assert(agree<rows::type_of_##symbol, std::remove_pointer<PFN_##base##_v##version>::type>::value, \
-                  "entry_points.rows: the parameters of " #symbol); \
+    static_assert(agree<sim::type_of_##symbol, \
+                          std::remove_pointer<PFN_##base##_v##version>::type>::value, \
+            "simgpu: the parameters of " #symbol); \
+    static_assert(agree<rows::type_of_##symbol, \
+                          std::remove_pointer<PFN_##base##_v##version>::type>::value, \
+            "entry_points.rows: the parameters of " #symbol); \
     SIM_MISSING(base, version, symbol)
 #define SIM_MISSING(base, version, symbol) \
     static_assert(std::is_same<decltype(&::symbol), PFN_##base##_v##version>::value, \
-                  "simgpu: " #symbol " is not " #base " " #version);
-#define SIM_CONSTANT(ours, theirs)    SAME(value_of_##ours, theirs)
+            "simgpu: " #symbol " is not " #base " " #version);
+#define SIM_CONSTANT(ours, theirs) SAME(value_of_##ours, theirs)
 #include "rows.inc"

@@ -1,9 +1,10 @@
-# The rows that abi.cpp compares, from gpuexec.h, tests/simgpu/base/cudadefs.h and build/entry_points.h. Each follows
-# what run.sh needs: the name that CUDA's headers must have for it; the CUDA version that introduced it (0: not known);
-# the suffix of the variant for per-thread default streams (none: there must be none, -: not checked).
+# The rows that abi.cpp compares, from gpuexec.h, tests/simgpu/base/cudadefs.h and
+# build/entry_points.h. Each follows what run.sh needs: the name that CUDA's headers must have for
+# it; the CUDA version that introduced it (0: not known); the suffix of the variant for per-thread
+# default streams (none: there must be none, -: not checked).
 
-# Constants of gpuexec.h have CUDA's names with a shorter prefix, or another name if that would be unclear or clash with
-# a gpuexec_result.
+# Constants of gpuexec.h have CUDA's names with a shorter prefix, or another name if that would be
+# unclear or clash with a gpuexec_result.
 BEGIN {
     n = split("FUNC_ FUNC_ATTRIBUTE_ DEV_ DEVICE_ATTRIBUTE_ P2P_ DEVICE_P2P_ATTRIBUTE_ " \
               "POINTER_ POINTER_ATTRIBUTE_ JIT_ JIT_ " \
@@ -34,7 +35,7 @@ BEGIN {
     for (i = 1; i < n; i += 2) other[word[i]] = word[i + 1]
     split("CU_MEMHOSTALLOC_ALL CU_MEMHOSTREGISTER_ALL CU_CTX_FLAGS_MASK CU_JIT_NUM_OPTIONS CU_JIT_NUM_INPUT_TYPES",
           word, " ")
-    for (i in word) own[word[i]] = 1               # all flags that simgpu knows, and ends of lists, which grow
+    for (i in word) own[word[i]] = 1    # all flags that simgpu knows, and ends of lists, which grow
 }
 function cuda(name,    i) {
     if (name in other) return other[name]
@@ -56,7 +57,8 @@ FILENAME ~ /gpuexec.h$/ {
     if (/^\/\* The CUDA constants that the implementation uses/) constants = 1
     if (/^}/) constants = 0
     while (constants && match($0, /GXI_[A-Z0-9_]+ =/)) {
-        constant("CONSTANT", substr($0, RSTART, RLENGTH - 2), cuda(substr($0, RSTART + 4, RLENGTH - 6)))
+        constant("CONSTANT", substr($0, RSTART, RLENGTH - 2),
+            cuda(substr($0, RSTART + 4, RLENGTH - 6)))
         $0 = substr($0, RSTART + RLENGTH)
     }
 }

@@ -1,5 +1,5 @@
-/* plugin.c - a shared library with a separate copy of gpuexec. Compiled twice and loaded twice into one process by
-   plugin_host.c. */
+/* plugin.c - a shared library with a separate copy of gpuexec. Compiled twice and loaded twice into
+   one process by plugin_host.c. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../../../gpuexec.h"
 
@@ -41,7 +41,9 @@ int plugin_works(void) {
     gpuexec_copy_in_now(shared, p, &value, sizeof value);
     gpuexec_copy_out_now(shared, &got, p, sizeof got);
     if (p) gpuexec_free(p);
-    return gpuexec_take_error() != GPUEXEC_OK ? (int)gpuexec_error_detail()->result : got == value ? 0 : -1;
+    return gpuexec_take_error() != GPUEXEC_OK ? (int)gpuexec_error_detail()->result
+            : got == value                    ? 0
+                                              : -1;
 }
 /* Releases the share. */
 int plugin_leave(void) { return (int)gpuexec_context_close(shared); }

@@ -1,6 +1,7 @@
-/* plugin_host.c - three shared libraries in one process, each with its own copy of gpuexec. Each refuses the handles of
-   the others; shutting one down does not affect the others; all can be unloaded. They share only a CUcontext: each
-   attaches to it, and the last one to leave destroys it. Usage: plugin_host A.so B.so C.so */
+/* plugin_host.c - three shared libraries in one process, each with its own copy of gpuexec. Each
+   refuses the handles of the others; shutting one down does not affect the others; all can be
+   unloaded. They share only a CUcontext: each attaches to it, and the last one to leave destroys
+   it. Usage: plugin_host A.so B.so C.so */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
 #include <stdint.h>
@@ -21,7 +22,10 @@ typedef struct plugin {
 } plugin;
 
 static int load(plugin *p, const char *path) {
-    union { void *object; void (*function)(void); } u;
+    union {
+        void *object;
+        void (*function)(void);
+    } u;
     p->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (!p->library) {
         fprintf(stderr, "%s\n", dlerror());
@@ -31,14 +35,14 @@ static int load(plugin *p, const char *path) {
     u.object = dlsym(p->library, name); \
     if (!u.object) return 0; \
     p->member = (type)u.function
-    GET(open, uint64_t (*)(void), "plugin_open");
+    GET(open, uint64_t(*)(void), "plugin_open");
     GET(knows, int (*)(uint64_t), "plugin_knows");
     GET(error, const char *(*)(void), "plugin_error");
-    GET(attach, struct CUctx_st *(*)(struct CUctx_st *), "plugin_attach");
+    GET(attach, struct CUctx_st * (*)(struct CUctx_st *), "plugin_attach");
     GET(works, int (*)(void), "plugin_works");
     GET(leave, int (*)(void), "plugin_leave");
     GET(close, void (*)(void), "plugin_close");
-    return dlsym(p->library, "gpuexec_stream_destroy") == NULL;            /* hidden */
+    return dlsym(p->library, "gpuexec_stream_destroy") == NULL; /* hidden */
 }
 
 static void check(int ok, int line, const plugin *p) {
@@ -63,7 +67,7 @@ static void share(plugin *const p[3], int first, int second, int third) {
             check(p[order[i]]->leave() == GPUEXEC_STALE_HANDLE, __LINE__, p[order[i]]);
         }
     }
-    check(p[1]->attach(native) == NULL, __LINE__, p[1]);                   /* it was destroyed, not leaked */
+    check(p[1]->attach(native) == NULL, __LINE__, p[1]); /* it was destroyed, not leaked */
     check(p[1]->works() == GPUEXEC_STALE_HANDLE, __LINE__, p[1]);
     check(strstr(p[1]->error(), "is not a context, or it was destroyed") != NULL, __LINE__, p[1]);
 }
@@ -73,8 +77,8 @@ int main(int argc, char **argv) {
     uint64_t of_a, of_b;
     if (argc != 4 || !load(&a, argv[1]) || !load(&b, argv[2]) || !load(&c, argv[3])) return 2;
     all[0] = &a, all[1] = &b, all[2] = &c;
-    share(all, 0, 1, 2), share(all, 0, 2, 1), share(all, 1, 0, 2), share(all, 1, 2, 0), share(all, 2, 0, 1),
-        share(all, 2, 1, 0);
+    share(all, 0, 1, 2), share(all, 0, 2, 1), share(all, 1, 0, 2), share(all, 1, 2, 0),
+            share(all, 2, 0, 1), share(all, 2, 1, 0);
     of_a = a.open();
     of_b = b.open();
     check(of_a != of_b, __LINE__, &a);
@@ -86,7 +90,7 @@ int main(int argc, char **argv) {
     a.close();
     check(a.knows(of_a) == GPUEXEC_STALE_HANDLE, __LINE__, &a);
     check(b.knows(of_b) == GPUEXEC_OK, __LINE__, &b);
-    a.close();                                                             /* the query started it again */
+    a.close(); /* the query started it again */
     b.close();
     c.close();
     return dlclose(a.library) != 0 || dlclose(b.library) != 0 || dlclose(c.library) != 0;

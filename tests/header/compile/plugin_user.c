@@ -1,5 +1,5 @@
-/* plugin_user.c - a shared library that calls gpuexec in another one, which exports it. plugin_user_host.c closes it
-   early. */
+/* plugin_user.c - a shared library that calls gpuexec in another one, which exports it.
+   plugin_user_host.c closes it early. */
 #include "../../../gpuexec.h"
 
 #define EXPORT __attribute__((visibility("default")))

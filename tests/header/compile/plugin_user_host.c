@@ -1,5 +1,5 @@
-/* plugin_user_host.c - a library that called gpuexec is unloaded before the host queries where it called: the texts
-   still say so, and nothing reads the unloaded memory.
+/* plugin_user_host.c - a library that called gpuexec is unloaded before the host queries where it
+   called: the texts still say so, and nothing reads the unloaded memory.
    Usage: plugin_user_host USER.so, linked with a library that exports gpuexec. */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
@@ -21,7 +21,10 @@ static void check(int ok, int line) {
 
 int main(int argc, char **argv) {
     gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 1, look, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
-    union { void *object; unsigned long long (*works)(void); } u;
+    union {
+        void *object;
+        unsigned long long (*works)(void);
+    } u;
     unsigned long long memory;
     void *library = argc == 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
     if (!library || (u.object = dlsym(library, "user_works")) == NULL) return 2;

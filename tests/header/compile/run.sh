@@ -1,20 +1,23 @@
 #!/bin/sh
-# Compiles the header as its users do: languages, standards, compilers, ways of linking; and checks the resulting
-# symbols. Everything is compiled under the strict flags with -Werror, and nothing may be printed. CC and CXX name the
-# compilers; TEST_VERBOSE=1 lists each step. The programs run on the device that GPUEXEC_DRIVER names. By default, only
-# what finds most: the oldest standards, all warnings, one program in each language. MATRIX=1 uses every gcc and clang
-# of the machine, tcc, all standards, levels of optimisation and ways of linking, and compares symbols (minutes on two
-# cores); MATRIX=windows is mingw-w64 and wine alone. The work is divided into parts, the functions below with their
-# arguments, and this script runs itself for each of them, as many at a time as there are cores.
+# Compiles the header as its users do: languages, standards, compilers, ways of linking; and checks
+# the resulting symbols. Everything is compiled under the strict flags with -Werror, and nothing may
+# be printed. CC and CXX name the compilers; TEST_VERBOSE=1 lists each step. The programs run on the
+# device that GPUEXEC_DRIVER names. By default, only what finds most: the oldest standards, all
+# warnings, one program in each language. MATRIX=1 uses every gcc and clang of the machine, tcc, all
+# standards, levels of optimisation and ways of linking, and compares symbols (minutes on two
+# cores); MATRIX=windows is mingw-w64 and wine alone. The work is divided into parts, the functions
+# below with their arguments, and this script runs itself for each of them, as many at a time as
+# there are cores.
 cd "$(dirname "$0")/../../.." || exit 1
 here=tests/header/compile
 strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual -Wundef -Werror'
 libs='-ldl -lpthread'
 # clang -Weverything, except for:
 everything='-Weverything -Wno-unknown-warning-option'
-everything="$everything -Wno-padded"                      # structs have padding
-everything="$everything -Wno-duplicate-enum"              # GPUEXEC_LONG is an alias of another enumerator
-everything="$everything -Wno-disabled-macro-expansion"   # macros that add the caller's place have their function's name
+everything="$everything -Wno-padded"                # structs have padding
+everything="$everything -Wno-duplicate-enum"        # GPUEXEC_LONG is an alias of another enumerator
+# macros that add the caller's place have their function's name
+everything="$everything -Wno-disabled-macro-expansion"
 # a function that passes on its caller's format, which was checked there
 everything="$everything -Wno-format-nonliteral"
 everything="$everything -Wno-declaration-after-statement" # C99
@@ -57,11 +60,13 @@ accepts() {
 }
 is_clang() { "$@" --version | grep -q clang; }
 
-# everything_of 'STANDARD PLACES' LANGUAGE FILE COMPILER...: with -Weverything, which only clang has.
+# everything_of 'STANDARD PLACES' LANGUAGE FILE COMPILER...: with -Weverything, which only clang
+# has.
 everything_of() {
     flags="-std=$1 -x $2" source=$3; shift 3
     ! is_clang "$@" ||
-        quiet "$*: $source, $flags -Weverything" "$@" $everything -Werror $flags -fsyntax-only $here/$source
+        quiet "$*: $source, $flags -Weverything" "$@" $everything -Werror $flags -fsyntax-only \
+        $here/$source
 }
 
 # ---- the parts. A compiler comes last, since it may have several words: ccache gcc ----
@@ -79,23 +84,29 @@ c_standard() {
         quiet "$* $std $places: static" $c $places -DGPUEXEC_STATIC $here/program.c
         quiet "$* $std $places: without multi" $c $places -DGPUEXEC_NO_MULTI $here/implementation.c
         quiet "$* $std $places: without ipc" $c $places -DGPUEXEC_NO_IPC $here/implementation.c
-        quiet "$* $std $places: without compile" $c $places -DGPUEXEC_NO_COMPILE $here/implementation.c
+        quiet "$* $std $places: without compile" $c $places -DGPUEXEC_NO_COMPILE \
+            $here/implementation.c
         [ -n "$MATRIX" ] || continue
-        quiet "$* $std $places: static, without multi" $c $places -DGPUEXEC_NO_MULTI -DGPUEXEC_STATIC $here/program.c
+        quiet "$* $std $places: static, without multi" $c $places -DGPUEXEC_NO_MULTI \
+            -DGPUEXEC_STATIC $here/program.c
         quiet "$* $std $places: without cache" $c $places -DGPUEXEC_NO_CACHE $here/implementation.c
         quiet "$* $std $places: without both" $c $places -DGPUEXEC_NO_COMPILE -DGPUEXEC_NO_CACHE \
             $here/implementation.c
-        quiet "$* $std $places: static, without ipc" $c $places -DGPUEXEC_NO_IPC -DGPUEXEC_STATIC $here/program.c
-        quiet "$* $std $places: static, no compile" $c $places -DGPUEXEC_NO_COMPILE -DGPUEXEC_STATIC $here/program.c
+        quiet "$* $std $places: static, without ipc" $c $places -DGPUEXEC_NO_IPC -DGPUEXEC_STATIC \
+            $here/program.c
+        quiet "$* $std $places: static, no compile" $c $places -DGPUEXEC_NO_COMPILE \
+            -DGPUEXEC_STATIC $here/program.c
     done
 }
 # Some warnings need the optimiser.
 c_optimised() {
     std=$1 level=$2; shift 2
-    quiet "$* $std $level: implementation" "$@" $strict -Wstrict-prototypes -std=$std $level -c $here/implementation.c \
+    quiet "$* $std $level: implementation" "$@" $strict -Wstrict-prototypes -std=$std $level \
+        -c $here/implementation.c \
         -o "$out/o"
     [ $level != -O2 ] || [ -z "$MATRIX" ] ||
-        quiet "$* $std $level: static" "$@" $strict -std=$std $level -DGPUEXEC_STATIC -c $here/program.c -o "$out/o"
+        quiet "$* $std $level: static" "$@" $strict -std=$std $level -DGPUEXEC_STATIC \
+        -c $here/program.c -o "$out/o"
 }
 c_programs() {
     c="$* $strict -std=c99 $SAN_FLAGS"
@@ -104,7 +115,8 @@ c_programs() {
     [ -n "$MATRIX" ] || return 0
     quiet "$*: two files" $c $here/program.c $here/implementation.c -o "$out/two" $libs
     quiet "$*: two files run" "$out/two"
-    quiet "$*: static in two files" $c -DGPUEXEC_STATIC $here/program.c $here/static_two.c -o "$out/static" $libs
+    quiet "$*: static in two files" $c -DGPUEXEC_STATIC $here/program.c $here/static_two.c \
+        -o "$out/static" $libs
     quiet "$*: static in two files runs" "$out/static"
 }
 c_warnings() {
@@ -115,13 +127,17 @@ c_warnings() {
     done
     refused "$*: no arguments" 'expected expression|GPUEXEC_NO_ARGS' $c -DMISUSE=0 $here/args.c
     refused "$*: 65 arguments" 'GPUEXEC_ARGS_takes_at_most_64_arguments' $c -DMISUSE=65 $here/args.c
-    refused "$*: 100 arguments" 'GPUEXEC_ARGS_takes_at_most_64_arguments' $c -DMISUSE=100 $here/args.c
-    refused "$*: an argument that is no lvalue" 'lvalue required|cannot take the address of an rvalue' \
+    refused "$*: 100 arguments" 'GPUEXEC_ARGS_takes_at_most_64_arguments' $c -DMISUSE=100 \
+        $here/args.c
+    refused "$*: an argument that is no lvalue" \
+        'lvalue required|cannot take the address of an rvalue' \
         $c -DMISUSE=1 $here/args.c
     refused "$*: GPUEXEC_ARGS forgotten" 'gpuexec_args' $c -DMISUSE=2 $here/args.c
-    refused "$*: an argument of 65540 bytes" 'GPUEXEC_ARGS_takes_at_most_32764_bytes' $c -DMISUSE=4 $here/args.c
+    refused "$*: an argument of 65540 bytes" 'GPUEXEC_ARGS_takes_at_most_32764_bytes' $c \
+        -DMISUSE=4 $here/args.c
     refused "$*: wrong order" 'gpuexec_stream|gpuexec_dims' $c -DMISUSE=3 $here/args.c
-    for where in CUDA_FIRST CUDA_LAST; do quiet "$*: cuda.h's types, $where" $c -D$where $here/cuda_types.c; done
+    for where in CUDA_FIRST CUDA_LAST; do quiet "$*: cuda.h's types, $where" $c -D$where \
+        $here/cuda_types.c; done
 }
 
 cxx_standard() {
@@ -134,27 +150,33 @@ cxx_standard() {
             quiet "$* $std $places: $file" $c $places -x c++ $here/$file
             [ -z "$MATRIX" ] || everything_of "$std $places" c++ $file "$@"
         done
-        [ -z "$MATRIX" ] || quiet "$* $std $places: static" $c $places -x c++ -DGPUEXEC_STATIC $here/program.c
+        [ -z "$MATRIX" ] || quiet "$* $std $places: static" $c $places -x c++ -DGPUEXEC_STATIC \
+            $here/program.c
         [ -z "$MATRIX" ] ||
             for part in MULTI IPC COMPILE; do
-                quiet "$* $std $places: without $part" $c $places -x c++ -DGPUEXEC_NO_$part $here/implementation.c
+                quiet "$* $std $places: without $part" $c $places -x c++ -DGPUEXEC_NO_$part \
+                    $here/implementation.c
             done
     done
 }
 cxx_optimised() {
     std=$1 level=$2; shift 2
-    quiet "$* $std $level: implementation" "$@" $strict -std=$std $level -x c++ -c $here/implementation.c -o "$out/o"
+    quiet "$* $std $level: implementation" "$@" $strict -std=$std $level -x c++ \
+        -c $here/implementation.c -o "$out/o"
     quiet "$* $std $level: values" "$@" $strict -std=$std $level -c $here/values.cpp -o "$out/o"
 }
 cxx_programs() {
     c="$* $strict -std=c++11 $SAN_FLAGS"
-    quiet "$*: implementation in C++" $c -DGPUEXEC_IMPLEMENTATION $here/values.cpp -o "$out/cpp" $libs
+    quiet "$*: implementation in C++" $c -DGPUEXEC_IMPLEMENTATION $here/values.cpp -o "$out/cpp" \
+        $libs
     quiet "$*: implementation in C++ runs" "$out/cpp"
-    quiet "$*: callbacks that throw" $c -DGPUEXEC_IMPLEMENTATION $here/throwing.cpp -o "$out/throwing" $libs
+    quiet "$*: callbacks that throw" $c -DGPUEXEC_IMPLEMENTATION $here/throwing.cpp \
+        -o "$out/throwing" $libs
     quiet "$*: callbacks that throw end the program" "$out/throwing"
     [ -n "$MATRIX" ] || return 0
     while read -r cc; do
-        quiet "$* and $cc: in C, to be used from C++" $cc $strict -std=c99 $SAN_FLAGS -c $here/implementation.c \
+        quiet "$* and $cc: in C, to be used from C++" $cc $strict -std=c99 $SAN_FLAGS \
+            -c $here/implementation.c \
             -o "$out/c.o"
         quiet "$* and $cc: used from C++" $c $here/values.cpp "$out/c.o" -o "$out/mixed" $libs
         quiet "$* and $cc: used from C++ runs" "$out/mixed"
@@ -166,15 +188,18 @@ cxx_warnings() {
     c="$* $strict -std=c++11 -fsyntax-only"
     for file in implementation.c values.cpp; do everything_of c++11 c++ $file "$@"; done
     is_clang "$@" || quiet "$*: no cast of the old style, none that is useless" \
-        $c -Wold-style-cast -Wuseless-cast -Wzero-as-null-pointer-constant -DGPUEXEC_IMPLEMENTATION $here/values.cpp
+        $c -Wold-style-cast -Wuseless-cast -Wzero-as-null-pointer-constant \
+        -DGPUEXEC_IMPLEMENTATION $here/values.cpp
     quiet "$*: static" $c -x c++ -DGPUEXEC_STATIC $here/program.c
-    quiet "$*: no exceptions, no rtti" $c -fno-exceptions -fno-rtti -DGPUEXEC_IMPLEMENTATION $here/values.cpp
+    quiet "$*: no exceptions, no rtti" $c -fno-exceptions -fno-rtti -DGPUEXEC_IMPLEMENTATION \
+        $here/values.cpp
     refused "$*: arguments of values that are gone" 'args' $c -DMISUSE $here/values.cpp
-    for where in CUDA_FIRST CUDA_LAST; do quiet "$*: cuda.h's types, $where" $c -x c++ -D$where $here/cuda_types.c; done
+    for where in CUDA_FIRST CUDA_LAST; do quiet "$*: cuda.h's types, $where" $c -x c++ -D$where \
+        $here/cuda_types.c; done
 }
 
-# Links a program that uses every function that the header declares: nothing is missing, nothing is defined twice, and
-# the symbols are exactly those of the API.
+# Links a program that uses every function that the header declares: nothing is missing, nothing is
+# defined twice, and the symbols are exactly those of the API.
 symbols() {
     {
         echo '#include "gpuexec.h"'
@@ -190,9 +215,11 @@ symbols() {
     else
         bad "functions found"
     fi
-    quiet "$*: all declared functions are there" $c -I. -shared -Wl,-z,defs "$out/everything.c" $here/implementation.c \
+    quiet "$*: all declared functions are there" $c -I. -shared -Wl,-z,defs "$out/everything.c" \
+        $here/implementation.c \
         -o "$out/everything.so" $libs
-    refused "$*: two implementations" 'multiple definition' $c -DGPUEXEC_IMPLEMENTATION $here/program.c \
+    refused "$*: two implementations" 'multiple definition' $c -DGPUEXEC_IMPLEMENTATION \
+        $here/program.c \
         $here/implementation.c -o "$out/twice" $libs
     refused "$*: left out and called" \
         'undefined.*gpuexec_(barrier|launch_multi)|gpuexec_(barrier|launch_multi).*undefined' \
@@ -202,20 +229,24 @@ symbols() {
     $c -c $here/implementation.c -o "$out/normal.o"
     $c -c -DGPUEXEC_STATIC $here/static_two.c -o "$out/static.o"
     $c -shared "$out/normal.o" -o "$out/hidden.so" $libs
-    $c -shared '-DGPUEXEC_API=__attribute__((visibility("default")))' $here/implementation.c -o "$out/exported.so" $libs
+    $c -shared '-DGPUEXEC_API=__attribute__((visibility("default")))' $here/implementation.c \
+        -o "$out/exported.so" $libs
     nm -g --defined-only "$out/normal.o" | awk '{ print $NF }' | grep -v '^gpuexec_' |
         empty "$*: symbols: all begin with gpuexec_"
     nm -g --defined-only "$out/static.o" | awk '{ print $NF }' | grep -v '^second_files_function$' |
         empty "$*: symbols: none with GPUEXEC_STATIC"
     nm -D --defined-only "$out/hidden.so" | awk '{ print $NF }' | grep -E 'gpuexec|gxi' |
         empty "$*: symbols: hidden in a shared library"
-    nm "$out/normal.o" "$out/static.o" | awk '{ print $NF }' | grep -E '^cu[A-Z]' | empty "$*: symbols: none of CUDA's"
-    nm -D --defined-only "$out/exported.so" | awk '{ print $NF }' | grep '^gpuexec_' | sort >"$out/have"
+    nm "$out/normal.o" "$out/static.o" | awk '{ print $NF }' | grep -E '^cu[A-Z]' |
+        empty "$*: symbols: none of CUDA's"
+    nm -D --defined-only "$out/exported.so" | awk '{ print $NF }' | grep '^gpuexec_' |
+        sort >"$out/have"
     sed -n 's/.*(function)(\(.*\)),/\1/p' "$out/everything.c" | sort | comm -3 - "$out/have" |
         empty "$*: symbols: exactly the API when exported"
 }
 
-# Libraries in one process, each with a separate copy; one with another linkage, one of another version.
+# Libraries in one process, each with a separate copy; one with another linkage, one of another
+# version.
 plugins() {
     so="$* $strict -std=c99 $SAN_FLAGS -shared -fPIC"
     quiet "plugin a" $so $here/plugin.c -o "$out/a.so" $libs
@@ -226,27 +257,36 @@ plugins() {
     sed -e 's/^\(#define GPUEXEC_VERSION_[MP][A-Z]*\) .*/\1 7/' \
         -e 's/^#if GPUEXEC_VERSION != .*/#if GPUEXEC_VERSION != 70707/' \
         gpuexec.h >"$out/other/gpuexec.h"
-    printf '#include "%s/gpuexec.h"\n#define GPUEXEC_IMPLEMENTATION\n#include "gpuexec.h"\n' "$out/other" \
+    printf '#include "%s/gpuexec.h"\n#define GPUEXEC_IMPLEMENTATION\n#include "gpuexec.h"\n' \
+        "$out/other" \
         >"$out/two_versions.c"
     refused "two versions in one file" "another version's header was included before it" \
         "$@" -I. -fsyntax-only "$out/two_versions.c"
-    quiet "plugin of another version" $so "$out/other/tests/header/compile/plugin.c" -o "$out/other.so" $libs
+    quiet "plugin of another version" $so "$out/other/tests/header/compile/plugin.c" \
+        -o "$out/other.so" $libs
     quiet "plugin host" "$@" $strict -std=c99 $SAN_FLAGS $here/plugin_host.c -o "$out/host" $libs
     quiet "three copies in one process" "$out/host" "$out/a.so" "$out/b.so" "$out/s.so"
-    quiet "three copies in one process, a static one first" "$out/host" "$out/s.so" "$out/b.so" "$out/a.so"
-    quiet "copies of two versions in one process" "$out/host" "$out/a.so" "$out/other.so" "$out/s.so"
+    quiet "three copies in one process, a static one first" "$out/host" "$out/s.so" "$out/b.so" \
+        "$out/a.so"
+    quiet "copies of two versions in one process" "$out/host" "$out/a.so" "$out/other.so" \
+        "$out/s.so"
     quiet "copies of two versions in one process, the other one first" \
         "$out/host" "$out/other.so" "$out/a.so" "$out/b.so"
     exported='-DGPUEXEC_API=__attribute__((visibility("default")))'
-    quiet "plugin that exports the API" $so "$exported" $here/implementation.c -o "$out/api.so" $libs
-    quiet "plugin that uses it" $so "$exported" $here/plugin_user.c "$out/api.so" -o "$out/user.so" $libs
-    quiet "plugin that uses it: host" "$@" $strict -std=c99 $SAN_FLAGS "$exported" $here/plugin_user_host.c \
+    quiet "plugin that exports the API" $so "$exported" $here/implementation.c -o "$out/api.so" \
+        $libs
+    quiet "plugin that uses it" $so "$exported" $here/plugin_user.c "$out/api.so" \
+        -o "$out/user.so" $libs
+    quiet "plugin that uses it: host" "$@" $strict -std=c99 $SAN_FLAGS "$exported" \
+        $here/plugin_user_host.c \
         "$out/api.so" \
         -Wl,-rpath,"$out" -o "$out/user_host" $libs
     quiet "plugin that uses it, closed early" "$out/user_host" "$out/user.so"
-    quiet "plugin example: host" "$@" $strict -std=c99 $SAN_FLAGS examples/plugin.c -o "$out/plugin" $libs
+    quiet "plugin example: host" "$@" $strict -std=c99 $SAN_FLAGS examples/plugin.c \
+        -o "$out/plugin" $libs
     quiet "plugin example: library" $so examples/plugin.c -o "$out/plugin.so" $libs
-    quiet "plugin example: loaded by its host" sh -c '"$0" "$1" >/dev/null' "$out/plugin" "$out/plugin.so"
+    quiet "plugin example: loaded by its host" sh -c '"$0" "$1" >/dev/null' "$out/plugin" \
+        "$out/plugin.so"
 }
 
 # tcc has GNU C's macros, but not always __thread.
@@ -256,32 +296,40 @@ with_tcc() {
     quiet "tcc: arguments" tcc -Wall -Werror -c $here/args.c -o "$out/o"
     echo 'static __thread int x; int main(void) { return x; }' >"$out/thread.c"
     if tcc "$out/thread.c" -o "$out/thread" >/dev/null 2>&1; then
-        quiet "tcc: implementation" tcc -Wall -Werror -DGPUEXEC_IMPLEMENTATION $here/program.c -o "$out/tcc" $libs
+        quiet "tcc: implementation" tcc -Wall -Werror -DGPUEXEC_IMPLEMENTATION $here/program.c \
+            -o "$out/tcc" $libs
         quiet "tcc: implementation runs" "$out/tcc"
     else
         skip "tcc: implementation: this tcc has no thread-local variables (__thread)"
     fi
 }
 
-# Windows, with mingw-w64; programs that need no driver run in wine. plugin.c is for systems with dlopen.
+# Windows, with mingw-w64; programs that need no driver run in wine. plugin.c is for systems with
+# dlopen.
 mingw=x86_64-w64-mingw32
 windows_c() {
     for file in implementation program args; do
-        quiet "Windows $1: $file" $mingw-gcc $strict -Wstrict-prototypes -std=$1 -fsyntax-only $here/$file.c
+        quiet "Windows $1: $file" $mingw-gcc $strict -Wstrict-prototypes -std=$1 -fsyntax-only \
+            $here/$file.c
     done
-    quiet "Windows $1: static" $mingw-gcc $strict -std=$1 -DGPUEXEC_STATIC -fsyntax-only $here/program.c
+    quiet "Windows $1: static" $mingw-gcc $strict -std=$1 -DGPUEXEC_STATIC -fsyntax-only \
+        $here/program.c
 }
 windows_cxx() {
-    quiet "Windows $1: implementation" $mingw-g++ $strict -std=$1 -x c++ -fsyntax-only $here/implementation.c
+    quiet "Windows $1: implementation" $mingw-g++ $strict -std=$1 -x c++ -fsyntax-only \
+        $here/implementation.c
     quiet "Windows $1: values" $mingw-g++ $strict -std=$1 -fsyntax-only $here/values.cpp
 }
 windows_optimised() {
-    quiet "Windows $1: implementation" $mingw-gcc $strict -std=c99 $1 -c $here/implementation.c -o "$out/o"
+    quiet "Windows $1: implementation" $mingw-gcc $strict -std=c99 $1 -c $here/implementation.c \
+        -o "$out/o"
 }
-windows_example()   { quiet "Windows: $1" $mingw-gcc $strict -std=c99 "$1" -o "$out/example.exe" -static -lpthread; }
+windows_example()   { quiet "Windows: $1" $mingw-gcc $strict -std=c99 "$1" -o "$out/example.exe" \
+    -static -lpthread; }
 windows_runs() {
     c="$mingw-gcc $strict -std=c99 -static"
-    quiet "Windows: examples/device_info.c" $c examples/device_info.c -o "$out/device_info.exe" -lpthread
+    quiet "Windows: examples/device_info.c" $c examples/device_info.c -o "$out/device_info.exe" \
+        -lpthread
     quiet "Windows: a DLL" $c -shared $here/windows.c -o "$out/windows.dll"
     quiet "Windows: its host" $c -DHOST $here/windows.c -o "$out/windows.exe"
     quiet "Windows: the empty driver of tests/header/cost" \
@@ -292,9 +340,11 @@ windows_runs() {
     # (a program that crashes there hangs)
     export WINEPREFIX="$out/wine" WINEDEBUG=-all
     unset GPUEXEC_DRIVER DISPLAY
-    timeout 100 wine "$out/device_info.exe" >/dev/null 2>&1          # the first run creates the prefix, and prints so
+    # the first run creates the prefix, and prints so
+    timeout 100 wine "$out/device_info.exe" >/dev/null 2>&1
     run="timeout 100 wine $out/device_info.exe"
-    refused "Windows: without a driver" 'no CUDA driver was found on this machine; tried nvcuda.dll' $run
+    refused "Windows: without a driver" \
+        'no CUDA driver was found on this machine; tried nvcuda.dll' $run
     refused "Windows: without a driver, the cure" \
         'cure: install NVIDIA.s driver .CUDA 11.4 or later., or run on the CPU device .Linux only, so under WSL.' $run
     GPUEXEC_DRIVER='C:\nowhere\nvcuda.dll'
@@ -328,7 +378,8 @@ fi
 top=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-compile-XXXXXX") || exit 1
 trap 'rm -rf "$top"' EXIT
 MATRIX=${MATRIX:-} SAN_FLAGS=${SAN_FLAGS:-}
-# The requested compilers that are available, each once, one a line. CC may be a path, or begin with ccache.
+# The requested compilers that are available, each once, one a line. CC may be a path, or begin with
+# ccache.
 compilers() {
     seen=
     while read -r c; do
@@ -345,11 +396,13 @@ versions() {
     done
 }
 named() { case $1 in cc|c++) ;; *) echo "$1" ;; esac; }
-if [ -n "$SAN_FLAGS" ] || [ -z "$MATRIX" ]; then     # one compiler: two kinds of ASan do not go into one process
+# one compiler: two kinds of ASan do not go into one process
+if [ -n "$SAN_FLAGS" ] || [ -z "$MATRIX" ]; then
     ccs=$(echo "${CC:-cc}" | compilers) cxxs=$(echo "${CXX:-c++}" | compilers)
 else
     ccs=$({ named "${CC:-cc}"; echo gcc; echo clang; versions gcc; versions clang; } | compilers)
-    cxxs=$({ named "${CXX:-c++}"; echo g++; echo clang++; versions g++; versions clang++; } | compilers)
+    cxxs=$({ named "${CXX:-c++}"; echo g++; echo clang++; versions g++; versions clang++; } |
+        compilers)
 fi
 [ -n "$ccs" ] || ccs=cc
 export top ccs MATRIX SAN_FLAGS
@@ -373,13 +426,16 @@ parts() {
         for optimised in 'c99 -O2' 'c11 -O1' 'c17 -O3' 'gnu99 -Os'; do
             echo "$ccs" | sed "s|^|c_optimised $optimised |"
         done
-        for optimised in 'c++11 -O2' 'c++20 -O3'; do echo "$cxxs" | sed "s|^|cxx_optimised $optimised |"; done
+        for optimised in 'c++11 -O2' 'c++20 -O3'; do echo "$cxxs" |
+            sed "s|^|cxx_optimised $optimised |"; done
         echo "plugins $(echo "$ccs" | head -n 1)"
         echo "$ccs" | sed "s|^|symbols |"
     fi
     for part in c_programs c_warnings; do echo "$ccs" | sed "s|^|$part |"; done
-    for std in c99 ${MATRIX:+c11 c17 c2x gnu99 gnu17}; do echo "$ccs" | sed "s|^|c_standard $std |"; done
-    [ -z "$cxxs" ] || for part in cxx_programs cxx_warnings; do echo "$cxxs" | sed "s|^|$part |"; done
+    for std in c99 ${MATRIX:+c11 c17 c2x gnu99 gnu17}; do echo "$ccs" |
+        sed "s|^|c_standard $std |"; done
+    [ -z "$cxxs" ] || for part in cxx_programs cxx_warnings; do echo "$cxxs" | sed "s|^|$part |";
+    done
     [ -z "$cxxs" ] || for std in c++11 ${MATRIX:+c++14 c++17 c++20 c++2b}; do
         echo "$cxxs" | sed "s|^|cxx_standard $std |"
     done
@@ -394,7 +450,8 @@ elif [ -z "$cxxs" ]; then skip "${CXX:-c++}: not on this machine"
 fi
 parts | grep -n '' | tr : ' ' >"$top/parts"
 jobs=$(nproc 2>/dev/null || echo 2)
-xargs -P $((jobs < 8 ? jobs : 8)) -I{} sh -c 'exec sh tests/header/compile/run.sh part {}' <"$top/parts"
+xargs -P $((jobs < 8 ? jobs : 8)) -I{} sh \
+    -c 'exec sh tests/header/compile/run.sh part {}' <"$top/parts"
 while read -r i part; do
     cat "$top/$i.said"
     read -r p f s <"$top/$i.counts" || { p=0 f=1 s=0; echo "failed: $part did not finish"; }

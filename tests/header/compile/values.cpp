@@ -1,24 +1,36 @@
-// values.cpp - C++ passes values of any trivially copyable type to a launch, including rvalues; code written for C also
-// works.
+// values.cpp - C++ passes values of any trivially copyable type to a launch, including rvalues;
+// code written for C also works.
 #include "../../../gpuexec.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
-static const char ptx[] =
-    ".version 6.0\n.target sm_70\n.address_size 64\n"
-    ".visible .entry put(.param .u64 out, .param .u32 a, .param .f64 b, .param .align 4 .b8 c[8])\n"
-    "{ .reg .u64 %rd; .reg .u32 %r<3>; .reg .f64 %d; ld.param.u64 %rd, [out]; cvta.to.global.u64 %rd, %rd;\n"
-    "  ld.param.u32 %r0, [a]; st.global.u32 [%rd], %r0; ld.param.f64 %d, [b]; st.global.f64 [%rd+8], %d;\n"
-    "  ld.param.u32 %r1, [c]; ld.param.u32 %r2, [c+4]; st.global.u32 [%rd+16], %r1; "
-    "st.global.u32 [%rd+20], %r2; ret; }\n"
-    ".visible .entry nothing() { ret; }\n";
+static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
+                          ".visible .entry put(.param .u64 out, .param .u32 a, .param .f64 b, "
+                          ".param .align 4 .b8 c[8])\n"
+                          "{ .reg .u64 %rd; .reg .u32 %r<3>; .reg .f64 %d; ld.param.u64 %rd, "
+                          "[out]; cvta.to.global.u64 %rd, %rd;\n"
+                          "  ld.param.u32 %r0, [a]; st.global.u32 [%rd], %r0; ld.param.f64 %d, "
+                          "[b]; st.global.f64 [%rd+8], %d;\n"
+                          "  ld.param.u32 %r1, [c]; ld.param.u32 %r2, [c+4]; st.global.u32 "
+                          "[%rd+16], %r1; st.global.u32 [%rd+20], %r2; ret; }\n"
+                          ".visible .entry nothing() { ret; }\n";
 
 namespace {
-struct pair { int x; float y; };
+struct pair {
+    int x;
+    float y;
+};
 enum class kind { first, second };
-struct result { unsigned a, unused; double b; pair c; };
-struct odd { int value; odd *operator&() = delete; };      // has no address by & : still a value
+struct result {
+    unsigned a, unused;
+    double b;
+    pair c;
+};
+struct odd {
+    int value;
+    odd *operator&() = delete;
+};    // has no address by & : still a value
 
 void check(bool ok, int line) {
     if (ok) return;
@@ -38,10 +50,12 @@ void several_devices() {
         launches[i].kernel = gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, 0, nullptr), "put");
         launches[i].stream = gpuexec_stream_create(ctx, nullptr);
         launches[i].dims = gpuexec_grid(1, 1, 0);
-        values[i] = gpuexec_values_of(out[i], 10u + static_cast<unsigned>(i), 0.5 * i, pair{ i, 8.0f });
+        values[i] = gpuexec_values_of(
+                out[i], 10u + static_cast<unsigned>(i), 0.5 * i, pair{ i, 8.0f });
         launches[i].args = values[i].args();
     }
-    check(gpuexec_launch_multi_device(launches, static_cast<unsigned>(n), nullptr) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_launch_multi_device(launches, static_cast<unsigned>(n), nullptr) == GPUEXEC_OK,
+            __LINE__);
     for (int i = 0; i < n; i++) {
         result got = {};
         gpuexec_copy_out(launches[i].stream, &got, out[i], sizeof got);
@@ -49,38 +63,45 @@ void several_devices() {
         check(got.a == 10u + static_cast<unsigned>(i) && got.c.x == i && got.c.y > 7.9f, __LINE__);
         check(got.b > 0.5 * i - 0.1 && got.b < 0.5 * i + 0.1, __LINE__);
     }
-    copy = values[0];                                               // the arguments of a copy are the copy's
+    copy = values[0];    // the arguments of a copy are the copy's
     values[0] = gpuexec_values_of(out[0], 99u, 1.0, pair{ 9, 9.0f });
     result got = {};
     const gpuexec_device_launch &first = launches[0];
-    check(gpuexec_launch(first.kernel, first.stream, first.dims, copy.args()) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_launch(first.kernel, first.stream, first.dims, copy.args()) == GPUEXEC_OK,
+            __LINE__);
     gpuexec_copy_out(launches[0].stream, &got, out[0], sizeof got);
-    check(gpuexec_stream_sync(launches[0].stream) == GPUEXEC_OK && got.a == 10 && got.c.x == 0, __LINE__);
-    gpuexec_values<gpuexec_ptr, float, double, pair> wrong = gpuexec_values_of(out[0], 1.0f, 1.0, pair{ 9, 9.0f });
+    check(gpuexec_stream_sync(launches[0].stream) == GPUEXEC_OK && got.a == 10 && got.c.x == 0,
+            __LINE__);
+    gpuexec_values<gpuexec_ptr, float, double, pair> wrong = gpuexec_values_of(
+            out[0], 1.0f, 1.0, pair{ 9, 9.0f });
     launches[0].args = wrong.args();
     check(gpuexec_launch_multi_device(launches, 1, nullptr) == GPUEXEC_BAD_PARAMETERS, __LINE__);
-    check(std::strstr(gpuexec_error_text(), "argument 1 (counted from 0) of kernel \"put\" is a float"), __LINE__);
+    check(std::strstr(
+                  gpuexec_error_text(), "argument 1 (counted from 0) of kernel \"put\" is a float"),
+            __LINE__);
     gpuexec_take_error();
 }
-}
+}    // namespace
 
 int main() {
     gpuexec_context ctx = gpuexec_context_open(0, nullptr);
-    gpuexec_module  mod = gpuexec_module_load(ctx, ptx, 0, nullptr);
-    gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "put"), nothing = gpuexec_kernel_get(mod, "nothing");
+    gpuexec_module mod = gpuexec_module_load(ctx, ptx, 0, nullptr);
+    gpuexec_kernel fn = gpuexec_kernel_get(mod, "put"),
+                   nothing = gpuexec_kernel_get(mod, "nothing");
     gpuexec_stream_desc desc = {};
     desc.non_blocking = 1;
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, &desc);
+    gpuexec_stream s = gpuexec_stream_create(ctx, &desc);
     const gpuexec_ptr out = gpuexec_alloc(ctx, sizeof(result));
     result got = {};
     const unsigned five = 5;
     gpuexec_dims one = gpuexec_grid(1, 1, 0);
-    check(gpuexec_launch(fn, s, one, out, five + 1, 0.5 * five, pair{ 7, 8.0f }) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_launch(fn, s, one, out, five + 1, 0.5 * five, pair{ 7, 8.0f }) == GPUEXEC_OK,
+            __LINE__);
     gpuexec_copy_out(s, &got, out, sizeof got);
     check(gpuexec_stream_sync(s) == GPUEXEC_OK, __LINE__);
     check(got.a == 6 && got.b > 2.4 && got.b < 2.6 && got.c.x == 7 && got.c.y > 7.9f, __LINE__);
     double b = 1.25;
-    pair   c = { 1, 2.0f };
+    pair c = { 1, 2.0f };
     check(gpuexec_launch(fn, s, one, GPUEXEC_ARGS(out, five, b, c)) == GPUEXEC_OK, __LINE__);
     check(gpuexec_launch(fn, s, one, out, odd{ 3 }, b, c) == GPUEXEC_OK, __LINE__);
     gpuexec_copy_out(s, &got, out, sizeof got);
@@ -110,7 +131,8 @@ int main() {
     check(gpuexec_stream_sync(s) == GPUEXEC_OK && got.a == 7 && got.c.x == 1, __LINE__);
     check(gpuexec_prepared_set(prepared, 1, five + 4) == GPUEXEC_OK, __LINE__);
     check(gpuexec_prepared_set(prepared, 3, pair{ 8, 1.0f }) == GPUEXEC_OK, __LINE__);
-    check(gpuexec_prepared_set(prepared, 1, &five, sizeof five + 4) == GPUEXEC_BAD_PARAMETERS, __LINE__);
+    check(gpuexec_prepared_set(prepared, 1, &five, sizeof five + 4) == GPUEXEC_BAD_PARAMETERS,
+            __LINE__);
     gpuexec_take_error();
     check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
     gpuexec_copy_out(s, &got, out, sizeof got);
@@ -122,44 +144,56 @@ int main() {
     prepared = gpuexec_prepare_with(fn, s, one, nullptr, gpuexec_params_args(p));
     check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
     gpuexec_graph graph = gpuexec_graph_create(ctx);
-    gpuexec_node  first = gpuexec_graph_add_kernel(graph, fn, one, out, five + 8, 4.0, pair{ 1, 1.0f }, GPUEXEC_FIRST);
-    gpuexec_node  empty = gpuexec_graph_add_kernel(graph, nothing, one, GPUEXEC_FIRST);
-    gpuexec_node  second =
-        gpuexec_graph_add_kernel(graph, fn, one, GPUEXEC_ARGS(out, five, b, c), GPUEXEC_AFTER(first));
-    second = gpuexec_graph_add_kernel_with(graph, fn, one, &attributes, out, 21u, 2.0, c, GPUEXEC_AFTER(second, empty));
-    second = gpuexec_graph_add_kernel_with(graph, fn, one, nullptr, gpuexec_params_args(p), GPUEXEC_AFTER(second));
+    gpuexec_node first = gpuexec_graph_add_kernel(
+            graph, fn, one, out, five + 8, 4.0, pair{ 1, 1.0f }, GPUEXEC_FIRST);
+    gpuexec_node empty = gpuexec_graph_add_kernel(graph, nothing, one, GPUEXEC_FIRST);
+    gpuexec_node second = gpuexec_graph_add_kernel(
+            graph, fn, one, GPUEXEC_ARGS(out, five, b, c), GPUEXEC_AFTER(first));
+    second = gpuexec_graph_add_kernel_with(
+            graph, fn, one, &attributes, out, 21u, 2.0, c, GPUEXEC_AFTER(second, empty));
+    second = gpuexec_graph_add_kernel_with(
+            graph, fn, one, nullptr, gpuexec_params_args(p), GPUEXEC_AFTER(second));
     check(second.index == 4 && gpuexec_graph_launch(graph, s) == GPUEXEC_OK, __LINE__);
     check(gpuexec_node_set_args(second, out, five + 18, 2.0, c) == GPUEXEC_OK, __LINE__);
     check(gpuexec_node_set_argument(second, 3, pair{ 6, 1.0f }) == GPUEXEC_OK, __LINE__);
     check(gpuexec_graph_launch(graph, s) == GPUEXEC_OK, __LINE__);
     gpuexec_copy_out(s, &got, out, sizeof got);
     check(gpuexec_stream_sync(s) == GPUEXEC_OK && got.a == 23 && got.c.x == 6, __LINE__);
-    first = gpuexec_graph_add_kernel(graph, fn, one, out, 5.0f, 2.0, c, GPUEXEC_FIRST);          // not an integer
+    /* not an integer */
+    first = gpuexec_graph_add_kernel(graph, fn, one, out, 5.0f, 2.0, c, GPUEXEC_FIRST);
     check(!gpuexec_ok(first.graph) && gpuexec_take_error() == GPUEXEC_BAD_PARAMETERS, __LINE__);
     gpuexec_batch batch = gpuexec_batch_create(ctx, nullptr);
     check(gpuexec_batch_add(batch, fn, one, out, five, 4.0, pair{ 1, 1.0f }) == 0, __LINE__);
     check(gpuexec_batch_add(batch, fn, one, gpuexec_params_args(p)) == 1, __LINE__);
-    check(gpuexec_batch_add_with(batch, fn, one, &attributes, out, 6u, 4.0, pair{ 2, 1.0f }) == 2, __LINE__);
+    check(gpuexec_batch_add_with(batch, fn, one, &attributes, out, 6u, 4.0, pair{ 2, 1.0f }) == 2,
+            __LINE__);
     check(gpuexec_batch_set(batch, 2, 1, five + 8) == GPUEXEC_OK, __LINE__);
     check(gpuexec_batch_launch(batch, s) == GPUEXEC_OK, __LINE__);
     gpuexec_copy_out(s, &got, out, sizeof got);
     check(gpuexec_stream_sync(s) == GPUEXEC_OK && got.a == 13 && got.c.x == 2, __LINE__);
     gpuexec_stream other = gpuexec_stream_create(ctx, nullptr);
-    check(s == s && !(s != s) && s != other && gpuexec_same(s, s) && !gpuexec_same(s, other), __LINE__);
+    check(s == s && !(s != s) && s != other && gpuexec_same(s, s) && !gpuexec_same(s, other),
+            __LINE__);
     // float where double is expected
     check(gpuexec_launch(fn, s, one, out, 5, 1.0f, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);
     check(std::strstr(gpuexec_error_text(), "values.cpp:") != nullptr, __LINE__);
     gpuexec_take_error();
-    check(gpuexec_launch(fn, s, one, out, 5.0f, 1.0, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);    // not an integer
-    check(std::strstr(gpuexec_error_text(), "argument 1 (counted from 0) of kernel \"put\" is a float"), __LINE__);
+    /* not an integer */
+    check(gpuexec_launch(fn, s, one, out, 5.0f, 1.0, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);
+    check(std::strstr(
+                  gpuexec_error_text(), "argument 1 (counted from 0) of kernel \"put\" is a float"),
+            __LINE__);
     gpuexec_take_error();
     check(gpuexec_launch(fn, s, one, out, 5, out, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);
     gpuexec_take_error();
-    check(gpuexec_launch(fn, s, one, out, kind::second, b, 7ULL) == GPUEXEC_OK, __LINE__);       // an enum, and bytes
-    struct { float value; } bits = { 5.0f };                                                     // the other way round
+    /* an enum, and bytes */
+    check(gpuexec_launch(fn, s, one, out, kind::second, b, 7ULL) == GPUEXEC_OK, __LINE__);
+    struct {
+        float value;
+    } bits = { 5.0f };    // the other way round
     check(gpuexec_launch(fn, s, one, out, bits, b, c) == GPUEXEC_OK, __LINE__);
     check(gpuexec_stream_sync(s) == GPUEXEC_OK, __LINE__);
-#ifdef MISUSE                                                                   // must not compile
+#ifdef MISUSE    // must not compile
     gpuexec_args dangles = gpuexec_values_of(out, five).args();
     check(gpuexec_launch(fn, s, one, dangles) == GPUEXEC_OK, __LINE__);
 #endif

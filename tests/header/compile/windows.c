@@ -1,8 +1,8 @@
-/* windows.c - a DLL with a copy of gpuexec, and a host that unloads it while a thread that called it is still running:
-   that thread must end cleanly, whether or not the DLL called gpuexec_shutdown. Needs no driver: without one the calls
-   fail, and each thread keeps its failure.
-     x86_64-w64-mingw32-gcc -shared tests/header/compile/windows.c -o windows.dll && x86_64-w64-mingw32-gcc -DHOST
-     tests/header/compile/windows.c -o windows.exe
+/* windows.c - a DLL with a copy of gpuexec, and a host that unloads it while a thread that called
+   it is still running: that thread must end cleanly, whether or not the DLL called
+   gpuexec_shutdown. Needs no driver: without one the calls fail, and each thread keeps its failure.
+     x86_64-w64-mingw32-gcc -shared tests/header/compile/windows.c -o windows.dll &&
+     x86_64-w64-mingw32-gcc -DHOST tests/header/compile/windows.c -o windows.exe
    Prints `6 times loaded and unloaded`. */
 #ifdef HOST
 #include <windows.h>
@@ -24,7 +24,10 @@ int main(void) {
     int round;
     for (round = 0; round < 6; round++) {
         HMODULE library = LoadLibraryA("windows.dll");
-        union { FARPROC f; int (*call)(void); } u;
+        union {
+            FARPROC f;
+            int (*call)(void);
+        } u;
         HANDLE thread;
         DWORD code = 0;
         if (!library) return 1;
@@ -40,7 +43,7 @@ int main(void) {
             u.f = GetProcAddress(library, "plugin_close");
             u.call();
         }
-        if (round % 3 > 1 && try_it() != in_main) return 3;            /* started again */
+        if (round % 3 > 1 && try_it() != in_main) return 3; /* started again */
         if (!FreeLibrary(library) || GetModuleHandleA("windows.dll")) return 4;
         SetEvent(unloaded);
         WaitForSingleObject(thread, INFINITE);

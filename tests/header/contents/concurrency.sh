@@ -1,7 +1,9 @@
-# Sourced by run.sh. Checks the tables of tests/header/concurrency.md: the last cell of a row names files of the
-# repository and tests in them (`FILE: TEST, TEST; FILE`), or is empty if the counterpart is "none: REASON".
+# Sourced by run.sh. Checks the tables of tests/header/concurrency.md: the last cell of a row names
+# files of the repository and tests in them (`FILE: TEST, TEST; FILE`), or is empty if the
+# counterpart is "none: REASON".
 
-# Prints the violations, then `N passed, N failed`: one check for each file or test that a row names.
+# Prints the violations, then `N passed, N failed`: one check for each file or test that a row
+# names.
 check_concurrency() {
     awk -F ' *[|] *' '
         function wrong(what) { print "wrong " NR " " what }

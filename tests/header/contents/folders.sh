@@ -1,5 +1,5 @@
-# Sourced by run.sh, after lines.sh. `ls tests` explains itself: at most six folders, and only check.sh and test.h
-# beside them. A new test goes into the folder of what it tests.
+# Sourced by run.sh, after lines.sh. `ls tests` explains itself: at most six folders, and only
+# check.sh and test.h beside them. A new test goes into the folder of what it tests.
 
 # Prints the violations, then `N passed, N failed`: one check for the folders, one for the files.
 check_folders() {

@@ -1,7 +1,7 @@
-# Sourced by run.sh. Checks that each line of each file has at most 100 columns, that no C body on one line has two or
-# more statements, and that no function of the header and the CPU device
-# has more than 105 lines. Columns are characters: the second and later bytes of
-# a UTF-8 character do not count.
+# Sourced by run.sh. Checks that each line of each file has at most 100 columns, that no C body on
+# one line has two or more statements, and that no function of the header and the CPU device has
+# more than 105 lines. Columns are characters: the second and later bytes of a UTF-8 character do
+# not count.
 files() {
     if [ -e .git ] && git ls-files >/dev/null 2>&1; then
         git ls-files
@@ -13,9 +13,9 @@ files() {
 # Files that may have longer lines or bodies, and why.
 exempt_from_columns() {
     case $1 in
-        LICENSE) ;;                                             # not our text
-        tests/device/random/[A-Z]*[A-Z]) ;;                     # rows that build/random writes and reads
-        tests/device/probe/*.txt) ;;                            # rows that tests/device/probe prints and reads
+        LICENSE) ;;                                  # not our text
+        tests/device/random/[A-Z]*[A-Z]) ;;          # rows that build/random writes and reads
+        tests/device/probe/*.txt) ;;                 # rows that tests/device/probe prints and reads
         tests/*/fuzz/regressions/*/*.ptx) return 1 ;;
         tests/*/fuzz/regressions/*) ;;                          # bytes as fuzzing found them
         *.ptx) sed 1q "$1" | grep -q '^// Made from' ;;         # as a compiler wrote it
@@ -24,7 +24,8 @@ exempt_from_columns() {
 }
 exempt_from_bodies() {
     case $1 in
-        tests/device/corpus/debug.cu|tests/device/corpus/lineinfo.cu) ;; # their PTX contains their line numbers
+        # their PTX contains their line numbers
+        tests/device/corpus/debug.cu|tests/device/corpus/lineinfo.cu) ;;
         *.c|*.h|*.cpp|*.cu|*.cuh) return 1 ;;
         *) ;;
     esac
@@ -41,7 +42,8 @@ check_lines() {
         printf '\n\001%s %s %s\n' "$columns" "$bodies" "$file"
         cat "$file"
     done | LC_ALL=C tr -d '\200-\277' | LC_ALL=C awk '
-        # The line without comments and with emptied literals; `comment`: a comment continues on the next line.
+        # The line without comments and with emptied literals; `comment`: a comment continues on the
+        # next line.
         function bare(line,    out, i, c, n, quote) {
             n = length(line)
             for (i = 1; i <= n; i++) {
@@ -66,8 +68,8 @@ check_lines() {
             }
             return out
         }
-        # Whether a block that opens and closes on this line has several statements. Those of a struct are members, and
-        # a loop of the CPU device over lanes or elements is one operation.
+        # Whether a block that opens and closes on this line has several statements. Those of a
+        # struct are members, and a loop of the CPU device over lanes or elements is one operation.
         function several(line,    i, c, n, depth, parens, before, rest, count, at, type) {
             n = length(line)
             if (line ~ /(SIM_LANES|ELEMENTS|HALF_LANES)[ {]/) return 0
@@ -113,7 +115,8 @@ check_lines() {
             begun = comment = bad["columns"] = bad["bodies"] = bad["functions"] = 0
             next
         }
-        columns && length($0) > 100 && !(file ~ /\.md$/ && /^(\||main\.c:)/) && file !~ /forms\/(LIST|VERDICTS)$/ {
+        columns && length($0) > 100 && !(file ~ /\.md$/ && /^(\||main\.c:)/) &&
+            file !~ /forms\/(LIST|VERDICTS)$/ {
             # rows and what a program prints are one line
             wrong("columns", length($0) " columns, more than 100")
         }
@@ -123,7 +126,8 @@ check_lines() {
                 wrong("bodies", "several statements in one line: " $0)
             if (file ~ /^(gpuexec\.h|tests\/simgpu\/.*)$/ && $0 ~ /^[A-Za-z_].*\(/) begun = NR
             if ($0 == "}" && begun && NR - begun >= 105)
-                wrong("functions", "the end of a function of " NR - begun + 1 " lines, more than 105")
+                wrong("functions", "the end of a function of " NR - begun + 1 \
+                    " lines, more than 105")
             if ($0 ~ /^\}/) begun = 0
         }
         END {

@@ -1,10 +1,12 @@
-# Sourced by run.sh. Checks the private names of gpuexec.h (gxi_, GXI_) against the glossary in CONTRIBUTING.md (Private
-# names), which has both lists that are read here: the functions whose name is one word, and the words and endings that
-# no name has. A listed word that gpuexec.h does not use is wrong, too.
+# Sourced by run.sh. Checks the private names of gpuexec.h (gxi_, GXI_) against the glossary in
+# CONTRIBUTING.md (Private names), which has both lists that are read here: the functions whose name
+# is one word, and the words and endings that no name has. A listed word that gpuexec.h does not use
+# is wrong, too.
 # Prints the violations, then `N passed, N failed`: one check for each name.
 check_names() {
     # the words in backticks of the row that begins with $1
-    row() { sed -n "s/^| $1 |\(.*\)|.*|\$/\1/p" CONTRIBUTING.md | grep -o '`[^`]*`' | tr -d '`' | tr '\n' ' '; }
+    row() { sed -n "s/^| $1 |\(.*\)|.*|\$/\1/p" CONTRIBUTING.md | grep -o '`[^`]*`' | tr -d '`' |
+        tr '\n' ' '; }
     LC_ALL=C awk -v words="$(row 'one word')" -v endings="$(row 'no name ends in')" \
         -v never="$(row 'no identifier is')" '
         function wrong(line, text) {
@@ -41,7 +43,8 @@ check_names() {
             if (name in seen) return
             seen[name] = 1
             names++
-            if (length(name) > 32 && name ~ /^gxi_/) wrong(line, name " has more than 32 characters")
+            if (length(name) > 32 &&
+                name ~ /^gxi_/) wrong(line, name " has more than 32 characters")
             for (ending in ends)
                 if (tolower(name) ~ ending "$") wrong(line, name " ends in " ending)
         }
@@ -66,8 +69,10 @@ check_names() {
                 if (word !~ /_/ && !(word in known) && !(name in types))
                     wrong(called[name], name " is one word: name its object, or its family")
             }
-            for (word in known) if (!(word in used)) wrong(0, "no function gxi_" word ": take it from the glossary")
-            if (words == "" || endings == "" || never == "" || names < 500) wrong(0, names + 0 " names, or no glossary")
+            for (word in known) if (!(word in used)) wrong(0,
+                "no function gxi_" word ": take it from the glossary")
+            if (words == "" || endings == "" || never == "" ||
+                names < 500) wrong(0, names + 0 " names, or no glossary")
             printf "%d passed, %d failed\n", (names > failed ? names - failed : 0), failed
         }
     ' gpuexec.h

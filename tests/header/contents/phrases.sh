@@ -1,5 +1,6 @@
-# Sourced by run.sh, after lines.sh. Finds the phrases that CONTRIBUTING.md's table says to avoid, in every file that
-# people read: comments, messages and names, and also where a phrase goes on in the next line.
+# Sourced by run.sh, after lines.sh. Finds the phrases that CONTRIBUTING.md's table says to avoid,
+# in every file that people read: comments, messages and names, and also where a phrase goes on in
+# the next line.
 exempt_from_phrases() {
     case $1 in
         LICENSE|*.png|*.ptx) ;;                                 # not our text

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Checks the header's CONTENTS against its >>tag marks: the same tags in the same order, no section over 800 lines, no
-# reference to an unknown tag; the version in the banner against the macros; that no section calls one below it: a
-# static function that is declared before it is defined is declared in the section that defines it; that only the
-# functions that read texts of other programs search in texts: what gpuexec knows is data, not words in its messages;
-# and that no code distinguishes the CPU device from other drivers. Then the lines of all files (lines.sh), the
-# folders of tests (folders.sh), phrases (phrases.sh), what in tests a stopped machine would break (stalls.sh), what
-# tests/header/concurrency.md names (concurrency.sh), that entry points of the driver are declared once
-# (entry_points.sh), CHANGELOG.md's names (changes.sh), and the private names (names.sh).
+# Checks the header's CONTENTS against its >>tag marks: the same tags in the same order, no section
+# over 800 lines, no reference to an unknown tag; the version in the banner against the macros; that
+# no section calls one below it: a static function that is declared before it is defined is declared
+# in the section that defines it; that only the functions that read texts of other programs search
+# in texts: what gpuexec knows is data, not words in its messages; and that no code distinguishes
+# the CPU device from other drivers. Then the lines of all files (lines.sh), the folders of tests
+# (folders.sh), phrases (phrases.sh), what in tests a stopped machine would break (stalls.sh), what
+# tests/header/concurrency.md names (concurrency.sh), that entry points of the driver are declared
+# once (entry_points.sh), CHANGELOG.md's names (changes.sh), and the private names (names.sh).
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/header/contents/lines.sh
 . tests/header/contents/folders.sh
@@ -31,7 +32,8 @@ awk $counts '
               "gxi_fail_no_kernel gxi_compile_load_cached", list, " ")
         for (i in list) readers[list[i]] = 1
     }
-    function close_section() { if (mark && mark != "manual" && NR - start > longest) { longest = NR - start; longest_name = mark } }
+    function close_section() { if (mark && mark != "manual" &&
+        NR - start > longest) { longest = NR - start; longest_name = mark } }
 
     /^    CONTENTS/  { in_contents = 1; next }
     in_contents && /^    ---/ { in_contents = 0; next }
@@ -67,7 +69,7 @@ awk $counts '
     /^GPUEXEC_API / && $0 !~ /^GPUEXEC_API [a-zA-Z_ ]*[ *]gpuexec_[a-z0-9_]*\(/ {
         check(0, "line " NR ": a public function that tag tools cannot find: " $0)
     }
-    /^static .*gxi_[a-z0-9_]*\(/ {                           # its parameters may continue on the next lines
+    /^static .*gxi_[a-z0-9_]*\(/ {                   # its parameters may continue on the next lines
         match($0, /gxi_[a-z0-9_]*\(/)
         called = substr($0, RSTART, RLENGTH - 1)
     }
@@ -79,34 +81,42 @@ awk $counts '
         declared[called] = mark
         called = ""
     }
-    /^[a-zA-Z]/ && match($0, /(gxi|gpuexec)_[a-z0-9_]*\(/) { within = substr($0, RSTART, RLENGTH - 1) }
+    /^[a-zA-Z]/ && match($0, /(gxi|gpuexec)_[a-z0-9_]*\(/) { within = substr($0, RSTART,
+        RLENGTH - 1) }
     /strstr\(/ {
-        check(within in readers, "line " NR ": " within " searches in a text: store what it looks for as data, or " \
+        check(within in readers,
+            "line " NR ": " within " searches in a text: store what it looks for as data, or " \
               "list it as a reader of texts of other programs")
         searches[within] = 1
     }
     /^    Version [0-9]/ { banner = $2; sub(/\.$/, "", banner) }
-    /^#define GPUEXEC_VERSION_(MAJOR|MINOR|PATCH) / { version = version (version == "" ? "" : ".") $3 }
+    /^#define GPUEXEC_VERSION_(MAJOR|MINOR|PATCH) / { version = version (version == "" ? "" \
+        : ".") $3 }
     END {
         NR++
         close_section()
         check(listed_count >= 10, "CONTENTS: only " listed_count + 0 " tags found")
-        check(listed_count == mark_count, "CONTENTS has " listed_count " tags, the file has " mark_count " marks")
+        check(listed_count == mark_count,
+            "CONTENTS has " listed_count " tags, the file has " mark_count " marks")
         for (i = 1; i <= listed_count || i <= mark_count; i++)
             if (listed[i] != marks[i]) {
-                check(0, "tag " i " of CONTENTS is \"" listed[i] "\", mark " i " is \"" marks[i] "\"")
+                check(0, "tag " i " of CONTENTS is \"" listed[i] "\", mark " i " is \"" marks[i] \
+                    "\"")
                 break
             }
         if (i > listed_count && i > mark_count) passed++
-        for (tag in referenced) check(tag in known, "line " referenced[tag] " refers to >>" tag ", which is missing")
+        for (tag in referenced) check(tag in known,
+            "line " referenced[tag] " refers to >>" tag ", which is missing")
         check(longest <= 800, "section >>" longest_name " has " longest " lines, more than 800")
-        for (f in readers) check(f in searches, f " does not search in a text any more: take it from the list")
+        for (f in readers) check(f in searches,
+            f " does not search in a text any more: take it from the list")
         for (f in defined) functions++
         check(functions > 250, "only " functions " functions found")
         for (f in declared)
             check(!(f in defined) || declared[f] == defined[f],
                   ">>" declared[f] " calls " f " upward, which is in >>" defined[f])
-        check(banner != "" && banner == version, "the banner says version " banner ", the macros say " version)
+        check(banner != "" && banner == version,
+            "the banner says version " banner ", the macros say " version)
         printf "suite contents: %d passed, %d failed, 0 skipped\n", passed, failed
         exit failed > 0
     }

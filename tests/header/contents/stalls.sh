@@ -1,8 +1,9 @@
-# Sourced by run.sh. A machine can stop a test, or one of its threads, for any time, and run it twice at the same time.
-# Therefore no test
-#   sleeps (or yields) as an order of threads: it waits for a condition (TEST_UNTIL), a join or a semaphore. A sleep
-#   that only gives something wrong the time to happen has a comment `not order: why`, on its line or the line before;
-#   fails because something took 5 s, or less, too long;
+# Sourced by run.sh. A machine can stop a test, or one of its threads, for any time, and run it
+# twice at the same time. Therefore no test
+#   sleeps (or yields) as an order of threads: it waits for a condition (TEST_UNTIL), a join or a
+#   semaphore. A sleep that only gives something wrong the time to happen has a comment
+#   `not order: why`, on its line or the line before; fails because something took 5 s, or less, too
+#   long;
 #   uses a file with a fixed name in a shared folder, unless a comment `a fixed name: why` says why.
 # Prints the violations, then `N passed, N failed`: one check for each file.
 check_stalls() {
@@ -41,7 +42,8 @@ check_stalls() {
                 sub(/.*< */, "", limit)
                 if (limit + 0 <= 5) wrong("a limit of 5 s or less, which a correct program misses when it is stopped")
             }
-            if (code ~ /["= ]\/(tmp|var\/tmp|dev\/shm)\/[A-Za-z0-9_.-]/ && code !~ /XXXXXX|%[a-z0-9]/ &&
+            if (code ~ /["= ]\/(tmp|var\/tmp|dev\/shm)\/[A-Za-z0-9_.-]/ &&
+                code !~ /XXXXXX|%[a-z0-9]/ &&
                 ($0 before) !~ /a fixed name: /) wrong("a fixed name in a folder that others share")
             if (code ~ /(shm|sem|mq)_open\( *"/) wrong("a fixed name that others share")
             before = $0

@@ -1,5 +1,6 @@
-/* A driver that does nothing, so that only gpuexec's own instructions are counted: every entry point returns 0, and the
-   few that must return an object do. Its one kernel has four parameters of 8, 8, 4 and 4 bytes. */
+/* A driver that does nothing, so that only gpuexec's own instructions are counted: every entry
+   point returns 0, and the few that must return an object do. Its one kernel has four parameters of
+   8, 8, 4 and 4 bytes. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -45,12 +46,13 @@ static int parameter(void *function, size_t index, size_t *offset, size_t *size)
     *size = sizes[index];
     return 0;
 }
-static int address(unsigned long long *p) {      /* in no order, and never the same one */
+static int address(unsigned long long *p) { /* in no order, and never the same one */
     static unsigned long long n;
     *p = 0x200000000ull + ((n++ * 0x9E3779B1ull) & 0xFFFFFF) * 256;
     return 0;
 }
-static int from_pool(unsigned long long *p, unsigned long bytes) {  /* 8192 bytes: always the same one */
+/* 8192 bytes: always the same one */
+static int from_pool(unsigned long long *p, unsigned long bytes) {
     address(p);
     if (bytes == 8192) *p = 0x100000000ull;
     return 0;
@@ -66,8 +68,9 @@ static int function_attribute(int *value, int which) {
     return 0;
 }
 
-static int node_parameters(void *node, void **p) {       /* CUDA_KERNEL_NODE_PARAMS: func, kernelParams, extra */
-    static uint64_t address = 0x500000000ull, value;     /* another address each time */
+/* CUDA_KERNEL_NODE_PARAMS: func, kernelParams, extra */
+static int node_parameters(void *node, void **p) {
+    static uint64_t address = 0x500000000ull, value; /* another address each time */
     static void *values[] = { &address, &address, &value, &value };
     (void)node;
     handle(&p[0]);
@@ -92,21 +95,39 @@ typedef int (*entry)(void);
 int cuDriverGetVersion(int *v);
 int cuDriverGetVersion(int *v) { return version(v); }
 static int find(const char *name, void **out) {
-    static const struct { const char *name; entry function; } known[] = {
-        { "cuDriverGetVersion", (entry)version }, { "cuDevicePrimaryCtxRetain", (entry)handle },
-        { "cuModuleLoadDataEx", (entry)handle }, { "cuModuleGetFunction", (entry)handle },
-        { "cuStreamCreateWithPriority", (entry)handle }, { "cuFuncGetParamInfo", (entry)parameter },
-        { "cuDeviceGetAttribute", (entry)large }, { "cuFuncGetAttribute", (entry)function_attribute },
-        { "cuDeviceGetCount", (entry)large }, { "cuMemAlloc", (entry)address }, { "cuEventCreate", (entry)handle },
-        { "cuMemPoolCreate", (entry)handle }, { "cuMemAllocFromPoolAsync", (entry)from_pool },
-        { "cuStreamBeginCapture", (entry)begin_capture }, { "cuStreamIsCapturing", (entry)is_capturing },
+    static const struct {
+        const char *name;
+        entry function;
+    } known[] = {
+        { "cuDriverGetVersion", (entry)version },
+        { "cuDevicePrimaryCtxRetain", (entry)handle },
+        { "cuModuleLoadDataEx", (entry)handle },
+        { "cuModuleGetFunction", (entry)handle },
+        { "cuStreamCreateWithPriority", (entry)handle },
+        { "cuFuncGetParamInfo", (entry)parameter },
+        { "cuDeviceGetAttribute", (entry)large },
+        { "cuFuncGetAttribute", (entry)function_attribute },
+        { "cuDeviceGetCount", (entry)large },
+        { "cuMemAlloc", (entry)address },
+        { "cuEventCreate", (entry)handle },
+        { "cuMemPoolCreate", (entry)handle },
+        { "cuMemAllocFromPoolAsync", (entry)from_pool },
+        { "cuStreamBeginCapture", (entry)begin_capture },
+        { "cuStreamIsCapturing", (entry)is_capturing },
         { "cuStreamGetCaptureInfo", (entry)capture_info },
-        { "cuGraphGetNodes", (entry)graph_nodes }, { "cuGraphNodeGetType", (entry)node_type },
-        { "cuStreamEndCapture", (entry)captured }, { "cuGraphInstantiateWithFlags", (entry)handle },
-        { "cuGraphCreate", (entry)handle }, { "cuGraphAddEmptyNode", (entry)handle },
-        { "cuGraphAddKernelNode", (entry)handle }, { "cuGraphKernelNodeGetParams", (entry)node_parameters },
+        { "cuGraphGetNodes", (entry)graph_nodes },
+        { "cuGraphNodeGetType", (entry)node_type },
+        { "cuStreamEndCapture", (entry)captured },
+        { "cuGraphInstantiateWithFlags", (entry)handle },
+        { "cuGraphCreate", (entry)handle },
+        { "cuGraphAddEmptyNode", (entry)handle },
+        { "cuGraphAddKernelNode", (entry)handle },
+        { "cuGraphKernelNodeGetParams", (entry)node_parameters },
     };
-    union { entry function; void *pointer; } u = { nothing };
+    union {
+        entry function;
+        void *pointer;
+    } u = { nothing };
     size_t i;
     for (i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i].name) == 0) u.function = known[i].function;

@@ -1,6 +1,7 @@
-/* The cost of many objects, with the driver of driver.c, in milliseconds: a million allocations created, freed, created
-   again and freed with their context; and a module loaded, its kernel looked up, and unloaded, among 10 and among
-   10,000 other objects (the fastest of nine thousand each). */
+/* The cost of many objects, with the driver of driver.c, in milliseconds: a million allocations
+   created, freed, created again and freed with their context; and a module loaded, its kernel
+   looked up, and unloaded, among 10 and among 10,000 other objects (the fastest of nine thousand
+   each). */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -15,7 +16,7 @@ static gpuexec_ptr address[ALLOCATIONS];
 
 static double ms(void) {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);     /* other processes may keep the processors busy */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* other processes may keep the processors busy */
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 static void allocate(gpuexec_context ctx) {

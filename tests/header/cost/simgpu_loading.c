@@ -1,8 +1,9 @@
-/* simgpu_loading.c - how much processor time and memory the CPU device needs to load a text of n and of 2 n kernels,
-   called functions and so on: simgpu_loading DRIVER N. Prints a line for each kind: its name, n, ms and KiB of n, ms
-   and KiB of 2 n. Each load is in a child, so that its memory is separate. Loads of n and of 2 n take turns, three
-   times each; while the shortest of these suggest more than twice the time, up to 15 times, because other processes
-   may use the caches. Texts that nest deeper than the device supports must be refused. */
+/* simgpu_loading.c - how much processor time and memory the CPU device needs to load a text of n
+   and of 2 n kernels, called functions and so on: simgpu_loading DRIVER N. Prints a line for each
+   kind: its name, n, ms and KiB of n, ms and KiB of 2 n. Each load is in a child, so that its
+   memory is separate. Loads of n and of 2 n take turns, three times each; while the shortest of
+   these suggest more than twice the time, up to 15 times, because other processes may use the
+   caches. Texts that nest deeper than the device supports must be refused. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -17,11 +18,15 @@
 #include "../../support/calls.h"
 
 static const char *driver;
-struct result { int code; double ms; long kib; };
+struct result {
+    int code;
+    double ms;
+    long kib;
+};
 
 static double now_ms(void) {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);         /* other processes may keep the processors busy */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* other processes may keep the processors busy */
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
@@ -29,7 +34,8 @@ static void load(const char *text, const char *entry, struct result *out) {
     void *library = dlopen(driver, RTLD_NOW), *context = NULL, *module = NULL, *function = NULL;
     if (!library) _exit(1);
     const driver_calls cu = calls_load(library);
-    if (cu.cuInit(0) || cu.cuDevicePrimaryCtxRetain(&context, 0) || cu.cuCtxSetCurrent(context)) _exit(1);
+    if (cu.cuInit(0) || cu.cuDevicePrimaryCtxRetain(&context, 0) || cu.cuCtxSetCurrent(context))
+        _exit(1);
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
     const double start = now_ms();
@@ -37,14 +43,17 @@ static void load(const char *text, const char *entry, struct result *out) {
     out->ms = now_ms() - start;
     getrusage(RUSAGE_SELF, &after);
     out->kib = after.ru_maxrss - before.ru_maxrss;
-    if (!out->code && (cu.cuModuleGetFunction(&function, module, entry) || cu.cuModuleUnload(module))) _exit(1);
+    if (!out->code &&
+            (cu.cuModuleGetFunction(&function, module, entry) || cu.cuModuleUnload(module)))
+        _exit(1);
     _exit(0);
 }
 
 enum { LOADS = 3, MOST_LOADS = 15 };
 /* Loads the text once, and keeps the shorter time. Returns 0 if the child fails. */
 static int in_child(const char *text, const char *entry, struct result *best) {
-    struct result *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct result *shared = mmap(
+            NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int status = 0;
     const pid_t child = fork();
     if (child == 0) {
@@ -57,9 +66,14 @@ static int in_child(const char *text, const char *entry, struct result *best) {
     return ended;
 }
 
-/* A text: what is before the entry and in its body, n times each. %d is the number, twice at most. */
-static const struct kind { const char *name, *before, *body, *close; int refused; } kinds[] = {
-    { "kernels", ".visible .entry k%d(.param .u64 p){ .reg .u32 r; add.u32 r,r,1; ret; }\n", NULL, NULL, 0 },
+/* A text: what is before the entry and in its body, n times each. %d is the number, twice at
+   most. */
+static const struct kind {
+    const char *name, *before, *body, *close;
+    int refused;
+} kinds[] = {
+    { "kernels", ".visible .entry k%d(.param .u64 p){ .reg .u32 r; add.u32 r,r,1; ret; }\n", NULL,
+            NULL, 0 },
     { "functions", ".func f%d() { ret; }\n", "call f%d;\n", NULL, 0 },
     { "taken", ".func f%d() { ret; }\n", "mov.u64 a, f%d;\n", NULL, 0 },
     { "labels", NULL, "L%d: setp.eq.u32 q, x, y; @q bra L%d;\n", NULL, 0 },
@@ -78,7 +92,8 @@ static char *text_of(const struct kind *k, int n) {
     FILE *f = open_memstream(&text, &size);
     fprintf(f, ".version 8.0\n.target sm_90\n.address_size 64\n");
     for (int i = 0; k->before && i < n; i++) fprintf(f, k->before, i);
-    fprintf(f, ".visible .entry last(.param .u64 p) {\n.reg .u32 x, y; .reg .u64 a; .reg .pred q;\n");
+    fprintf(f,
+            ".visible .entry last(.param .u64 p) {\n.reg .u32 x, y; .reg .u64 a; .reg .pred q;\n");
     for (int i = 0; k->body && i < n; i++) fprintf(f, k->body, i, i);
     for (int i = 0; k->close && i < n; i++) fprintf(f, "%s", k->close);
     fprintf(f, "ret;\n}\n");
@@ -94,8 +109,11 @@ int main(int argc, char **argv) {
         char *text[2] = { text_of(&kinds[i], n), text_of(&kinds[i], 2 * n) };
         for (int k = 0; k < LOADS || (k < MOST_LOADS && r[1].ms > 2.2 * r[0].ms); k++)
             for (int twice = 0; twice < 2; twice++) {
-                if (in_child(text[twice], "last", &r[twice]) && r[twice].code == (kinds[i].refused ? 218 : 0)) continue;
-                fprintf(stderr, "%s: loading %d gives %d\n", kinds[i].name, n << twice, r[twice].code);
+                if (in_child(text[twice], "last", &r[twice]) &&
+                        r[twice].code == (kinds[i].refused ? 218 : 0))
+                    continue;
+                fprintf(stderr, "%s: loading %d gives %d\n", kinds[i].name, n << twice,
+                        r[twice].code);
                 return 1;
             }
         free(text[0]);

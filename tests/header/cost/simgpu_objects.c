@@ -1,7 +1,8 @@
-/* The cost of many allocations on the CPU device, whose library is the argument, by the driver's own calls. Prints the
-   processor time in milliseconds that a hundred thousand and then a million of them take: to be created, to be freed (a
-   third in order of creation, a third in reverse order, a third at random), and to be freed with their context. Exit
-   code 1 if a result is wrong: it queries addresses in live allocations, in freed ones, and after both. */
+/* The cost of many allocations on the CPU device, whose library is the argument, by the driver's
+   own calls. Prints the processor time in milliseconds that a hundred thousand and then a million
+   of them take: to be created, to be freed (a third in order of creation, a third in reverse order,
+   a third at random), and to be freed with their context. Exit code 1 if a result is wrong: it
+   queries addresses in live allocations, in freed ones, and after both. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -26,7 +27,7 @@ static void call(const char *what, int result) {
 }
 static double ms(void) {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);     /* other processes may keep the processors busy */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* other processes may keep the processors busy */
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 static void swap(int i, int k) {
@@ -62,7 +63,8 @@ static double release(int n, int keep) {
     for (i = keep; i < n; i++) {
         call("cuMemFree", cu.cuMemFree_v2(at[i]));
         if (i % 1024 == 0 && ms() - begin > GIVE_UP_MS) {
-            fprintf(stderr, "simgpu_objects: only %d of %d allocations were freed in %d ms\n", i + 1, n, GIVE_UP_MS);
+            fprintf(stderr, "simgpu_objects: only %d of %d allocations were freed in %d ms\n",
+                    i + 1, n, GIVE_UP_MS);
             exit(1);
         }
     }
@@ -84,8 +86,10 @@ static void look(int n) {
         size_t bytes = 0;
         const int result = cu.cuMemGetAddressRange_v2(&base, &bytes, at[i] + (address)(i % BYTES));
         if (result != (i < n / 2 ? 0 : NOT_FOUND)) fail("cuMemGetAddressRange", result);
-        if (i < n / 2 && (base != at[i] || bytes != BYTES)) fail("an address inside of another range", result);
-        if (cu.cuMemGetAddressRange_v2(&base, &bytes, at[i] + BYTES) != NOT_FOUND) fail("an address after the end", 0);
+        if (i < n / 2 && (base != at[i] || bytes != BYTES))
+            fail("an address inside of another range", result);
+        if (cu.cuMemGetAddressRange_v2(&base, &bytes, at[i] + BYTES) != NOT_FOUND)
+            fail("an address after the end", 0);
         if (i >= n / 2 && cu.cuMemFree_v2(at[i]) == 0) fail("cuMemFree for the second time", 0);
     }
     release(n / 2, 0);

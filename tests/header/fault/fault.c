@@ -1,25 +1,27 @@
-/* fault.c - fault injection: every driver call and every allocation of the flows below fails once, and the library must
-   handle it.
+/* fault.c - fault injection: every driver call and every allocation of the flows below fails once,
+   and the library must handle it.
 
-   gpuexec.h calls the driver's entry points through wrappers, which count calls and objects and can return an error. A
-   flow is run repeatedly, and the n-th call (or allocation) fails, n = 1, 2, ..., until a run ends without reaching it.
-   There are three manners of failure, each for driver calls and for allocations:
+   gpuexec.h calls the driver's entry points through wrappers, which count calls and objects and can
+   return an error. A flow is run repeatedly, and the n-th call (or allocation) fails, n = 1, 2,
+   ..., until a run ends without reaching it. There are three manners of failure, each for driver
+   calls and for allocations:
 
      once       the failed API call is repeated, and the flow then produces the right results
-     go on      the flow continues with what it has: failed handles, addresses of 0
-     permanent  this call and all later ones fail: with a sticky error, as after a kernel that failed; or
+     go on      the flow continues with what it has: failed handles, addresses of 0 permanent  this
+     call and all later ones fail: with a sticky error, as after a kernel that failed; or
                 no memory is left at all
 
-   At each step: nothing fails without a fault; the call that reached the fault fails, and its text names the driver
-   call or the missing memory; the latch does what >>manual says for that kind of call; the thread's current context is
-   unchanged. At the end of each run: every object has been returned to the driver and all memory to the allocator,
-   gpuexec_shutdown returned what it should, and the trace has every driver call.
+   At each step: nothing fails without a fault; the call that reached the fault fails, and its text
+   names the driver call or the missing memory; the latch does what >>manual says for that kind of
+   call; the thread's current context is unchanged. At the end of each run: every object has been
+   returned to the driver and all memory to the allocator, gpuexec_shutdown returned what it should,
+   and the trace has every driver call.
 
    Some calls may succeed despite a fault: fault_tolerated lists them, and why.
    FAULT_VERBOSE=1 prints each fault. TEST_ALL=1 injects all of them; without it, a sample. */
 #define _DEFAULT_SOURCE
 #ifndef _POSIX_C_SOURCE
-#  define _POSIX_C_SOURCE 200809L
+#define _POSIX_C_SOURCE 200809L
 #endif
 #include <dirent.h>
 #include <dlfcn.h>
@@ -31,8 +33,9 @@
 #include <unistd.h>
 #include <utime.h>
 static void *fault_symbol(void *library, const char *name);
-#define dlsym fault_symbol                             /* gpuexec.h finds the driver's cuGetProcAddress with it */
-/* What the cache does with files: the call number `at` fails, or with `all` this and all later ones. */
+#define dlsym fault_symbol /* gpuexec.h finds the driver's cuGetProcAddress with it */
+/* What the cache does with files: the call number `at` fails, or with `all` this and all later
+   ones. */
 static struct { int at, count, all; } fault_files;
 static int fault_file(int error) {
     const int n = fault_files.at ? ++fault_files.count : 0;
@@ -41,25 +44,26 @@ static int fault_file(int error) {
     return 1;
 }
 static ssize_t fault_write(int file, const void *from, size_t bytes) {
-    if (fault_file(ENOSPC)) return bytes > 1 ? write(file, from, bytes / 2) : -1;    /* a part; the next call fails */
+    /* a part; the next call fails */
+    if (fault_file(ENOSPC)) return bytes > 1 ? write(file, from, bytes / 2) : -1;
     return write(file, from, bytes);
 }
-static int fault_close(int file) {                     /* as on a network: written data could not be kept */
+static int fault_close(int file) { /* as on a network: written data could not be kept */
     const int failed = fault_file(EDQUOT), closed = close(file);
     if (failed) errno = EDQUOT;
     return failed ? -1 : closed;
 }
-#define open(...)           (fault_file(EMFILE) ? -1 : open(__VA_ARGS__))
-#define read(...)           (fault_file(EIO) ? -1 : read(__VA_ARGS__))
-#define write               fault_write
-#define close               fault_close
-#define fstat(...)          (fault_file(EIO) ? -1 : fstat(__VA_ARGS__))
-#define stat(...)           (fault_file(EACCES) ? -1 : stat(__VA_ARGS__))
-#define mkdir(...)          (fault_file(EROFS) ? -1 : mkdir(__VA_ARGS__))
-#define rename(...)         (fault_file(EIO) ? -1 : rename(__VA_ARGS__))
-#define remove(...)         (fault_file(EROFS) ? -1 : remove(__VA_ARGS__))
-#define utime(...)          (fault_file(EROFS) ? -1 : utime(__VA_ARGS__))
-#define opendir(...)        (fault_file(EMFILE) ? NULL : opendir(__VA_ARGS__))
+#define open(...) (fault_file(EMFILE) ? -1 : open(__VA_ARGS__))
+#define read(...) (fault_file(EIO) ? -1 : read(__VA_ARGS__))
+#define write fault_write
+#define close fault_close
+#define fstat(...) (fault_file(EIO) ? -1 : fstat(__VA_ARGS__))
+#define stat(...) (fault_file(EACCES) ? -1 : stat(__VA_ARGS__))
+#define mkdir(...) (fault_file(EROFS) ? -1 : mkdir(__VA_ARGS__))
+#define rename(...) (fault_file(EIO) ? -1 : rename(__VA_ARGS__))
+#define remove(...) (fault_file(EROFS) ? -1 : remove(__VA_ARGS__))
+#define utime(...) (fault_file(EROFS) ? -1 : utime(__VA_ARGS__))
+#define opendir(...) (fault_file(EMFILE) ? NULL : opendir(__VA_ARGS__))
 #include "../../test.h"
 #undef dlsym
 #undef open
@@ -76,38 +80,40 @@ static int fault_close(int file) {                     /* as on a network: writt
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    The fault, and the counters. */
 
 typedef enum fault_source { DRIVER, MEMORY } fault_source;
 typedef enum fault_manner { ONCE, GO_ON, PERMANENT } fault_manner;
 static const char *const fault_manners[2][3] = {
-    { "a driver call fails once", "a driver call fails, and the flow goes on", "a permanent sticky error" },
-    { "an allocation fails once", "an allocation fails, and the flow goes on", "no memory, permanently" }
+    { "a driver call fails once", "a driver call fails, and the flow goes on",
+            "a permanent sticky error" },
+    { "an allocation fails once", "an allocation fails, and the flow goes on",
+            "no memory, permanently" },
 };
 
 enum { FAULT_OBJECTS = 14, GRAPHS = 9 };
 static struct {
     fault_source source;
     fault_manner manner;
-    int          at, count;                              /* the at-th driver call or allocation fails; 0: none.
-                                                            Atomic, since drivers may call from other threads */
-    int          fired, seen;                            /* reached; and the step that reached it has been checked */
-    int          row, code;                              /* which driver call, and its result */
-    int          closing;                                /* in a call that destroys contexts or barriers */
-    int          off;                                    /* the harness's own calls */
-    long         objects[FAULT_OBJECTS], blocks;                     /* alive */
-    long         unlaunched;                             /* nodes that allocate, less those that free, until a launch */
-    int          calls[GXI_DRIVER_COUNT], traced[GXI_DRIVER_COUNT];
+    int at, count; /* the at-th driver call or allocation fails; 0: none. Atomic, since drivers may
+                      call from other threads */
+    int fired, seen; /* reached; and the step that reached it has been checked */
+    int row, code;   /* which driver call, and its result */
+    int closing;     /* in a call that destroys contexts or barriers */
+    int off;         /* the harness's own calls */
+    long objects[FAULT_OBJECTS], blocks; /* alive */
+    long unlaunched; /* nodes that allocate, less those that free, until a launch */
+    int calls[GXI_DRIVER_COUNT], traced[GXI_DRIVER_COUNT];
 } fault;
 
 /* Shared by the processes of the tests. */
 enum { FAULT_SITES = 4096 };
 static struct {
-    int  faults[2][3], runs, sites, flows;
+    int faults[2][3], runs, sites, flows;
     char reached[GXI_DRIVER_COUNT];
     char site[FAULT_SITES][96];
-} *tally;
+} * tally;
 __attribute__((constructor)) static void fault_begin(void) {
     void *p = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) abort();
@@ -118,49 +124,79 @@ enum {
 #define FAULT_ROW(need, name, version, params) ROW_##name,
     GXI_DRIVER(FAULT_ROW)
 #undef FAULT_ROW
-    ROWS
+            ROWS
 };
 
-/* Objects that calls create and destroy. A call that destroys one does so even when it returns an error, like a driver
-   call that reports an error of earlier work. */
-static const struct { unsigned char row; signed char change; unsigned char object; } fault_objects[] = {
-    { ROW_cuDevicePrimaryCtxRetain, 1, 0 }, { ROW_cuDevicePrimaryCtxRelease, -1, 0 },
-    { ROW_cuCtxCreate, 1, 1 }, { ROW_cuCtxAttach, 1, 1 }, { ROW_cuCtxDestroy, -1, 1 }, { ROW_cuCtxDetach, -1, 1 },
-    { ROW_cuModuleLoadDataEx, 1, 2 }, { ROW_cuModuleUnload, -1, 2 }, { ROW_cuLinkCreate, 1, 3 },
-    { ROW_cuLinkDestroy, -1, 3 }, { ROW_cuStreamCreateWithPriority, 1, 4 }, { ROW_cuStreamDestroy, -1, 4 },
-    { ROW_cuEventCreate, 1, 5 }, { ROW_cuEventDestroy, -1, 5 }, { ROW_cuMemAlloc, 1, 6 }, { ROW_cuMemAllocPitch, 1, 6 },
-    { ROW_cuMemFree, -1, 6 }, { ROW_cuMemHostAlloc, 1, 7 }, { ROW_cuMemFreeHost, -1, 7 },
-    { ROW_cuMemHostRegister, 1, 7 }, { ROW_cuMemHostUnregister, -1, 7 }, { ROW_cuCtxPopCurrent, -1, 255 },
-    { ROW_cuMemAllocManaged, 1, 6 }, { ROW_cuMemAllocFromPoolAsync, 1, 6 }, { ROW_cuMemFreeAsync, -1, 6 },
-    { ROW_cuIpcOpenMemHandle, 1, 12 }, { ROW_cuIpcCloseMemHandle, -1, 12 }, { ROW_cuIpcOpenEventHandle, 1, 5 },
-    { ROW_cuMemPoolImportFromShareableHandle, 1, 11 }, { ROW_cuMemPoolImportPointer, 1, 6 },
-    { ROW_cuMemPoolCreate, 1, 11 }, { ROW_cuMemPoolDestroy, -1, 11 },
-    { ROW_cuStreamBeginCapture, 1, 8 }, { ROW_cuStreamEndCapture, -1, 8 }, { ROW_cuGraphDestroy, -1, GRAPHS },
-    { ROW_cuGraphCreate, 1, GRAPHS }, { ROW_cuGraphClone, 1, GRAPHS },
-    { ROW_cuGraphInstantiateWithFlags, 1, 10 }, { ROW_cuGraphExecDestroy, -1, 10 },
-    { ROW_cuLibraryLoadData, 1, 13 }, { ROW_cuLibraryUnload, -1, 13 }
-    };
-static const char *const fault_object_names[FAULT_OBJECTS] = {
-    "retains of primary contexts", "counts of contexts", "modules", "link states", "streams", "events",
-    "pieces of device memory", "pieces of page-locked memory", "captures", "graphs", "instantiated graphs",
-    "memory pools", "pieces of imported memory", "libraries"
+/* Objects that calls create and destroy. A call that destroys one does so even when it returns an
+   error, like a driver call that reports an error of earlier work. */
+static const struct {
+    unsigned char row;
+    signed char change;
+    unsigned char object;
+} fault_objects[] = {
+    { ROW_cuDevicePrimaryCtxRetain, 1, 0 },
+    { ROW_cuDevicePrimaryCtxRelease, -1, 0 },
+    { ROW_cuCtxCreate, 1, 1 },
+    { ROW_cuCtxAttach, 1, 1 },
+    { ROW_cuCtxDestroy, -1, 1 },
+    { ROW_cuCtxDetach, -1, 1 },
+    { ROW_cuModuleLoadDataEx, 1, 2 },
+    { ROW_cuModuleUnload, -1, 2 },
+    { ROW_cuLinkCreate, 1, 3 },
+    { ROW_cuLinkDestroy, -1, 3 },
+    { ROW_cuStreamCreateWithPriority, 1, 4 },
+    { ROW_cuStreamDestroy, -1, 4 },
+    { ROW_cuEventCreate, 1, 5 },
+    { ROW_cuEventDestroy, -1, 5 },
+    { ROW_cuMemAlloc, 1, 6 },
+    { ROW_cuMemAllocPitch, 1, 6 },
+    { ROW_cuMemFree, -1, 6 },
+    { ROW_cuMemHostAlloc, 1, 7 },
+    { ROW_cuMemFreeHost, -1, 7 },
+    { ROW_cuMemHostRegister, 1, 7 },
+    { ROW_cuMemHostUnregister, -1, 7 },
+    { ROW_cuCtxPopCurrent, -1, 255 },
+    { ROW_cuMemAllocManaged, 1, 6 },
+    { ROW_cuMemAllocFromPoolAsync, 1, 6 },
+    { ROW_cuMemFreeAsync, -1, 6 },
+    { ROW_cuIpcOpenMemHandle, 1, 12 },
+    { ROW_cuIpcCloseMemHandle, -1, 12 },
+    { ROW_cuIpcOpenEventHandle, 1, 5 },
+    { ROW_cuMemPoolImportFromShareableHandle, 1, 11 },
+    { ROW_cuMemPoolImportPointer, 1, 6 },
+    { ROW_cuMemPoolCreate, 1, 11 },
+    { ROW_cuMemPoolDestroy, -1, 11 },
+    { ROW_cuStreamBeginCapture, 1, 8 },
+    { ROW_cuStreamEndCapture, -1, 8 },
+    { ROW_cuGraphDestroy, -1, GRAPHS },
+    { ROW_cuGraphCreate, 1, GRAPHS },
+    { ROW_cuGraphClone, 1, GRAPHS },
+    { ROW_cuGraphInstantiateWithFlags, 1, 10 },
+    { ROW_cuGraphExecDestroy, -1, 10 },
+    { ROW_cuLibraryLoadData, 1, 13 },
+    { ROW_cuLibraryUnload, -1, 13 },
 };
-static int fault_change(int row) {                       /* an index of fault_objects, or -1 */
+static const char *const fault_object_names[FAULT_OBJECTS] = { "retains of primary contexts",
+    "counts of contexts", "modules", "link states", "streams", "events", "pieces of device memory",
+    "pieces of page-locked memory", "captures", "graphs", "instantiated graphs", "memory pools",
+    "pieces of imported memory", "libraries" };
+static int fault_change(int row) { /* an index of fault_objects, or -1 */
     int i = (int)(sizeof fault_objects / sizeof *fault_objects);
     while (i-- > 0 && fault_objects[i].row != row) {}
     return i;
 }
 
-/* 1 if this call must fail: `row` of the driver, or -1 for an allocation. A sticky error spares calls that do not
-   access a device. */
+/* 1 if this call must fail: `row` of the driver, or -1 for an allocation. A sticky error spares
+   calls that do not access a device. */
 static int fault_hits(fault_source source, int row) {
-    static const unsigned char host_only[] = { ROW_cuDriverGetVersion, ROW_cuDeviceGet, ROW_cuDeviceGetCount,
-                                               ROW_cuDeviceGetAttribute, ROW_cuCtxGetCurrent,
-                                               ROW_cuCtxPushCurrent, ROW_cuCtxPopCurrent, ROW_cuCtxGetId,
-                                               ROW_cuCtxGetApiVersion, ROW_cuCtxGetDevice, ROW_cuLogsDumpToMemory };
+    static const unsigned char host_only[] = { ROW_cuDriverGetVersion, ROW_cuDeviceGet,
+        ROW_cuDeviceGetCount, ROW_cuDeviceGetAttribute, ROW_cuCtxGetCurrent, ROW_cuCtxPushCurrent,
+        ROW_cuCtxPopCurrent, ROW_cuCtxGetId, ROW_cuCtxGetApiVersion, ROW_cuCtxGetDevice,
+        ROW_cuLogsDumpToMemory };
     int n;
     if (fault.off || !fault.at || source != fault.source) return 0;
-    if (source == DRIVER && fault.manner == PERMANENT && memchr(host_only, row, sizeof host_only)) return 0;
+    if (source == DRIVER && fault.manner == PERMANENT && memchr(host_only, row, sizeof host_only))
+        return 0;
     n = __atomic_add_fetch(&fault.count, 1, __ATOMIC_RELAXED);
     return n == fault.at || (n > fault.at && fault.manner == PERMANENT);
 }
@@ -171,14 +207,15 @@ static int fault_code(int row) {
 }
 /* Before the driver is called: 1 if the call must be skipped, with the result in *cu. */
 static int fault_before(int row, int *cu) {
-    const int i = fault_change(row), ends = (i >= 0 && fault_objects[i].change < 0) ||
-        row == ROW_cuStreamSynchronize || row == ROW_cuCtxSynchronize;         /* a wait that fails has waited */
+    const int i = fault_change(row),
+              ends = (i >= 0 && fault_objects[i].change < 0) || row == ROW_cuStreamSynchronize ||
+            row == ROW_cuCtxSynchronize; /* a wait that fails has waited */
     if (!fault.off) {
         tally->reached[row] = 1;
         __atomic_add_fetch(&fault.calls[row], 1, __ATOMIC_RELAXED);
     }
     *cu = 0;
-    if (row == ROW_cuThreadExchangeStreamCaptureMode) return 0;      /* it sets a number of the thread */
+    if (row == ROW_cuThreadExchangeStreamCaptureMode) return 0; /* it sets a number of the thread */
     if (!fault_hits(DRIVER, row)) return 0;
     *cu = fault_code(row);
     if (!fault.fired) {
@@ -190,8 +227,10 @@ static int fault_before(int row, int *cu) {
 }
 static int fault_after(int row, int cu, int injected) {
     const int i = fault_change(row);
-    if (i >= 0 && fault_objects[i].object < FAULT_OBJECTS && (cu == 0 || fault_objects[i].change < 0))
-        __atomic_add_fetch(&fault.objects[fault_objects[i].object], fault_objects[i].change, __ATOMIC_RELAXED);
+    if (i >= 0 && fault_objects[i].object < FAULT_OBJECTS &&
+            (cu == 0 || fault_objects[i].change < 0))
+        __atomic_add_fetch(
+                &fault.objects[fault_objects[i].object], fault_objects[i].change, __ATOMIC_RELAXED);
     if (cu == 0 && row == ROW_cuGraphAddMemAllocNode) fault.unlaunched++;
     if (cu == 0 && row == ROW_cuGraphAddMemFreeNode) fault.unlaunched--;
     if (cu == 0 && row == ROW_cuGraphLaunch && fault.unlaunched) {
@@ -203,17 +242,17 @@ static int fault_after(int row, int cu, int injected) {
     return injected ? injected : cu;
 }
 
-static gxi_driver fault_real;                            /* the driver's own */
+static gxi_driver fault_real; /* the driver's own */
 /* Whether the row is that entry point: its second interface has a row with a suffix. */
 static int fault_is_row(int row, const char *name) {
     return strncmp(name, gxi_driver_rows[row].name, strcspn(gxi_driver_rows[row].name, "_")) == 0 &&
-        !name[strcspn(gxi_driver_rows[row].name, "_")];
+            !name[strcspn(gxi_driver_rows[row].name, "_")];
 }
-#define HEADER_ROW(name, params, arguments)                                             \
-    static int GXI_CUDA fault_##name params {                                           \
-        int injected;                                                                   \
-        if (fault_before(ROW_##name, &injected)) return injected;                       \
-        return fault_after(ROW_##name, fault_real.name arguments, injected);            \
+#define HEADER_ROW(name, params, arguments) \
+    static int GXI_CUDA fault_##name params { \
+        int injected; \
+        if (fault_before(ROW_##name, &injected)) return injected; \
+        return fault_after(ROW_##name, fault_real.name arguments, injected); \
     }
 #include "entry_points.h"
 static const gxi_driver fault_wrapped = {
@@ -222,38 +261,43 @@ static const gxi_driver fault_wrapped = {
 #undef FAULT_ROW
 };
 
-/* The driver's cuGetProcAddress; it is replaced to return the wrappers of the entry points that gpuexec.h knows. */
-static int (GXI_CUDA *fault_real_address)(const char *, void **, int, uint64_t, int *);
-static int (GXI_CUDA *fault_real_old_address)(const char *, void **, int, uint64_t);
+/* The driver's cuGetProcAddress; it is replaced to return the wrappers of the entry points that
+   gpuexec.h knows. */
+static int(GXI_CUDA *fault_real_address)(const char *, void **, int, uint64_t, int *);
+static int(GXI_CUDA *fault_real_old_address)(const char *, void **, int, uint64_t);
 static int fault_wrap(const char *name, int version, void **symbol, int cu) {
     int row;
     if (cu || !*symbol) return cu;
     for (row = 0; row < ROWS; row++)
         if (fault_is_row(row, name) && gxi_driver_rows[row].version == version) {
             memcpy((char *)&fault_real + (size_t)row * sizeof *symbol, symbol, sizeof *symbol);
-            memcpy(symbol, (const char *)&fault_wrapped + (size_t)row * sizeof *symbol, sizeof *symbol);
+            memcpy(symbol, (const char *)&fault_wrapped + (size_t)row * sizeof *symbol,
+                    sizeof *symbol);
             break;
         }
     return cu;
 }
-static int GXI_CUDA fault_address(const char *name, void **symbol, int version, uint64_t flags, int *status) {
-    return fault_wrap(name, version, symbol, fault_real_address(name, symbol, version, flags, status));
+static int GXI_CUDA fault_address(
+        const char *name, void **symbol, int version, uint64_t flags, int *status) {
+    return fault_wrap(
+            name, version, symbol, fault_real_address(name, symbol, version, flags, status));
 }
-static int GXI_CUDA fault_old_address(const char *name, void **symbol, int version, uint64_t flags) {
+static int GXI_CUDA fault_old_address(
+        const char *name, void **symbol, int version, uint64_t flags) {
     return fault_wrap(name, version, symbol, fault_real_old_address(name, symbol, version, flags));
 }
 static void *fault_symbol(void *library, const char *name) {
     void *symbol = dlsym(library, name);
     if (strcmp(name, "cuGetProcAddress_v2") == 0 && symbol) {
-        int (GXI_CUDA *own)(const char *, void **, int, uint64_t, int *) = fault_address;
+        int(GXI_CUDA * own)(const char *, void **, int, uint64_t, int *) = fault_address;
         memcpy(&fault_real_address, &symbol, sizeof symbol);
         memcpy(&symbol, &own, sizeof symbol);
     } else if (strcmp(name, "cuGetProcAddress") == 0 && symbol) {
-        int (GXI_CUDA *own)(const char *, void **, int, uint64_t) = fault_old_address;
+        int(GXI_CUDA * own)(const char *, void **, int, uint64_t) = fault_old_address;
         memcpy(&fault_real_old_address, &symbol, sizeof symbol);
         memcpy(&symbol, &own, sizeof symbol);
     } else if (strcmp(name, "cuDriverGetVersion") == 0 && symbol) {
-        int (GXI_CUDA *own)(int *) = fault_cuDriverGetVersion;
+        int(GXI_CUDA * own)(int *) = fault_cuDriverGetVersion;
         memcpy(&fault_real.cuDriverGetVersion, &symbol, sizeof symbol);
         memcpy(&symbol, &own, sizeof symbol);
     } else if (gxi_tool_of(name)) {
@@ -265,26 +309,29 @@ static void *fault_symbol(void *library, const char *name) {
     return symbol;
 }
 
-/* Every call is in the trace with its result, except queries of error texts, the version query before the start, and
-   the two calls that keep captures unbroken. */
+/* Every call is in the trace with its result, except queries of error texts, the version query
+   before the start, and the two calls that keep captures unbroken. */
 static void fault_log(void *user, gpuexec_log_level level, const char *text) {
     char name[64] = "";
     int row;
     (void)user;
     if (level != GPUEXEC_LOG_TRACE || fault.off) return;
     for (row = sscanf(text, "gpuexec: %63s =", name) == 1 ? 0 : ROWS;
-         row < ROWS && !fault_is_row(row, name); row++) {}
-    if (row == ROW_cuMemPrefetchAsync && fault_real.cuMemPrefetchAsync_12020) row = ROW_cuMemPrefetchAsync_12020;
+            row < ROWS && !fault_is_row(row, name); row++) {}
+    if (row == ROW_cuMemPrefetchAsync && fault_real.cuMemPrefetchAsync_12020)
+        row = ROW_cuMemPrefetchAsync_12020;
     if (row == ROW_cuMemAdvise && fault_real.cuMemAdvise_12020) row = ROW_cuMemAdvise_12020;
     if (row < ROWS) __atomic_add_fetch(&fault.traced[row], 1, __ATOMIC_RELAXED);
 }
 
-/* Some queries of captures, and of the contexts that have them, are made with a mutex held: no log function can run. */
+/* Some queries of captures, and of the contexts that have them, are made with a mutex held: no log
+   function can run. */
 static int fault_is_traced(int row) {
     return row != ROW_cuCtxGetId && row != ROW_cuCtxGetApiVersion && row != ROW_cuCtxPushCurrent &&
-        row != ROW_cuCtxPopCurrent && row != ROW_cuGetErrorName && row != ROW_cuGetErrorString &&
-        row != ROW_cuDriverGetVersion && row != ROW_cuLogsDumpToMemory && row != ROW_cuStreamIsCapturing &&
-        row != ROW_cuStreamGetCaptureInfo && row != ROW_cuThreadExchangeStreamCaptureMode;
+            row != ROW_cuCtxPopCurrent && row != ROW_cuGetErrorName &&
+            row != ROW_cuGetErrorString && row != ROW_cuDriverGetVersion &&
+            row != ROW_cuLogsDumpToMemory && row != ROW_cuStreamIsCapturing &&
+            row != ROW_cuStreamGetCaptureInfo && row != ROW_cuThreadExchangeStreamCaptureMode;
 }
 
 static void *fault_realloc(void *user, void *p, size_t bytes) {
@@ -302,7 +349,7 @@ static void *fault_realloc(void *user, void *p, size_t bytes) {
     return realloc(p, bytes);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Steps: each is one API call. */
 
 static struct {
@@ -316,19 +363,23 @@ static struct {
 } step;
 
 static void fault_wrong(const char *format, ...) {
-    static struct { const char *format, *call; int row; } said[1000];
+    static struct {
+        const char *format, *call;
+        int row;
+    } said[1000];
     const int row = fault.source == DRIVER ? fault.row : -1;
     static size_t n;
     size_t i;
     va_list list;
     test_failures++;
-    for (i = 0; i < n; i++) if (said[i].format == format && said[i].call == step.call && said[i].row == row) return;
+    for (i = 0; i < n; i++)
+        if (said[i].format == format && said[i].call == step.call && said[i].row == row) return;
     if (n == sizeof said / sizeof *said) return;
     said[n].format = format;
     said[n].call = step.call;
-    said[n++].row = row;          /* report the same row only once */
+    said[n++].row = row; /* report the same row only once */
     printf("%s:%d: %s: %s, number %d", __FILE__, step.line, test_current->name,
-           fault_manners[fault.source][fault.manner], fault.at);
+            fault_manners[fault.source][fault.manner], fault.at);
     if (fault.fired && fault.source == DRIVER) printf(" (%s)", gxi_driver_rows[fault.row].name);
     printf(": %s: ", step.call);
     va_start(list, format);
@@ -342,7 +393,8 @@ static struct CUctx_st *fault_current(void) {
     return now;
 }
 static void fault_step(gxi_kind_of_call kind, const char *call, int line) {
-    const size_t n = strspn(call, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    const size_t n = strspn(
+            call, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
     step.call = call;
     step.line = line;
     step.kind = kind;
@@ -354,16 +406,19 @@ static void fault_step(gxi_kind_of_call kind, const char *call, int line) {
 
 /* Driver calls that these functions can do without, and why. */
 enum { ALLOCATION = -1 };
-static const struct { const char *function; int row; } fault_tolerated[] = {
-    { "gpuexec_node_enable", ROW_cuGraphExecDestroy },               /* the next launch instantiates a new one */
-    { "", ROW_cuGetErrorName },                          /* "unknown CUresult" */
+static const struct {
+    const char *function;
+    int row;
+} fault_tolerated[] = {
+    { "gpuexec_node_enable", ROW_cuGraphExecDestroy }, /* the next launch instantiates a new one */
+    { "", ROW_cuGetErrorName },                        /* "unknown CUresult" */
     { "", ROW_cuGetErrorString },
-    { "", ROW_cuLogsDumpToMemory },                      /* the text is then without the log */
-    { "", ROW_cuStreamIsCapturing },                     /* then the driver finds what a capture forbids */
+    { "", ROW_cuLogsDumpToMemory },  /* the text is then without the log */
+    { "", ROW_cuStreamIsCapturing }, /* then the driver finds what a capture forbids */
     { "", ROW_cuStreamGetCaptureInfo },
-    { "gpuexec_context_close", ROW_cuStreamEndCapture },             /* nothing needs the graph */
+    { "gpuexec_context_close", ROW_cuStreamEndCapture }, /* nothing needs the graph */
     { "gpuexec_context_close", ROW_cuGraphDestroy },
-    { "gpuexec_graph_text", ROW_cuGraphNodeGetType },                /* the line of that node then says less */
+    { "gpuexec_graph_text", ROW_cuGraphNodeGetType }, /* the line of that node then says less */
     { "gpuexec_graph_text", ROW_cuGraphKernelNodeGetParams },
     { "gpuexec_graph_text", ROW_cuGraphMemcpyNodeGetParams },
     { "gpuexec_graph_text", ROW_cuGraphMemsetNodeGetParams },
@@ -371,17 +426,19 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "gpuexec_graph_dot", ROW_cuGraphKernelNodeGetParams },
     { "gpuexec_graph_dot", ROW_cuGraphMemcpyNodeGetParams },
     { "gpuexec_graph_dot", ROW_cuGraphMemsetNodeGetParams },
-    { "gpuexec_graph_update", ROW_cuGraphDestroy },      /* of the CUgraph that the other one replaces */
-    { "gpuexec_free", ROW_cuGraphGetNodes },             /* launches then do not notice that the memory is gone */
+    { "gpuexec_graph_update", ROW_cuGraphDestroy }, /* of the CUgraph that the other one replaces */
+    { "gpuexec_free", ROW_cuGraphGetNodes }, /* launches then do not notice that the memory is
+                                                gone */
     { "gpuexec_free", ROW_cuGraphNodeGetType },
     { "gpuexec_free", ROW_cuGraphKernelNodeGetParams },
     { "gpuexec_free", ROW_cuGraphMemcpyNodeGetParams },
     { "gpuexec_free", ROW_cuGraphMemsetNodeGetParams },
     { "gpuexec_free", ROW_cuGraphChildGraphNodeGetGraph },
-    { "gpuexec_node_set_", ROW_cuGraphExecKernelNodeSetParams },     /* the next launch instantiates the graph again */
+    { "gpuexec_node_set_", ROW_cuGraphExecKernelNodeSetParams }, /* the next launch instantiates the
+                                                                    graph again */
     { "gpuexec_node_set_", ROW_cuGraphExecMemcpyNodeSetParams },
     { "gpuexec_node_set_", ROW_cuGraphExecMemsetNodeSetParams },
-    { "gpuexec_graph_add_alloc", ALLOCATION },           /* the memory is then not known */
+    { "gpuexec_graph_add_alloc", ALLOCATION }, /* the memory is then not known */
     { "gpuexec_event_destroy", ROW_cuGraphGetNodes },
     { "gpuexec_event_destroy", ROW_cuGraphNodeGetType },
     { "gpuexec_event_destroy", ROW_cuGraphKernelNodeGetParams },
@@ -393,17 +450,20 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "gpuexec_barrier_destroy", ROW_cuGraphNodeGetType },
     { "gpuexec_barrier_destroy", ROW_cuGraphKernelNodeGetParams },
     { "gpuexec_barrier_destroy", ALLOCATION },
-    { "gpuexec_free", ALLOCATION },                      /* it is then not postponed */
+    { "gpuexec_free", ALLOCATION }, /* it is then not postponed */
     { "gpuexec_module_unload", ALLOCATION },
-    { "", ROW_cuCtxGetCurrent },                         /* then it is pushed */
-    { "", ROW_cuCtxPopCurrent },                         /* the result of the API call counts */
-    { "", ROW_cuCtxGetId },                              /* then the context is assumed to be alive */
+    { "", ROW_cuCtxGetCurrent }, /* then it is pushed */
+    { "", ROW_cuCtxPopCurrent }, /* the result of the API call counts */
+    { "", ROW_cuCtxGetId },      /* then the context is assumed to be alive */
     { "", ROW_cuCtxGetApiVersion },
-    { "gpuexec_stream_", ROW_cuCtxPushCurrent },         /* the per-thread stream then counts as not capturing */
+    { "gpuexec_stream_", ROW_cuCtxPushCurrent }, /* the per-thread stream then counts as not
+                                                    capturing */
     { "gpuexec_context_close", ROW_cuCtxPushCurrent },
-    { "gpuexec_context_", ROW_cuDeviceGet },             /* the ordinal then serves as the CUdevice */
-    { "gpuexec_context_attach", ROW_cuDevicePrimaryCtxRelease },     /* the context itself is available */
-    { "load", ROW_cuModuleGetFunctionCount },            /* the kernels' names are then unknown, which is allowed */
+    { "gpuexec_context_", ROW_cuDeviceGet }, /* the ordinal then serves as the CUdevice */
+    { "gpuexec_context_attach", ROW_cuDevicePrimaryCtxRelease }, /* the context itself is
+                                                                    available */
+    { "load", ROW_cuModuleGetFunctionCount }, /* the kernels' names are then unknown, which is
+                                                 allowed */
     { "load", ROW_cuModuleEnumerateFunctions },
     { "load", ROW_cuFuncGetName },
     { "load", ROW_cuLibraryGetKernelCount },
@@ -412,18 +472,19 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "library_module", ROW_cuModuleGetFunctionCount },
     { "library_module", ROW_cuModuleEnumerateFunctions },
     { "library_module", ROW_cuFuncGetName },
-    { "library_module", ALLOCATION },                    /* of the log, the names, or the text's parameters */
+    { "library_module", ALLOCATION }, /* of the log, the names, or the text's parameters */
     { "library_from_native", ROW_cuLibraryGetKernelCount },
     { "library_from_native", ROW_cuLibraryEnumerateKernels },
     { "library_from_native", ROW_cuKernelGetName },
     { "library_from_native", ALLOCATION },
-    { "library_unload", ALLOCATION },                    /* it is then not postponed */
-    { "kernel_from_native", ROW_cuKernelGetFunction },   /* it is then taken for a CUfunction */
+    { "library_unload", ALLOCATION },                  /* it is then not postponed */
+    { "kernel_from_native", ROW_cuKernelGetFunction }, /* it is then taken for a CUfunction */
     { "module_from_native", ROW_cuModuleGetFunctionCount },
     { "module_from_native", ROW_cuModuleEnumerateFunctions },
     { "from_native", ROW_cuFuncGetName },
     { "load", ALLOCATION },
-    { "module_compile", ROW_nvrtcGetProgramLogSize },    /* the module is then without the compiler's log */
+    { "module_compile", ROW_nvrtcGetProgramLogSize }, /* the module is then without the compiler's
+                                                         log */
     { "module_compile", ROW_nvrtcGetProgramLog },
     { "module_compile", ROW_nvrtcDestroyProgram },
     { "module_compile", ROW_cuLinkDestroy },
@@ -433,24 +494,25 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "module_compile", ROW_cuModuleGetFunctionCount },
     { "module_compile", ROW_cuModuleEnumerateFunctions },
     { "module_compile", ROW_cuFuncGetName },
-    { "module_compile", ALLOCATION },                    /* see FLOW(compile); or the result is not kept on disk */
-    { "module_compile", ROW_cuDeviceGetAttribute },      /* the result is then not kept */
+    { "module_compile", ALLOCATION }, /* see FLOW(compile); or the result is not kept on disk */
+    { "module_compile", ROW_cuDeviceGetAttribute }, /* the result is then not kept */
     { "linker_load", ROW_cuDeviceGetAttribute },
-    { "gpuexec_cache_", ALLOCATION },                    /* the information then lacks its texts, or entries */
-    { "gpuexec_linker_", ALLOCATION },                   /* the log of a successful step */
+    { "gpuexec_cache_", ALLOCATION },  /* the information then lacks its texts, or entries */
+    { "gpuexec_linker_", ALLOCATION }, /* the log of a successful step */
     { "wait_stream", ROW_cuEventDestroy },
     { "gpuexec_shutdown", ROW_cuEventDestroy },
     { "gpuexec_context_close", ROW_cuEventDestroy },
     { "module_from_native", ALLOCATION },
-    { "gpuexec_kernel_", ROW_cuFuncGetParamInfo },       /* the parameters are then unknown, which is allowed */
-    { "gpuexec_kernel_get", ROW_cuFuncGetAttribute },    /* the limit of shared memory: the
-                                                            launch requests more than it needs */
+    { "gpuexec_kernel_", ROW_cuFuncGetParamInfo },    /* the parameters are then unknown, which is
+                                                         allowed */
+    { "gpuexec_kernel_get", ROW_cuFuncGetAttribute }, /* the limit of shared memory: the launch
+                                                         requests more than it needs */
     { "gpuexec_kernel_from_native", ROW_cuFuncGetAttribute },
-    { "gpuexec_ipc_", ROW_cuDeviceGetUuid },             /* it is only for an error's text */
+    { "gpuexec_ipc_", ROW_cuDeviceGetUuid }, /* it is only for an error's text */
     { "gpuexec_ipc_receive", ALLOCATION },
-    { "", ROW_cuMemGetAddressRange },                    /* some memory has none */
-    { "copy_with", ROW_cuDeviceGetAttribute },                 /* the driver checks the pitch, too */
-    { "copy_many", ROW_cuModuleLoadDataEx },             /* each copy is then separate */
+    { "", ROW_cuMemGetAddressRange },          /* some memory has none */
+    { "copy_with", ROW_cuDeviceGetAttribute }, /* the driver checks the pitch, too */
+    { "copy_many", ROW_cuModuleLoadDataEx },   /* each copy is then separate */
     { "copy_many", ROW_cuModuleGetFunction },
     { "copy_many", ROW_cuPointerGetAttributes },
 };
@@ -458,7 +520,8 @@ static int fault_is_tolerated(void) {
     const int row = fault.source == DRIVER ? fault.row : ALLOCATION;
     size_t i;
     for (i = 0; i < sizeof fault_tolerated / sizeof *fault_tolerated; i++)
-        if (fault_tolerated[i].row == row && strstr(step.function, fault_tolerated[i].function)) return 1;
+        if (fault_tolerated[i].row == row && strstr(step.function, fault_tolerated[i].function))
+            return 1;
     return 0;
 }
 static void fault_count(void) {
@@ -467,12 +530,14 @@ static void fault_count(void) {
     int i;
     tally->faults[fault.source][fault.manner]++;
     fault.closing = strstr(step.function, "close") || strstr(step.function, "barrier_destroy") ||
-        strstr(step.function, "shutdown");
+            strstr(step.function, "shutdown");
     snprintf(site, sizeof site, "%s: %s", step.function, what);
     for (i = 0; i < tally->sites && strcmp(tally->site[i], site) != 0; i++) {}
-    if (i == tally->sites && i < FAULT_SITES) memcpy(tally->site[tally->sites++], site, sizeof site);
+    if (i == tally->sites && i < FAULT_SITES)
+        memcpy(tally->site[tally->sites++], site, sizeof site);
     if (getenv("FAULT_VERBOSE"))
-        printf("%s, number %d: line %d, %s\n", fault_manners[fault.source][fault.manner], fault.at, step.line, site);
+        printf("%s, number %d: line %d, %s\n", fault_manners[fault.source][fault.manner], fault.at,
+                step.line, site);
 }
 
 static int fault_devices(void) {
@@ -485,7 +550,7 @@ static int fault_devices(void) {
     return n;
 }
 
-static int fault_reach(int peer) {                       /* whether device 0 can access it */
+static int fault_reach(int peer) { /* whether device 0 can access it */
     int can = 0, device = 0;
     fault.off = 1;
     fault_real.cuDeviceGet(&device, peer);
@@ -503,21 +568,25 @@ static void fault_check_latch(gpuexec_result r) {
     gpuexec_result wanted = step.latched;
     if (step.kind == GXI_WAITS) {
         if (step.latched && r != step.latched)
-            fault_wrong("returned %s, but %s was latched", gpuexec_result_name(r), gpuexec_result_name(step.latched));
+            fault_wrong("returned %s, but %s was latched", gpuexec_result_name(r),
+                    gpuexec_result_name(step.latched));
         wanted = GPUEXEC_OK;
     } else if (step.kind == GXI_WORKS && step.latched) {
-        if (r != step.latched) fault_wrong("was not refused: returned %s while %s was latched", gpuexec_result_name(r),
-                                           gpuexec_result_name(step.latched));
+        if (r != step.latched)
+            fault_wrong("was not refused: returned %s while %s was latched", gpuexec_result_name(r),
+                    gpuexec_result_name(step.latched));
     } else if (!step.latched && (step.kind == GXI_WORKS || step.kind == GXI_MAKES)) wanted = r;
-    if (now != wanted) fault_wrong("returned %s and left %s latched, not %s", gpuexec_result_name(r),
-                                   gpuexec_result_name(now), gpuexec_result_name(wanted));
+    if (now != wanted)
+        fault_wrong("returned %s and left %s latched, not %s", gpuexec_result_name(r),
+                gpuexec_result_name(now), gpuexec_result_name(wanted));
 }
 
 /* After a call that returned r: 1 if it must be repeated. */
 static int fault_again(gpuexec_result r) {
     const char *text = gpuexec_error_text();
     const int hit = fault.fired && !fault.seen;
-    if (!step.moves && fault_current() != step.current && !(fault.source == DRIVER && fault.row == ROW_cuCtxGetCurrent))
+    if (!step.moves && fault_current() != step.current &&
+            !(fault.source == DRIVER && fault.row == ROW_cuCtxGetCurrent))
         fault_wrong("left another context current");
     if (strlen(text) == 0 && r && (!fault.fired || !fault_is_tolerated()))
         fault_wrong("returned %s without a text", gpuexec_result_name(r));
@@ -529,21 +598,25 @@ static int fault_again(gpuexec_result r) {
     fault.seen = 1;
     fault_count();
     if (r == GPUEXEC_OK) {
-        if (!fault_is_tolerated()) fault_wrong("succeeded although %s failed", fault.source == DRIVER
-                                               ? gxi_driver_rows[fault.row].name : "an allocation");
+        if (!fault_is_tolerated())
+            fault_wrong("succeeded although %s failed",
+                    fault.source == DRIVER ? gxi_driver_rows[fault.row].name : "an allocation");
         return 0;
     }
     if (fault.source == MEMORY) {
         if (!strstr(text, "memory")) fault_wrong("the text does not mention memory:\n%s", text);
-        if (r != GPUEXEC_OUT_OF_HOST_MEMORY) fault_wrong("returned %s:\n%s", gpuexec_result_name(r), text);
+        if (r != GPUEXEC_OUT_OF_HOST_MEMORY)
+            fault_wrong("returned %s:\n%s", gpuexec_result_name(r), text);
     } else {
         char expected[128];
         snprintf(expected, sizeof expected, "%s%.*s returned",
-                 gxi_tool_of(gxi_driver_rows[fault.row].name) ? "" : "driver: ",
-                 (int)strcspn(gxi_driver_rows[fault.row].name, "_"), gxi_driver_rows[fault.row].name);
+                gxi_tool_of(gxi_driver_rows[fault.row].name) ? "" : "driver: ",
+                (int)strcspn(gxi_driver_rows[fault.row].name, "_"),
+                gxi_driver_rows[fault.row].name);
         /* any of the calls that failed */
         if (fault.manner == PERMANENT) snprintf(expected, sizeof expected, "(719)");
-        if (!strstr(text, expected) && !fault_is_tolerated()) fault_wrong("the text lacks \"%s\":\n%s", expected, text);
+        if (!strstr(text, expected) && !fault_is_tolerated())
+            fault_wrong("the text lacks \"%s\":\n%s", expected, text);
     }
     if (fault.manner != ONCE) return 0;
     if (gpuexec_take_error() && gpuexec_take_error()) fault_wrong("the failure stayed latched");
@@ -567,22 +640,24 @@ static gpuexec_result fault_last(void) {
     const gpuexec_result r = gpuexec_error_detail()->result;
     return r ? r : GPUEXEC_DRIVER_ERROR;
 }
-#define fault_of(handle)            (gpuexec_ok(handle) ? GPUEXEC_OK : fault_last())
-#define STEP(kind, call)            do fault_step(kind, #call, __LINE__); while (fault_again(call))
+#define fault_of(handle) (gpuexec_ok(handle) ? GPUEXEC_OK : fault_last())
+#define STEP(kind, call) \
+    do fault_step(kind, #call, __LINE__); \
+    while (fault_again(call))
 #define VALUE(kind, text, v, call, ok) \
     do { \
         fault_step(kind, text, __LINE__); \
         v = (call); \
     } while (fault_again((ok) ? GPUEXEC_OK : fault_last()))
-#define WORK(call)                  STEP(GXI_WORKS, call)
-#define WAIT(call)                  STEP(GXI_WAITS, call)
-#define QUERY(call)                 STEP(GXI_QUERIES, call)
-#define DO(call)                    STEP(GXI_MAKES, call)                           /* creates something
-                                                                                       other than a handle */
-#define MAKE(handle, call)          VALUE(GXI_MAKES, #call, handle, call, gpuexec_ok(handle))
-#define GET(v, call)                VALUE(GXI_MAKES, #call, v, call, v != 0)        /* an address */
-#define MAKE_WORK(handle, call)     VALUE(GXI_WORKS, #call, handle, call, gpuexec_ok(handle))
-#define READ(v, call, ok)           VALUE(GXI_QUERIES, #call, v, call, ok)
+#define WORK(call) STEP(GXI_WORKS, call)
+#define WAIT(call) STEP(GXI_WAITS, call)
+#define QUERY(call) STEP(GXI_QUERIES, call)
+/* creates something other than a handle */
+#define DO(call) STEP(GXI_MAKES, call)
+#define MAKE(handle, call) VALUE(GXI_MAKES, #call, handle, call, gpuexec_ok(handle))
+#define GET(v, call) VALUE(GXI_MAKES, #call, v, call, v != 0) /* an address */
+#define MAKE_WORK(handle, call) VALUE(GXI_WORKS, #call, handle, call, gpuexec_ok(handle))
+#define READ(v, call, ok) VALUE(GXI_QUERIES, #call, v, call, ok)
 #define PUSH(call) \
     do { \
         fault_step(GXI_MAKES, #call, __LINE__); \
@@ -599,9 +674,12 @@ static gpuexec_result fault_last(void) {
         fault_step(GXI_CLEANS, #call, __LINE__); \
         fault_again(call); \
     } while (0)
-#define EQUAL(a, b)                 do { if (fault_whole()) CHECK_EQ(a, b); } while (0)
+#define EQUAL(a, b) \
+    do { \
+        if (fault_whole()) CHECK_EQ(a, b); \
+    } while (0)
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    Repeated runs of a flow. */
 
 /* 1 if the fault was reached */
@@ -638,19 +716,21 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
     if (fault.closing && fault.row == ROW_cuCtxPushCurrent)
         fault.objects[1] = fault.objects[6] = fault.objects[7] = 0;
     for (i = 0; i < FAULT_OBJECTS; i++)
-        if (fault.objects[i]) fault_wrong("%ld %s are left", fault.objects[i], fault_object_names[i]);
+        if (fault.objects[i])
+            fault_wrong("%ld %s are left", fault.objects[i], fault_object_names[i]);
     if (fault.blocks) fault_wrong("%ld blocks of host memory are left", fault.blocks);
     for (i = 0; i < ROWS && desc.trace; i++)
-        if (fault.traced[i] > fault.calls[i] || (fault.traced[i] < fault.calls[i] && fault_is_traced(i)))
-            fault_wrong("%s was called %d times, of which the trace has %d", gxi_driver_rows[i].name, fault.calls[i],
-                        fault.traced[i]);
+        if (fault.traced[i] > fault.calls[i] ||
+                (fault.traced[i] < fault.calls[i] && fault_is_traced(i)))
+            fault_wrong("%s was called %d times, of which the trace has %d",
+                    gxi_driver_rows[i].name, fault.calls[i], fault.traced[i]);
     return fault.fired;
 }
-static char fault_ptx[8192];                             /* tests/support/unit.ptx */
+static char fault_ptx[8192]; /* tests/support/unit.ptx */
 static void fault_read(const char *path, char *to, size_t size);
-/* Every stride-th fault of the manners up to `last`: all with TEST_ALL, otherwise a sample, which begins elsewhere in
-   each manner. On a GPU only a few, because creating a context is slow there, so one is kept open; what the header does
-   then does not depend on the device. */
+/* Every stride-th fault of the manners up to `last`: all with TEST_ALL, otherwise a sample, which
+   begins elsewhere in each manner. On a GPU only a few, because creating a context is slow there,
+   so one is kept open; what the header does then does not depend on the device. */
 enum { SAMPLE = 6, GPU_SAMPLE = 32 };
 static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
     const char *driver = getenv("GPUEXEC_DRIVER");
@@ -668,8 +748,8 @@ static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
     for (source = DRIVER; source <= MEMORY; source++)
         for (manner = ONCE; manner <= (int)last; manner++)
             for (at = 1 + (2 * source + manner) % sample;
-                 fault_run(flow, (fault_source)source, (fault_manner)manner, at);
-                 at += manner == PERMANENT && stride > sample ? stride : sample) {}
+                    fault_run(flow, (fault_source)source, (fault_manner)manner, at);
+                    at += manner == PERMANENT && stride > sample ? stride : sample) {}
     tally->flows++;
 }
 #define FLOW_OF(test, name) \
@@ -678,7 +758,7 @@ static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
     static void flow_##name(void)
 #define FLOW(name) FLOW_OF(TEST_ALONE, name)
 
-/* ---------------------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
    The flows. */
 
 
@@ -719,7 +799,7 @@ FLOW(context) {
     MAKE(same, gpuexec_context_from_native(gpuexec_context_native(made)));
     MAKE(shared, gpuexec_context_attach(gpuexec_context_native(made)));
     MAKE(primary, gpuexec_context_attach(gpuexec_context_native(open)));
-    MAKE(s, gpuexec_stream_create(same, NULL));          /* closing `same` waits for it and closes it */
+    MAKE(s, gpuexec_stream_create(same, NULL)); /* closing `same` waits for it and closes it */
     DO(gpuexec_context_retain(open));
     PUSH(gpuexec_context_push(made));
     PUSH(gpuexec_context_push(open));
@@ -743,7 +823,8 @@ FLOW(context) {
 
 FLOW(module) {
     /* the header of a cubin for the CPU device, which refuses it */
-    static const unsigned char cubin[64] = { 0x7F, 'E', 'L', 'F', 2, 1, 1, 0x33, 7, [18] = 190, [48] = 90 };
+    static const unsigned char cubin[64] = { 0x7F, 'E', 'L', 'F', 2, 1, 1, 0x33,
+        7, [18] = 190, [48] = 90 };
     const gpuexec_image images[2] = { { cubin, sizeof cubin, "cubin" }, { fault_ptx, 0, NULL } };
     gpuexec_module_desc desc;
     gpuexec_context ctx;
@@ -764,10 +845,14 @@ FLOW(module) {
     MAKE(best, gpuexec_module_load_best(ctx, images, 2, NULL));
     MAKE(adopted, gpuexec_module_from_native(ctx, gpuexec_module_native(mod)));
     READ(name, gpuexec_module_log(mod), name != NULL);
-    READ(n, gpuexec_module_kernel_count(mod), n > 0 || fault.fired || gpuexec_driver_version() < 12040);
-    READ(name, gpuexec_module_kernel_name(mod, 0), name != NULL || fault.fired || gpuexec_driver_version() < 12040);
-    READ(n, gpuexec_module_kernel_count(adopted), n > 0 || fault.fired || gpuexec_driver_version() < 12040);
-    READ(name, gpuexec_module_kernel_name(adopted, 0), name != NULL || fault.fired || gpuexec_driver_version() < 12040);
+    READ(n, gpuexec_module_kernel_count(mod),
+            n > 0 || fault.fired || gpuexec_driver_version() < 12040);
+    READ(name, gpuexec_module_kernel_name(mod, 0),
+            name != NULL || fault.fired || gpuexec_driver_version() < 12040);
+    READ(n, gpuexec_module_kernel_count(adopted),
+            n > 0 || fault.fired || gpuexec_driver_version() < 12040);
+    READ(name, gpuexec_module_kernel_name(adopted, 0),
+            name != NULL || fault.fired || gpuexec_driver_version() < 12040);
     GET(p, gpuexec_module_global_address(file, "counter", &bytes));
     WORK(gpuexec_module_write_global(file, "counter", &value, sizeof value));
     MAKE(add, gpuexec_kernel_get(mod, "add"));
@@ -834,28 +919,33 @@ FLOW(library) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
-static const char fault_nested[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-    ".extern .func (.param .b64 p) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], "
-    ".param .align 4 .b8 b[12], .param .b32 s);\n"
-    ".extern .func (.param .b32 e) __cudaCDP2LaunchDeviceV2(.param .b64 p, .param .b64 s);\n"
-    ".visible .global .u32 ran;\n"
-    ".visible .entry child() { .reg .u32 %r; atom.global.add.u32 %r, [ran], 1; ret; }\n"
-    ".visible .entry parent() {\n"
-    "    .reg .b64 %f, %b; .param .b64 f; .param .align 4 .b8 g[12]; .param .align 4 .b8 b[12]; .param .b32 s;\n"
-    "    .param .b64 p; .param .b64 q; .param .b64 t; .param .b32 e; mov.u64 %f, child; st.param.b64 [f], %f;\n"
-    "    st.param.b32 [g], 1; st.param.b32 [g+4], 1; st.param.b32 [g+8], 1; st.param.b32 [s], 0;\n"
-    "    st.param.b32 [b], 1; st.param.b32 [b+4], 1; st.param.b32 [b+8], 1;\n"
-    "    call (p), __cudaCDP2GetParameterBufferV2, (f, g, b, s); ld.param.b64 %b, [p];\n"
-    "    st.param.b64 [q], %b; st.param.b64 [t], 0; call (e), __cudaCDP2LaunchDeviceV2, (q, t); ret; }\n";
-static char fault_devrt[256];                            /* a libcudadevrt.a for the CPU device */
+static const char fault_nested[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".extern .func (.param .b64 p) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align "
+        "4 .b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);\n"
+        ".extern .func (.param .b32 e) __cudaCDP2LaunchDeviceV2(.param .b64 p, .param .b64 s);\n"
+        ".visible .global .u32 ran;\n"
+        ".visible .entry child() { .reg .u32 %r; atom.global.add.u32 %r, [ran], 1; ret; }\n"
+        ".visible .entry parent() {\n"
+        "    .reg .b64 %f, %b; .param .b64 f; .param .align 4 .b8 g[12]; .param .align 4 .b8 "
+        "b[12]; .param .b32 s;\n"
+        "    .param .b64 p; .param .b64 q; .param .b64 t; .param .b32 e; mov.u64 %f, child; "
+        "st.param.b64 [f], %f;\n"
+        "    st.param.b32 [g], 1; st.param.b32 [g+4], 1; st.param.b32 [g+8], 1; st.param.b32 [s], "
+        "0;\n"
+        "    st.param.b32 [b], 1; st.param.b32 [b+4], 1; st.param.b32 [b+8], 1;\n"
+        "    call (p), __cudaCDP2GetParameterBufferV2, (f, g, b, s); ld.param.b64 %b, [p];\n"
+        "    st.param.b64 [q], %b; st.param.b64 [t], 0; call (e), __cudaCDP2LaunchDeviceV2, (q, "
+        "t); ret; }\n";
+static char fault_devrt[256]; /* a libcudadevrt.a for the CPU device */
 /* 0: this machine has none. */
 static int fault_devrt_begin(void) {
-    static const char archive[] =
-        "!<arch>\n//                                              23        `\ncuda_device_runtime.o/\n";
+    static const char archive[] = "!<arch>\n//                                              23     "
+                                  "   `\ncuda_device_runtime.o/\n";
     FILE *file;
     if (!on_cpu_device()) return access("/usr/local/cuda/lib64/libcudadevrt.a", R_OK) == 0;
-    snprintf(fault_devrt, sizeof fault_devrt, "%s/gpuexec-fault-%ld.a", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
-             (long)getpid());
+    snprintf(fault_devrt, sizeof fault_devrt, "%s/gpuexec-fault-%ld.a",
+            getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
     if ((file = fopen(fault_devrt, "wb")) == NULL) abort();
     fwrite(archive, 1, sizeof archive - 1, file);
     fclose(file);
@@ -866,15 +956,16 @@ static void fault_devrt_end(void) {
     if (fault_devrt[0]) unlink(fault_devrt);
 }
 
-/* With the library of play_nvrtc.c, which run.sh builds. A failed allocation may cost what the module can do
-   without: the kernels' names, their parameters, the log, and no more than one of these. */
+/* With the library of play_nvrtc.c, which run.sh builds. A failed allocation may cost what the
+   module can do without: the kernels' names, their parameters, the log, and no more than one of
+   these. */
 FLOW(compile) {
-    const char *const names[] = { "no<th>ing" };         /* played NVRTC calls it nothing */
+    const char *const names[] = { "no<th>ing" }; /* played NVRTC calls it nothing */
     gpuexec_compile_desc desc;
     gpuexec_context ctx;
     gpuexec_module mod, nested;
     gpuexec_kernel kernel, add;
-    const int devrt = on_cpu_device() && fault_devrt_begin();       /* a GPU links no played cubin */
+    const int devrt = on_cpu_device() && fault_devrt_begin(); /* a GPU links no played cubin */
     unsigned ran = 0;
     memset(&desc, 0, sizeof desc);
     desc.expressions = names, desc.expression_count = 1;
@@ -886,13 +977,16 @@ FLOW(compile) {
     MAKE(add, gpuexec_kernel_get(mod, "add"));
     if (fault_whole())
         CHECK((gpuexec_module_kernel_count(mod) < 0) + !gpuexec_module_log(mod)[0] +
-              !gpuexec_kernel_parameter_size(add, 0) <= fault.fired);
-    WORK(gpuexec_launch(kernel, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+                        !gpuexec_kernel_parameter_size(add, 0) <=
+                fault.fired);
+    WORK(gpuexec_launch(
+            kernel, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     if (devrt) {
         desc.expression_count = 0;
         MAKE(nested, gpuexec_module_compile(ctx, fault_nested, "nested.cu", &desc));
         MAKE(kernel, gpuexec_kernel_get(nested, "parent"));
-        WORK(gpuexec_launch(kernel, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+        WORK(gpuexec_launch(
+                kernel, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
         WORK(gpuexec_module_read_global(nested, "ran", &ran, sizeof ran));
         EQUAL(ran, 1);
     }
@@ -902,7 +996,8 @@ FLOW(compile) {
     fault_devrt_end();
 }
 
-/* With the library of tests/support/play_nvjitlink.c, which run.sh builds: its cubin is refused, then loaded. */
+/* With the library of tests/support/play_nvjitlink.c, which run.sh builds: its cubin is refused,
+   then loaded. */
 static const char fault_lto[] = "\xED\x43\x4E\x7F.visible .entry nothing() { ret; }\n";
 static void fault_nvjitlink(void) {
     gpuexec_context ctx;
@@ -923,7 +1018,7 @@ static void fault_nvjitlink(void) {
     CLEAN(gpuexec_context_close(ctx));
 }
 FLOW(nvjitlink) {
-    if (!on_cpu_device()) return;                        /* a GPU's driver may accept such a cubin */
+    if (!on_cpu_device()) return; /* a GPU's driver may accept such a cubin */
     fault_nvjitlink();
 }
 FLOW(nvjitlink_on_gpu) {
@@ -932,16 +1027,17 @@ FLOW(nvjitlink_on_gpu) {
     unsetenv("PLAY_NVJITLINK_CUBIN");
 }
 
-static char fault_folder[64];                            /* a cache: empty from `begin` on, and removed at the end */
+static char fault_folder[64]; /* a cache: empty from `begin` on, and removed at the end */
 static void fault_cache(int begin) {
-    if (begin && !fault_folder[0] && !mkdtemp(strcpy(fault_folder, "/tmp/gpuexec-fault-XXXXXX"))) abort();
+    if (begin && !fault_folder[0] && !mkdtemp(strcpy(fault_folder, "/tmp/gpuexec-fault-XXXXXX")))
+        abort();
     setenv("GPUEXEC_CACHE", fault_folder, 1);
     setenv("GPUEXEC_NVRTC", PLAYED_NVRTC, 1);
     fault.off = 1;
     gpuexec_cache_clear();
     fault.off = 0;
     if (begin) return;
-    CHECK(rmdir(fault_folder) == 0);                     /* nothing is left */
+    CHECK(rmdir(fault_folder) == 0); /* nothing is left */
     fault_folder[0] = 0;
 }
 FLOW(cache) {
@@ -977,7 +1073,8 @@ FLOW(cache) {
     fault_cache(0);
 }
 
-/* Each operation on a file fails once, and then this and all later ones: no call fails, and the code is right. */
+/* Each operation on a file fails once, and then this and all later ones: no call fails, and the
+   code is right. */
 static int fault_of_files(int at, int all) {
     gpuexec_linker_desc desc;
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -1014,7 +1111,7 @@ TEST_ALONE(files) {
     for (all = 0; all < 2; all++)
         for (at = 1; fault_of_files(at, all); at += stride) {
             n++;
-            fault_of_files(0, 0);                        /* the entries left are complete */
+            fault_of_files(0, 0); /* the entries left are complete */
             fault_cache(1);
             CHECK_OK(gpuexec_cache_get_info(&info));
             CHECK_EQ(info.damaged, 0);
@@ -1034,7 +1131,7 @@ FLOW(cached_links) {
     gpuexec_cache_info info;
     unsigned ran = 0;
     int round;
-    if (!on_cpu_device()) return;                        /* a GPU does not load what played libraries make */
+    if (!on_cpu_device()) return; /* a GPU does not load what played libraries make */
     fault_devrt_begin();
     fault_cache(1);
     setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK, 1);
@@ -1051,7 +1148,8 @@ FLOW(cached_links) {
         MAKE(mod, gpuexec_module_compile(ctx, fault_nested, "nested.cu", NULL));
         if (!fault.fired) CHECK_EQ(gpuexec_module_is_cached(mod), round);
         MAKE(kernel, gpuexec_kernel_get(mod, "parent"));
-        WORK(gpuexec_launch(kernel, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+        WORK(gpuexec_launch(
+                kernel, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
         WORK(gpuexec_module_read_global(mod, "ran", &ran, sizeof ran));
         EQUAL(ran, 1);
     }
@@ -1082,7 +1180,8 @@ FLOW(linker) {
     DO(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_PTX, "kernels/link_curve.ptx"));
     MAKE(mod, gpuexec_linker_load(linker));
     DO(gpuexec_linker_image(linker, &image, &bytes));
-    snprintf(path, sizeof path, "%s/gpuexec-fault-%ld", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
+    snprintf(path, sizeof path, "%s/gpuexec-fault-%ld",
+            getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
     DO(gpuexec_linker_save(linker, path));
     unlink(path);
     READ(name, gpuexec_linker_log(linker), name != NULL);
@@ -1092,7 +1191,7 @@ FLOW(linker) {
     if (!fault.fired) CHECK_EQ(gpuexec_kernel_parameter_size(draw, 0), 8);
     CLEAN(gpuexec_linker_destroy(linker));
     CLEAN(gpuexec_module_unload(mod));
-    MAKE(linker, gpuexec_linker_create(ctx, NULL));      /* closing destroys it */
+    MAKE(linker, gpuexec_linker_create(ctx, NULL)); /* closing destroys it */
     DO(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fault_ptx, 0, NULL));
     CLEAN(gpuexec_context_close(ctx));
     (void)again;
@@ -1112,7 +1211,8 @@ FLOW(nested) {
     MAKE(mod, gpuexec_linker_load(linker));
     fault_devrt_end();
     MAKE(parent, gpuexec_kernel_get(mod, "parent"));
-    WORK(gpuexec_launch(parent, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    WORK(gpuexec_launch(
+            parent, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     WORK(gpuexec_module_read_global(mod, "ran", &ran, sizeof ran));
     EQUAL(ran, 1);
     CLEAN(gpuexec_linker_destroy(linker));
@@ -1146,7 +1246,8 @@ FLOW(memory) {
     WORK(gpuexec_copy_in(s, b + 8, registered, 4));
     WORK(gpuexec_copy_with(s, ROWS(ON_DEVICE(rows, pitch), OF_VALUE(9, 1), 16, 4)));
     WORK(gpuexec_copy_with(s, ROWS(ON_DEVICE(rows, pitch), ON_HOST(registered, 8), 8, 2)));
-    WORK(gpuexec_copy_with(s, ROWS(ON_DEVICE(rows + 2 * pitch, pitch), ON_DEVICE(rows, pitch), 8, 2)));
+    WORK(gpuexec_copy_with(
+            s, ROWS(ON_DEVICE(rows + 2 * pitch, pitch), ON_DEVICE(rows, pitch), 8, 2)));
     WORK(gpuexec_copy_with(s, ROWS(ON_HOST(registered, 16), ON_DEVICE(rows, pitch), 16, 4)));
     WAIT(gpuexec_stream_sync(s));
     WORK(gpuexec_copy_out_now(ctx, host, b, sizeof host));
@@ -1247,7 +1348,7 @@ FLOW(copies) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
-#define TAKE(v, call)               VALUE(GXI_WORKS, #call, v, call, v != 0)
+#define TAKE(v, call) VALUE(GXI_WORKS, #call, v, call, v != 0)
 FLOW(pool) {
     gpuexec_context ctx, made, adopted;
     gpuexec_stream s, t, legacy;
@@ -1261,7 +1362,7 @@ FLOW(pool) {
     TAKE(a, gpuexec_alloc_on(s, 64));
     MAKE(legacy, gpuexec_stream_legacy(ctx));
     TAKE(b, gpuexec_alloc_on(legacy, 64));
-    TAKE(left, gpuexec_alloc_on(t, 64));                 /* freed with its context */
+    TAKE(left, gpuexec_alloc_on(t, 64)); /* freed with its context */
     WORK(gpuexec_fill(s, a, 1, 1, 64));
     WORK(gpuexec_copy_out(s, got, a, 4));
     WAIT(gpuexec_stream_sync(s));
@@ -1284,7 +1385,9 @@ FLOW(pool) {
 }
 
 /* Another process, which exports what FLOW(ipc) imports, until this one ends. */
-typedef struct fault_exports { gpuexec_ipc_object memory, event, piece; } fault_exports;
+typedef struct fault_exports {
+    gpuexec_ipc_object memory, event, piece;
+} fault_exports;
 __attribute__((constructor)) static void fault_exporter(void) {
     const char *text = getenv("FAULT_EXPORTER");
     gpuexec_event_desc event = { 0, 0, 0, 1, 0 };
@@ -1303,9 +1406,13 @@ __attribute__((constructor)) static void fault_exporter(void) {
     piece = gpuexec_pool_alloc(pool, gpuexec_context_stream(ctx), 64);
     fd = gpuexec_ipc_export_pool(pool);
     if (gpuexec_ipc_export(gpuexec_alloc(ctx, 64), &out.memory) == GPUEXEC_OK &&
-        gpuexec_ipc_export_event(gpuexec_event_create(ctx, &event), &out.event) == GPUEXEC_OK &&
-        gpuexec_ipc_export(piece, &out.piece) == GPUEXEC_OK && write(wire, &out, sizeof out) == (ssize_t)sizeof out) {
-        union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
+            gpuexec_ipc_export_event(gpuexec_event_create(ctx, &event), &out.event) == GPUEXEC_OK &&
+            gpuexec_ipc_export(piece, &out.piece) == GPUEXEC_OK &&
+            write(wire, &out, sizeof out) == (ssize_t)sizeof out) {
+        union {
+            struct cmsghdr header;
+            char room[CMSG_SPACE(sizeof(int))];
+        } control;
         struct iovec bytes = { &out, 1 };
         struct msghdr message;
         memset(&control, 0, sizeof control);
@@ -1317,14 +1424,18 @@ __attribute__((constructor)) static void fault_exporter(void) {
         control.header.cmsg_level = SOL_SOCKET;
         control.header.cmsg_type = SCM_RIGHTS;
         memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
-        if (sendmsg(wire, &message, 0) == 1) while (read(wire, &fd, 1) > 0) {}
+        if (sendmsg(wire, &message, 0) == 1)
+            while (read(wire, &fd, 1) > 0) {}
     } else fputs(gpuexec_error_text(), stderr);
     _exit(0);
 }
 static int fault_pool_fd = -1;
 static fault_exports fault_given;
 static void fault_start_exporter(void) {
-    union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
     struct msghdr message;
     struct iovec bytes;
     char number[16], one;
@@ -1345,8 +1456,9 @@ static void fault_start_exporter(void) {
     message.msg_iovlen = 1;
     message.msg_control = &control;
     message.msg_controllen = sizeof control;
-    CHECK(recv(ends[0], &fault_given, sizeof fault_given, MSG_WAITALL) == (ssize_t)sizeof fault_given &&
-          recvmsg(ends[0], &message, 0) == 1 && message.msg_controllen > 0);
+    CHECK(recv(ends[0], &fault_given, sizeof fault_given, MSG_WAITALL) ==
+                    (ssize_t)sizeof fault_given &&
+            recvmsg(ends[0], &message, 0) == 1 && message.msg_controllen > 0);
     memcpy(&fault_pool_fd, CMSG_DATA(&control.header), sizeof fault_pool_fd);
 }
 static void flow_ipc(void);
@@ -1380,7 +1492,8 @@ static void flow_ipc(void) {
     DO(gpuexec_ipc_export_event(e, &object));
     MAKE(mine, gpuexec_pool_create(ctx, &own));
     TAKE(left, gpuexec_pool_alloc(mine, s, 64));
-    VALUE(GXI_MAKES, "gpuexec_ipc_export_pool(mine)", exported, gpuexec_ipc_export_pool(mine), exported >= 0);
+    VALUE(GXI_MAKES, "gpuexec_ipc_export_pool(mine)", exported, gpuexec_ipc_export_pool(mine),
+            exported >= 0);
     if (exported >= 0) close(exported);
     DO(gpuexec_ipc_export(left, &object));
     GET(q, gpuexec_ipc_import(ctx, &fault_given.memory));
@@ -1397,7 +1510,7 @@ static void flow_ipc(void) {
     if (!gpuexec_ok(near)) fd = -1;
     MAKE(far, gpuexec_ipc_from_fd(fd));
     if (!gpuexec_ok(far) && fd >= 0) close(fd);
-    if (fault_whole()) {                                 /* without an end, a receive would wait */
+    if (fault_whole()) { /* without an end, a receive would wait */
         QUERY(gpuexec_ipc_send(near, "memory", 3, &memory, -1));
         QUERY(gpuexec_ipc_receive(far, &m, 1000));
         QUERY(gpuexec_ipc_get_info(&m.object, &info));
@@ -1409,7 +1522,7 @@ static void flow_ipc(void) {
     CLEAN(gpuexec_event_destroy(theirs));
     CLEAN(gpuexec_free(piece));
     CLEAN(gpuexec_pool_destroy(pool));
-    CLEAN(gpuexec_context_close(ctx));                   /* it closes q */
+    CLEAN(gpuexec_context_close(ctx)); /* it closes q */
 }
 
 FLOW(pools) {
@@ -1442,7 +1555,7 @@ FLOW(pools) {
     CLEAN(gpuexec_pool_destroy(shared));
     CLEAN(gpuexec_pool_destroy(pool));
     MAKE(pool, gpuexec_pool_create(ctx, NULL));
-    TAKE(a, gpuexec_pool_alloc(pool, s, 64));            /* both are freed with the context */
+    TAKE(a, gpuexec_pool_alloc(pool, s, 64)); /* both are freed with the context */
     CLEAN(gpuexec_context_close(ctx));
 }
 
@@ -1455,7 +1568,7 @@ FLOW(managed) {
     MAKE(ctx, gpuexec_context_open(0, NULL));
     MAKE(s, gpuexec_stream_create(ctx, NULL));
     GET(a, gpuexec_alloc_managed(ctx, 8192, NULL));
-    GET(b, gpuexec_alloc_managed(ctx, 64, NULL));        /* freed with the context */
+    GET(b, gpuexec_alloc_managed(ctx, 64, NULL)); /* freed with the context */
     GET(host, (uint32_t *)gpuexec_managed_host(a));
     if (host) *host = 5;
     WORK(gpuexec_managed_attach(s, a, GPUEXEC_ATTACH_ALL));
@@ -1512,7 +1625,8 @@ FLOW(stream) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
-static gpuexec_graph fault_capture(gpuexec_kernel add, gpuexec_stream s, gpuexec_ptr p, unsigned value) {
+static gpuexec_graph fault_capture(
+        gpuexec_kernel add, gpuexec_stream s, gpuexec_ptr p, unsigned value) {
     uint32_t by = 1;
     gpuexec_graph graph = { 0 };
     GPUEXEC_CAPTURE(s, &graph) {
@@ -1540,8 +1654,10 @@ FLOW(graph) {
     MAKE(add, gpuexec_kernel_get(mod, "add"));
     GET(p, gpuexec_alloc(ctx, sizeof got));
     GET(q, gpuexec_alloc(ctx, sizeof got));
-    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", graph, fault_capture(add, s, p, 7), gpuexec_ok(graph));
-    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", other, fault_capture(add, s, q, 9), gpuexec_ok(other));
+    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", graph, fault_capture(add, s, p, 7),
+            gpuexec_ok(graph));
+    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", other, fault_capture(add, s, q, 9),
+            gpuexec_ok(other));
     QUERY(gpuexec_graph_get_info(graph, &info));
     EQUAL(info.fills, 1);
     READ(length, gpuexec_graph_text(graph, text, sizeof text), length > 0);
@@ -1559,13 +1675,13 @@ FLOW(graph) {
         EQUAL(got[N - 1], 9);
     }
     CLEAN(gpuexec_graph_destroy(other));
-    CLEAN(gpuexec_free(q));                              /* reads what the graph uses */
+    CLEAN(gpuexec_free(q)); /* reads what the graph uses */
     CLEAN(gpuexec_free(p));
     CLEAN(gpuexec_module_unload(mod));
     CLEAN(gpuexec_context_close(ctx));
 }
 
-#define NODE(node, call)            VALUE(GXI_MAKES, #call, node, call, gpuexec_ok(node.graph))
+#define NODE(node, call) VALUE(GXI_MAKES, #call, node, call, gpuexec_ok(node.graph))
 FLOW(nodes) {
     uint32_t by = 1, one = 1, got = 0;
     uintptr_t called = 0;
@@ -1588,13 +1704,15 @@ FLOW(nodes) {
     GET(p, gpuexec_alloc(ctx, 64));
     MAKE(event, gpuexec_event_create(ctx, NULL));
     MAKE(child, gpuexec_graph_create(ctx));
-    NODE(m[0], gpuexec_graph_add_kernel_with(child, add, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(p, by, one),
-                                             GPUEXEC_FIRST));
+    NODE(m[0],
+            gpuexec_graph_add_kernel_with(child, add, gpuexec_grid(1, 1, 0), &desc,
+                    GPUEXEC_ARGS(p, by, one), GPUEXEC_FIRST));
     if (gpuexec_driver_version() >= 12030) {
         desc.cooperative = 0;
         desc.programmatic = 1;
-        NODE(m[1], gpuexec_graph_add_kernel_with(child, add, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(p, by, one),
-                                                 GPUEXEC_AFTER(m[0])));
+        NODE(m[1],
+                gpuexec_graph_add_kernel_with(child, add, gpuexec_grid(1, 1, 0), &desc,
+                        GPUEXEC_ARGS(p, by, one), GPUEXEC_AFTER(m[0])));
     }
     box.to.device = p + 32;
     box.from.device = p;
@@ -1602,7 +1720,9 @@ FLOW(nodes) {
     box.height = box.depth = 1;
     MAKE(graph, gpuexec_graph_create(ctx));
     NODE(n[0], gpuexec_graph_add_child(graph, child, GPUEXEC_FIRST));
-    NODE(n[1], gpuexec_graph_add_host(graph, fault_called, (void *)(uintptr_t)&called, GPUEXEC_AFTER(n[0])));
+    NODE(n[1],
+            gpuexec_graph_add_host(
+                    graph, fault_called, (void *)(uintptr_t)&called, GPUEXEC_AFTER(n[0])));
     NODE(n[2], gpuexec_graph_add_record(graph, event, GPUEXEC_AFTER(n[1])));
     NODE(n[3], gpuexec_graph_add_wait(graph, event, GPUEXEC_AFTER(n[2])));
     NODE(n[4], gpuexec_graph_add_empty(graph, GPUEXEC_AFTER(n[3])));
@@ -1620,7 +1740,7 @@ FLOW(nodes) {
     WAIT(gpuexec_stream_sync(s));
     if (gpuexec_driver_version() >= 12040) EQUAL(got, 6);
     EQUAL(called, 1);
-    CLEAN(gpuexec_event_destroy(event));                 /* reads what the graphs use */
+    CLEAN(gpuexec_event_destroy(event)); /* reads what the graphs use */
     CLEAN(gpuexec_graph_destroy(graph));
     CLEAN(gpuexec_context_close(ctx));
 }
@@ -1644,9 +1764,12 @@ FLOW(changes) {
     MAKE(graph, gpuexec_graph_create(ctx));
     NODE(first, gpuexec_graph_add_empty(graph, GPUEXEC_FIRST));
     NODE(fill, gpuexec_graph_add_fill(graph, p, 5, 4, N, GPUEXEC_AFTER(first)));
-    NODE(kernel, gpuexec_graph_add_kernel(graph, add, gpuexec_grid(1, N, 0), GPUEXEC_ARGS(p, by, count),
-                                          GPUEXEC_AFTER(fill)));
-    NODE(copy, gpuexec_graph_add_copy(graph, LINE(ON_HOST(got, 0), ON_DEVICE(p, 0), sizeof got), GPUEXEC_AFTER(kernel)));
+    NODE(kernel,
+            gpuexec_graph_add_kernel(graph, add, gpuexec_grid(1, N, 0), GPUEXEC_ARGS(p, by, count),
+                    GPUEXEC_AFTER(fill)));
+    NODE(copy,
+            gpuexec_graph_add_copy(graph, LINE(ON_HOST(got, 0), ON_DEVICE(p, 0), sizeof got),
+                    GPUEXEC_AFTER(kernel)));
     MAKE(clone, gpuexec_graph_clone(graph));
     WORK(gpuexec_graph_prepare(graph, s));
     by = 20;
@@ -1720,7 +1843,8 @@ FLOW(launch) {
     WORK(gpuexec_launch_cooperative(add, s, gpuexec_grid_for(N, 32), GPUEXEC_ARGS(p, by, n)));
     if (gpuexec_driver_version() < 11080) first.has_priority = 0;
     WORK(gpuexec_launch_with(add, s, gpuexec_grid_for(N, 32), &first, GPUEXEC_ARGS(p, by, n)));
-    WORK(gpuexec_launch(add, gpuexec_stream_legacy(ctx), gpuexec_grid_for(N, 32), GPUEXEC_ARGS(p, by, n)));
+    WORK(gpuexec_launch(
+            add, gpuexec_stream_legacy(ctx), gpuexec_grid_for(N, 32), GPUEXEC_ARGS(p, by, n)));
     WORK(gpuexec_copy_out(s, got, p, sizeof got));
     WAIT(gpuexec_stream_sync(s));
     EQUAL(got[0], 12);
@@ -1771,14 +1895,17 @@ FLOW(params) {
     DO(gpuexec_prepared_set_dims(ready, gpuexec_grid(2, 1, 0)));
     WORK(gpuexec_launch_prepared(ready));
     MAKE(t, gpuexec_stream_create(ctx, NULL));
-    MAKE(with, gpuexec_prepare_with(add, t, gpuexec_grid(1, 1, 0), &attributes, gpuexec_params_args(block)));
+    MAKE(with,
+            gpuexec_prepare_with(
+                    add, t, gpuexec_grid(1, 1, 0), &attributes, gpuexec_params_args(block)));
     DO(gpuexec_prepared_set_stream(with, s));
     WORK(gpuexec_launch_prepared(with));
     WORK(gpuexec_copy_out(s, &got, p, 4));
     WAIT(gpuexec_stream_sync(s));
     EQUAL(got, 1 + 1 + 5 + 10 + 1);
     for (i = 0; i < 40; i++)
-        DO(gpuexec_params_add(block, GPUEXEC_DOUBLE4_32A, got ? (const void *)fault_ptx : (const void *)&fault_real));
+        DO(gpuexec_params_add(block, GPUEXEC_DOUBLE4_32A,
+                got ? (const void *)fault_ptx : (const void *)&fault_real));
     DO(gpuexec_params_clear(block));
     CLEAN(gpuexec_prepared_destroy(ready));
     CLEAN(gpuexec_params_destroy(block));
@@ -1868,8 +1995,9 @@ static void fault_multi(gpuexec_multi_way way, int host_memory) {
     if (fault_devices() < 2) SKIP("needs two devices");
     if (!ptx[0]) fault_read("kernels/ring_exchange.ptx", ptx, sizeof ptx);
     if ((first = strstr(ptx, ".visible .entry ring_exchange")) != NULL &&
-        (second = strstr(ptx, ".visible .entry barrier_rounds")) != NULL)
-        memmove(first, second, strlen(second) + 1);     /* only the smaller kernel: it is loaded some thousand times */
+            (second = strstr(ptx, ".visible .entry barrier_rounds")) != NULL)
+        memmove(first, second, strlen(second) + 1); /* only the smaller kernel: it is loaded some
+                                                       thousand times */
     kind.host_memory = host_memory;
     desc.way = way;
     for (i = 0; i < 2; i++) {
@@ -1891,11 +2019,11 @@ static void fault_multi(gpuexec_multi_way way, int host_memory) {
         args[i][2] = &counts[i];
         list[i].kernel = kernel[i];
         list[i].stream = s[i];
-        list[i].dims = gpuexec_grid(1, 2, 0);       /* a thread for each device */
+        list[i].dims = gpuexec_grid(1, 2, 0); /* a thread for each device */
         list[i].args.addresses = args[i];
         list[i].args.count = 3;
     }
-    for (k = 0; ok && k < 2; k++) {                      /* the second time only the driver's calls */
+    for (k = 0; ok && k < 2; k++) { /* the second time only the driver's calls */
         for (;;) {
             gpuexec_result broken;
             fault_step(GXI_WORKS, "gpuexec_launch_multi_device", __LINE__);
@@ -1919,15 +2047,17 @@ static void fault_multi(gpuexec_multi_way way, int host_memory) {
     CLEAN(gpuexec_context_close(ctx[0]));
     CLEAN(gpuexec_context_close(ctx[1]));
 }
-/* After a sticky error, barriers without waiting threads get half a second to report it: not each time. */
-static void flow_multi(void)  { fault_multi(GPUEXEC_MULTI_PER_DEVICE, 0); }
-static void flow_host(void)   { fault_multi(GPUEXEC_MULTI_PER_DEVICE, 1); }
+/* After a sticky error, barriers without waiting threads get half a second to report it: not each
+   time. */
+static void flow_multi(void) { fault_multi(GPUEXEC_MULTI_PER_DEVICE, 0); }
+static void flow_host(void) { fault_multi(GPUEXEC_MULTI_PER_DEVICE, 1); }
 static void flow_driver(void) { fault_multi(GPUEXEC_MULTI_DRIVER, 0); }
-TEST_ALONE_MULTI(multi)             { fault_flow(flow_multi, PERMANENT, 20); }
+TEST_ALONE_MULTI(multi) { fault_flow(flow_multi, PERMANENT, 20); }
 TEST_ALONE_MULTI(multi_host_memory) { fault_flow(flow_host, ONCE, 1); }
-TEST_ALONE_MULTI(multi_by_driver)   { fault_flow(flow_driver, ONCE, 1); }
+TEST_ALONE_MULTI(multi_by_driver) { fault_flow(flow_driver, ONCE, 1); }
 
-/* Calls that fail without a fault: an additional fault changes neither the latch nor the presence of a text. */
+/* Calls that fail without a fault: an additional fault changes neither the latch nor the presence
+   of a text. */
 #define REFUSED(kind, call) \
     do { \
         fault_step(kind, #call, __LINE__); \
@@ -1955,7 +2085,8 @@ FLOW(refused) {
     REFUSED(GXI_MAKES, fault_of(gpuexec_module_load(ctx, ".version 7.0 nonsense", 0, NULL)));
     REFUSED(GXI_MAKES, fault_of(gpuexec_module_load_file(ctx, "no/such/file", NULL)));
     REFUSED(GXI_MAKES, fault_of(gpuexec_kernel_get(mod, "ad")));
-    REFUSED(GXI_MAKES, gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "kernels/link_main.ptx"));
+    REFUSED(GXI_MAKES,
+            gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "kernels/link_main.ptx"));
     REFUSED(GXI_MAKES, fault_of(gpuexec_linker_load(linker)));
     REFUSED(GXI_MAKES, gpuexec_alloc(ctx, (size_t)1 << 50) ? GPUEXEC_OK : fault_last());
     REFUSED(GXI_WORKS, gpuexec_copy_in(s, p, &n, 4));
@@ -1965,7 +2096,9 @@ FLOW(refused) {
     REFUSED(GXI_WORKS, gpuexec_launch(add, s, gpuexec_grid(1, 4096, 0), GPUEXEC_ARGS(p, n, n)));
     REFUSED(GXI_WAITS, gpuexec_stream_sync(s));
     REFUSED(GXI_WORKS, gpuexec_launch(add, dead, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(p, n, n)));
-    REFUSED(GXI_MAKES, fault_of(ready = gpuexec_prepare(add, s, gpuexec_grid(1, 1, 1u << 30), GPUEXEC_ARGS(p, n, n))));
+    REFUSED(GXI_MAKES,
+            fault_of(ready = gpuexec_prepare(
+                             add, s, gpuexec_grid(1, 1, 1u << 30), GPUEXEC_ARGS(p, n, n))));
     REFUSED(GXI_WORKS, gpuexec_launch_prepared(ready));
     REFUSED(GXI_CLEANS, gpuexec_free(p));
     REFUSED(GXI_CLEANS, gpuexec_event_destroy((gpuexec_event){ s.id }));
@@ -1976,16 +2109,20 @@ FLOW(refused) {
     CLEAN(gpuexec_module_unload(mod));
     CLEAN(gpuexec_library_unload(library));
     CLEAN(gpuexec_linker_destroy(linker));
-    REFUSED(GXI_CLEANS, gpuexec_context_close(ctx));     /* it ends the capture, and frees */
+    REFUSED(GXI_CLEANS, gpuexec_context_close(ctx)); /* it ends the capture, and frees */
 }
 
 /* Rows of GXI_DRIVER that no flow reaches, and why. */
-static const struct { int row; const char *why; } fault_unreached[] = {
+static const struct {
+    int row;
+    const char *why;
+} fault_unreached[] = {
     { ROW_cuCtxGetApiVersion, "called only without cuCtxGetId" },
     { ROW_cuMemPrefetchAsync, "called only without its second interface" },
     { ROW_cuMemAdvise, "called only without its second interface" },
     { ROW_cuOccupancyMaxPotentialClusterSize,
-      "called only to explain a refused launch in clusters; if it fails, that sentence is omitted" },
+            "called only to explain a refused launch in clusters; if it fails, that sentence is "
+            "omitted" },
 };
 TEST_ALONE(rows) {
     const int devices = gpuexec_device_count();
@@ -2006,12 +2143,13 @@ TEST_ALONE(rows) {
             if (fault_unreached[k].row == row) why = fault_unreached[k].why;
         if (!entry) why = "this driver lacks it";
         printf("  not reached: %s%s%s\n", gxi_driver_rows[row].name, *why ? ": " : "", why);
-        if (devices >= 2) CHECK(*why != 0);              /* one device has no peers */
+        if (devices >= 2) CHECK(*why != 0); /* one device has no peers */
     }
     for (i = 0; i < 6; i++) count += tally->faults[i / 3][i % 3];
-    printf("  %d faults in %d runs: driver calls %d once, %d and on, %d sticky; "
-           "allocations %d once, %d and on, %d permanent.\n"
-           "  %d sites, each a function and the failed call in it; %d of %d driver calls reached\n", count, tally->runs,
-           tally->faults[0][0], tally->faults[0][1], tally->faults[0][2], tally->faults[1][0], tally->faults[1][1],
-           tally->faults[1][2], tally->sites, reached, (int)ROWS);
+    printf("  %d faults in %d runs: driver calls %d once, %d and on, %d sticky; allocations %d "
+           "once, %d and on, %d permanent.\n"
+           "  %d sites, each a function and the failed call in it; %d of %d driver calls reached\n",
+            count, tally->runs, tally->faults[0][0], tally->faults[0][1], tally->faults[0][2],
+            tally->faults[1][0], tally->faults[1][1], tally->faults[1][2], tally->sites, reached,
+            (int)ROWS);
 }

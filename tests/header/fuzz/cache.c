@@ -1,14 +1,17 @@
-/* cache.c - arbitrary bytes as entries of the cache, and arbitrary texts that include files. The first byte selects:
+/* cache.c - arbitrary bytes as entries of the cache, and arbitrary texts that include files. The
+     first byte selects:
      0  the file of an entry
-     1  what follows a correct head: the hash fits, so that the parts are read
-     2  a source, whose #includes are searched for
-   Linking must give the right kernel whatever the file holds (0), and nothing may crash or read beyond the end. */
+     1  what follows a correct head: the hash fits, so that the parts are read 2  a source, whose
+     #includes are searched for
+   Linking must give the right kernel whatever the file holds (0), and nothing may crash or read
+   beyond the end. */
 #define GPUEXEC_IMPLEMENTATION
 #define GPUEXEC_STATIC
 #include "../../../gpuexec.h"
 #include "../../support/fuzz/fuzz.h"
 
-static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry right() { ret; }\n";
+static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry right() { ret; }\n";
 static char folder[] = "/tmp/gpuexec-fuzz-XXXXXX";
 static gpuexec_context context;
 
@@ -78,9 +81,10 @@ static void search(const uint8_t *data, size_t size) {
     FUZZ_CHECK(source, "memory");
     memcpy(source, data, size);
     source[size] = 0;
-    const char *const why = gxi_files_state(&desc, source, "a/b.cu", "", "/no/such", NULL, 0, &list, first);
-    const char *const then = gxi_files_state(&desc, source, "a/b.cu", "", "/no/such", list.p ? list.p : "", list.n,
-                                             NULL, again);
+    const char *const why = gxi_files_state(
+            &desc, source, "a/b.cu", "", "/no/such", NULL, 0, &list, first);
+    const char *const then = gxi_files_state(
+            &desc, source, "a/b.cu", "", "/no/such", list.p ? list.p : "", list.n, NULL, again);
     FUZZ_CHECK(why == then && (why || memcmp(first, again, GXI_KEY) == 0), "%s", source);
     gxi_text_free(&list);
     free(source);

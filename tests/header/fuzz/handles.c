@@ -1,10 +1,11 @@
-/* handles.c - misuse of handles: an input is a list of gpuexec.h calls with valid, stale, foreign, zero and invented
-   handles, whose objects are created and closed in any order, on one or two threads. Nothing may crash, hang or leak;
-   every call that fails gives a reason; and after gpuexec_shutdown every driver object has been released.
+/* handles.c - misuse of handles: an input is a list of gpuexec.h calls with valid, stale, foreign,
+   zero and invented handles, whose objects are created and closed in any order, on one or two
+   threads. Nothing may crash, hang or leak; every call that fails gives a reason; and after
+   gpuexec_shutdown every driver object has been released.
 
-   This excludes what the manual forbids: no thread closes an object while the other one is in a call (`ends` run
-   alone), linkers, parameter blocks and prepared launches belong to one thread at a time, and host memory stays valid
-   while a copy uses it. */
+   This excludes what the manual forbids: no thread closes an object while the other one is in a
+   call (`ends` run alone), linkers, parameter blocks and prepared launches belong to one thread at
+   a time, and host memory stays valid while a copy uses it. */
 #define GPUEXEC_IMPLEMENTATION
 #define GPUEXEC_STATIC
 #include "../../../gpuexec.h"
@@ -14,28 +15,32 @@
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
 enum { KEPT = 8, HOST = 1 << 16, USES = 133, ENDS = 67 };
 
-static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
-                                                            the same for the arrays below */
-static uint64_t   natives[KINDS][KEPT], addresses[KEPT], pinned[KEPT];
-static unsigned   next[KINDS], next_native[KINDS], next_address, next_pinned;
-static char       host[HOST];
-static long       blocks;                                /* of memory that the library holds */
+/* handles, some of them stale; the same for the arrays below */
+static uint64_t pool[KINDS][KEPT];
+static uint64_t natives[KINDS][KEPT], addresses[KEPT], pinned[KEPT];
+static unsigned next[KINDS], next_native[KINDS], next_address, next_pinned;
+static char host[HOST];
+static long blocks; /* of memory that the library holds */
 static pthread_rwlock_t turn = PTHREAD_RWLOCK_INITIALIZER;
 
 static const char text[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n"
-    ".visible .global .align 4 .b8 g[64];\n.extern .shared .align 4 .b8 dyn[];\n"
-    ".visible .entry nothing() { ret; }\n"
-    ".visible .entry add(.param .u64 p, .param .u32 by, .param .u32 n) {\n"
-    "    .reg .pred %q; .reg .u32 %r<6>; .reg .u64 %d<3>; ld.param.u64 %d1, [p]; ld.param.u32 %r1, [by];\n"
-    "    ld.param.u32 %r2, [n]; mov.u32 %r3, %tid.x; setp.ge.u32 %q, %r3, %r2; @%q bra E;\n"
-    "    mul.wide.u32 %d2, %r3, 4; add.u64 %d1, %d1, %d2; red.global.add.u32 [%d1], %r1;\nE:  ret;\n}\n"
-    ".visible .entry fault() { .reg .u64 %d; mov.u64 %d, 16; st.global.u32 [%d], 1; ret; }\n";
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .global .align 4 .b8 g[64];\n.extern .shared .align 4 .b8 dyn[];\n"
+        ".visible .entry nothing() { ret; }\n"
+        ".visible .entry add(.param .u64 p, .param .u32 by, .param .u32 n) {\n"
+        "    .reg .pred %q; .reg .u32 %r<6>; .reg .u64 %d<3>; ld.param.u64 %d1, [p]; ld.param.u32 "
+        "%r1, [by];\n"
+        "    ld.param.u32 %r2, [n]; mov.u32 %r3, %tid.x; setp.ge.u32 %q, %r3, %r2; @%q bra E;\n"
+        "    mul.wide.u32 %d2, %r3, 4; add.u64 %d1, %d1, %d2; red.global.add.u32 [%d1], %r1;\nE:  "
+        "ret;\n}\n"
+        ".visible .entry fault() { .reg .u64 %d; mov.u64 %d, 16; st.global.u32 [%d], 1; ret; }\n";
 static const char other[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n.extern .global .align 4 .b8 g[64];\n.extern .func missing;\n"
-    ".visible .entry user() { .reg .u32 %r; ld.global.u32 %r, [g]; ret; }\n";
+        ".version 7.0\n.target sm_70\n.address_size 64\n.extern .global .align 4 .b8 "
+        "g[64];\n.extern .func missing;\n"
+        ".visible .entry user() { .reg .u32 %r; ld.global.u32 %r, [g]; ret; }\n";
 
-static const char lto[] = "\xED\x43\x4E\x7F.visible .entry linked() { ret; }\n";      /* of play_nvjitlink.c */
+/* of play_nvjitlink.c */
+static const char lto[] = "\xED\x43\x4E\x7F.visible .entry linked() { ret; }\n";
 
 static void *counting(void *user, void *p, size_t bytes) {
     (void)user;
@@ -53,7 +58,9 @@ static int calls;
 
 /* ---- arguments ---- */
 
-static uint64_t get(uint64_t *from, unsigned k) { return __atomic_load_n(&from[k % KEPT], __ATOMIC_RELAXED); }
+static uint64_t get(uint64_t *from, unsigned k) {
+    return __atomic_load_n(&from[k % KEPT], __ATOMIC_RELAXED);
+}
 
 static void put(uint64_t *to, unsigned *at, uint64_t x) {
     __atomic_store_n(&to[__atomic_fetch_add(at, 1, __ATOMIC_RELAXED) % KEPT], x, __ATOMIC_RELAXED);
@@ -63,8 +70,8 @@ static uint64_t any(struct fuzz_source *s, unsigned kind) {
     const unsigned how = fuzz_byte(s), k = how / 16;
     switch (how % 16) {
     case 0: return 0;
-    case 1: return get(pool[1 + k % (KINDS - 1)], k);                                /* of any kind */
-    case 2: return get(pool[kind], k) ^ 1ull << fuzz_byte(s) % 64;                   /* one bit is wrong */
+    case 1: return get(pool[1 + k % (KINDS - 1)], k);              /* of any kind */
+    case 2: return get(pool[kind], k) ^ 1ull << fuzz_byte(s) % 64; /* one bit is wrong */
     case 3: return fuzz_number(s);
     default: return get(pool[kind], k);
     }
@@ -76,29 +83,36 @@ static uint64_t any(struct fuzz_source *s, unsigned kind) {
         return h; \
     }
 /* clang-format off */
-ANY(context, CONTEXT) ANY(module, MODULE) ANY(kernel, KERNEL) ANY(stream, STREAM) ANY(event, EVENT) ANY(linker, LINKER)
+ANY(context, CONTEXT) ANY(module, MODULE) ANY(kernel, KERNEL) ANY(stream, STREAM)
+ANY(event, EVENT) ANY(linker, LINKER)
 ANY(params, PARAMS)
-ANY(prepared, PREPARED) ANY(barrier, BARRIER) ANY(graph, GRAPH) ANY(batch, BATCH) ANY(pool, POOL) ANY(ipc, IPC)
+ANY(prepared, PREPARED) ANY(barrier, BARRIER) ANY(graph, GRAPH) ANY(batch, BATCH) ANY(pool, POOL)
+ANY(ipc, IPC)
 ANY(library, LIBRARY)
-/* clang-format on */
+        /* clang-format on */
 
-static void *native_of(struct fuzz_source *s, unsigned kind) {
+        static void *native_of(struct fuzz_source *s, unsigned kind) {
     const unsigned how = fuzz_byte(s);
-    const uint64_t x = how % 8 == 0 ? 0 : how % 8 == 1 ? fuzz_number(s) : how % 8 == 2
-        ? get(natives[1 + how / 8 % (KINDS - 1)], how) : get(natives[kind], how / 8);
+    const uint64_t x = how % 8 == 0 ? 0
+            : how % 8 == 1          ? fuzz_number(s)
+            : how % 8 == 2          ? get(natives[1 + how / 8 % (KINDS - 1)], how)
+                                    : get(natives[kind], how / 8);
     return (void *)(uintptr_t)x;
 }
 static gpuexec_ptr address_of(struct fuzz_source *s) {
     const unsigned how = fuzz_byte(s);
-    return how % 8 == 0 ? fuzz_number(s) & 0xFFFFFFF : how % 8 == 1 ? get(addresses, how / 8) + fuzz_number(s) % 4096
-        : how % 32 == 2 ? get(pinned, how / 32) : get(addresses, how / 8);
+    return how % 8 == 0     ? fuzz_number(s) & 0xFFFFFFF
+            : how % 8 == 1  ? get(addresses, how / 8) + fuzz_number(s) % 4096
+            : how % 32 == 2 ? get(pinned, how / 32)
+                            : get(addresses, how / 8);
 }
-static void *memory_of(struct fuzz_source *s, size_t *bytes) {                       /* host memory, *bytes of it */
+static void *memory_of(struct fuzz_source *s, size_t *bytes) { /* host memory, *bytes of it */
     const size_t from = fuzz_number(s) % HOST;
     const uint64_t p = get(pinned, (unsigned)from);
     gpuexec_pointer_info info;
     *bytes = fuzz_number(s) % (HOST - from + 1);
-    if (p && from % 4 == 0 && gpuexec_pointer_get_info(p, &info) == GPUEXEC_OK && info.kind == GPUEXEC_MEMORY_PINNED) {
+    if (p && from % 4 == 0 && gpuexec_pointer_get_info(p, &info) == GPUEXEC_OK &&
+            info.kind == GPUEXEC_MEMORY_PINNED) {
         if (*bytes > info.bytes) *bytes = info.bytes;
         return (void *)(uintptr_t)p;
     }
@@ -112,10 +126,16 @@ static gpuexec_dims dims_of(struct fuzz_source *s) {
         d.block_y = fuzz_byte(s);
         d.shared_bytes = (unsigned)fuzz_number(s);
     }
-    if ((uint64_t)d.grid_x * (d.grid_y ? d.grid_y : 1) > 64) d.block_x = 0;          /* would run too long: refused */
+    /* would run too long: refused */
+    if ((uint64_t)d.grid_x * (d.grid_y ? d.grid_y : 1) > 64) d.block_x = 0;
     return d;
 }
-struct arguments { gpuexec_ptr p; uint32_t by, n; const void *at[4]; unsigned short sizes[4]; };
+struct arguments {
+    gpuexec_ptr p;
+    uint32_t by, n;
+    const void *at[4];
+    unsigned short sizes[4];
+};
 static gpuexec_args args_of(struct fuzz_source *s, struct arguments *a) {
     const unsigned how = fuzz_byte(s);
     gpuexec_args args = { a->at, a->sizes, 3, 0, { 0 } };
@@ -139,19 +159,22 @@ static gpuexec_args args_of(struct fuzz_source *s, struct arguments *a) {
 
 /* Clears the error, so that later checks see the one of this call. */
 static void before(void) {
-    if (gxi_thread.record && gxi_thread.epoch == gxi.start.epoch) gxi_thread.record->last.e.result = GPUEXEC_OK;
+    if (gxi_thread.record && gxi_thread.epoch == gxi.start.epoch)
+        gxi_thread.record->last.e.result = GPUEXEC_OK;
 }
 
 static void said(gpuexec_result r, const char *call) {
     if (getenv("FUZZ_VERBOSE"))
-        fprintf(stderr, "%s: %s\n", call, r == GPUEXEC_OK || r == GPUEXEC_NOT_READY ? "-" : gpuexec_error_text());
+        fprintf(stderr, "%s: %s\n", call,
+                r == GPUEXEC_OK || r == GPUEXEC_NOT_READY ? "-" : gpuexec_error_text());
     if (r == GPUEXEC_OK || r == GPUEXEC_NOT_READY) return;
     const gpuexec_error *e = gpuexec_error_detail();
-    FUZZ_CHECK(strcmp(gpuexec_result_name(r), "unknown gpuexec_result") != 0, "%s returns %d", call, (int)r);
-    FUZZ_CHECK(e->result == r && e->message && *e->message && e->function && *e->function && *gpuexec_error_text(),
-               "%s fails with %s but reports %s: \"%s\"",
-        call, gpuexec_result_name(r),
-               gpuexec_result_name(e->result), gpuexec_error_text());
+    FUZZ_CHECK(strcmp(gpuexec_result_name(r), "unknown gpuexec_result") != 0, "%s returns %d", call,
+            (int)r);
+    FUZZ_CHECK(e->result == r && e->message && *e->message && e->function && *e->function &&
+                    *gpuexec_error_text(),
+            "%s fails with %s but reports %s: \"%s\"", call, gpuexec_result_name(r),
+            gpuexec_result_name(e->result), gpuexec_error_text());
 }
 static void made(uint64_t id, unsigned kind, const char *call) {
     if (getenv("FUZZ_VERBOSE")) fprintf(stderr, "%s: 0x%llx\n", call, (unsigned long long)id);
@@ -166,15 +189,18 @@ static void made(uint64_t id, unsigned kind, const char *call) {
         const void *native = (call); \
         if (native) put(natives[kind], &next_native[kind], (uint64_t)(uintptr_t)native); \
     } while (0)
-#define ADDRESS(call) do {                                                     \
-        const gpuexec_ptr address = (before(), (call));                        \
-        if (address) put(addresses, &next_address, address);                   \
-        else said(gpuexec_error_detail()->result, #call);                      \
+#define ADDRESS(call) \
+    do { \
+        const gpuexec_ptr address = (before(), (call)); \
+        if (address) put(addresses, &next_address, address); \
+        else said(gpuexec_error_detail()->result, #call); \
     } while (0)
-#define FAILS(failed, call) do { \
+#define FAILS(failed, call) \
+    do { \
         before(); \
-        if ((call) failed) \
-            FUZZ_CHECK(gpuexec_error_detail()->result && *gpuexec_error_text(), "%s fails without a reason", #call); \
+        if ((call)failed) \
+            FUZZ_CHECK(gpuexec_error_detail()->result &&*gpuexec_error_text(), \
+                    "%s fails without a reason", #call); \
     } while (0)
 #define C context_of(s)
 #define M module_of(s)
@@ -202,7 +228,8 @@ static void foreign(struct fuzz_source *s) {
 static struct CUctx_st *context_native(struct fuzz_source *s) {
     return (struct CUctx_st *)native_of(s, fuzz_byte(s) % 2 ? 0 : CONTEXT);
 }
-/* Any copy or fill. What is in host memory stays within `host`: 40 slices of 40 rows of 40 bytes. */
+/* Any copy or fill. What is in host memory stays within `host`: 40 slices of 40 rows of 40
+   bytes. */
 static const gpuexec_copy_desc *copy_of(struct fuzz_source *s, gpuexec_copy_desc *copy) {
     int i;
     memset(copy, 0, sizeof *copy);
@@ -237,7 +264,8 @@ static const gpuexec_copy_desc *copy_of(struct fuzz_source *s, gpuexec_copy_desc
 
 /* Calls that may run concurrently with others. */
 static void use(struct fuzz_source *s) {
-    static const char *const names[] = { "nothing", "add", "fault", "user", "", "g", "no such thing" };
+    static const char *const names[] = { "nothing", "add", "fault", "user", "", "g",
+        "no such thing" };
     gpuexec_device_info device;
     gpuexec_device_link link;
     gpuexec_kernel_info kernel;
@@ -274,242 +302,489 @@ static void use(struct fuzz_source *s) {
     enum { FIRST = __COUNTER__ };
 #define CALL case __COUNTER__ - FIRST - 1
     switch (fuzz_byte(s) % USES) {
-    CALL: MAKE(CONTEXT, gpuexec_context_open(N(3), NULL)); break;
-    CALL: MAKE(CONTEXT, gpuexec_context_create(N(2), NULL)); break;
-    CALL: MAKE(CONTEXT, gpuexec_context_from_native(context_native(s))); break;
-    CALL: MAKE(CONTEXT, gpuexec_context_attach(context_native(s))); break;
-    CALL: NATIVE(CONTEXT, gpuexec_context_native(C)); break;
-    CALL: FAILS(< 0, gpuexec_context_device(C)); break;
-    CALL: RESULT(gpuexec_context_get_memory(C, &n, &m)); break;
-    CALL: RESULT(gpuexec_context_set_limit(C, (gpuexec_limit)N(9), fuzz_number(s) % (1 << 20))); break;
-    CALL: RESULT(gpuexec_context_get_limit(C, (gpuexec_limit)N(9), &n)); break;
-    CALL: RESULT(gpuexec_context_get_priorities(C, &x, &y)); break;
-    CALL: RESULT(gpuexec_context_sync(C)); break;
-    CALL: RESULT(gpuexec_context_retain(C)); break;
-    CALL: FAILS(== 0, gpuexec_context_users(C)); break;
-    CALL: RESULT(gpuexec_context_push(C)); break;
-    CALL: RESULT(gpuexec_context_pop(C)); break;
-    CALL: scope = gpuexec_context_scope_begin_at(GPUEXEC_HERE, C);
-          if (scope.entered) (void)gpuexec_context_stack_text(line, sizeof line);
-          gpuexec_context_scope_end(&scope);
-          break;
-    CALL: FUZZ_CHECK(gpuexec_context_stack_text(line, 64) == 0 || strlen(line) < 64, "the stack's text is too long");
-          break;
-    CALL: (void)gpuexec_context_is_current(C); break;
-    CALL: MAKE(MODULE, gpuexec_module_load(C, text, 0, NULL)); break;
-    CALL: module_desc.max_registers = N(70000);
-          module_desc.verbose = N(3);
-          module_desc.target = N(100);
-          MAKE(MODULE, gpuexec_module_load(C, text, sizeof text, &module_desc));
-          break;
-    CALL: MAKE(MODULE, gpuexec_module_load(C, text, 40 + (size_t)N(400), NULL)); break;
-    CALL: MAKE(MODULE, gpuexec_module_load_file(C, "/no/such.ptx", NULL)); break;
-    CALL: images[0].data = text;
-          images[1].data = text;
-          images[1].bytes = (size_t)N(400);
-          MAKE(MODULE, gpuexec_module_load_best(C, images, (size_t)N(4), NULL));
-          break;
-    CALL: MAKE(MODULE, gpuexec_module_compile(C, N(8) ? text : "no text", NULL, NULL)); break;
-    CALL: MAKE(MODULE, gpuexec_module_from_native(C, (struct CUmod_st *)native_of(s, MODULE))); break;
-    CALL: NATIVE(MODULE, gpuexec_module_native(M)); break;
-    CALL: FUZZ_CHECK(gpuexec_module_log(M) != NULL, "a log");
-          (void)gpuexec_module_jit_ms(M);
-          (void)gpuexec_module_is_cached(M);
-          (void)gpuexec_module_threads_per_block(M);
-          break;
-    CALL: (void)gpuexec_module_kernel_count(M); (void)gpuexec_module_kernel_name(M, N(5) - 1); break;
-    CALL: MAKE(LIBRARY, gpuexec_library_load(text, (size_t)N(2) * (size_t)N(sizeof text), NULL)); break;
-    CALL: CALL: MAKE(MODULE, gpuexec_library_module(library_of(s), C)); break;
-    CALL: NATIVE(LIBRARY, gpuexec_library_native(library_of(s)));
-          MAKE(LIBRARY, gpuexec_library_from_native((struct CUlib_st *)native_of(s, LIBRARY)));
-          break;
-    CALL: RESULT(gpuexec_library_get_info(library_of(s), &library));
-          (void)gpuexec_library_kernel_name(library_of(s), N(5) - 1);
-          RESULT(gpuexec_kernel_load(K));
-          FAILS(< 0, gpuexec_kernel_is_loaded(K));
-          break;
-    CALL: ADDRESS(gpuexec_module_global_address(M, names[N(7)], &n)); break;
-    CALL: RESULT(gpuexec_module_write_global(M, names[N(7)], host, (size_t)N(80))); break;
-    CALL: RESULT(gpuexec_module_read_global(M, names[N(7)], host, (size_t)N(80))); break;
-    CALL: CALL: CALL: MAKE(KERNEL, gpuexec_kernel_get(M, names[N(7)])); break;
-    CALL: MAKE(KERNEL, gpuexec_kernel_from_native(C, (struct CUfunc_st *)native_of(s, KERNEL))); break;
-    CALL: NATIVE(KERNEL, gpuexec_kernel_native(K)); break;
-    CALL: RESULT(gpuexec_kernel_get_info(K, &kernel)); break;
-    CALL: RESULT(gpuexec_kernel_set_carveout(K, N(110) - 4));
-          RESULT(gpuexec_kernel_set_cache(K, (gpuexec_cache)N(5)));
-          break;
-    CALL: (void)gpuexec_kernel_parameter_size(K, N(5) - 1);
-          (void)gpuexec_kernel_parameter_offset(K, N(5) - 1);
-          (void)gpuexec_kernel_parameter_type(K, N(5) - 1);
-          break;
-    CALL: FAILS(< 0, gpuexec_kernel_occupancy(K, (unsigned)fuzz_number(s), fuzz_number(s))); break;
-    CALL: FAILS(< 0, gpuexec_kernel_best_block(K, fuzz_number(s), &x)); break;
-    CALL: FAILS(< 0, gpuexec_kernel_cooperative_blocks(K, (unsigned)fuzz_number(s), fuzz_number(s))); break;
-    CALL: CALL: ADDRESS(gpuexec_alloc(C, fuzz_number(s) % (1 << 20))); break;
-    CALL: ADDRESS(gpuexec_alloc(C, fuzz_number(s))); break;
-    CALL: CALL: ADDRESS(gpuexec_alloc_on(fuzz_byte(s) % 4 ? S : GPUEXEC_CURRENT, fuzz_number(s) % (1 << 20))); break;
-    CALL: pooled.use_default = N(8) == 1;
-          pooled.release = N(4) == 1;
-          pooled.release_threshold = N(8) == 1 ? fuzz_number(s) : 0;
-          pooled.max_bytes = N(8) == 1 ? fuzz_number(s) : 0;
-          pooled.exportable = N(8) == 1;
-          MAKE(POOL, gpuexec_pool_create(C, N(4) ? &pooled : NULL));
-          break;
-    CALL: MAKE(POOL, N(4) ? gpuexec_context_pool(C) : gpuexec_pool_from_native(C, gpuexec_pool_native(P))); break;
-    CALL: CALL: ADDRESS(gpuexec_pool_alloc(P, S, fuzz_number(s) % (1 << 20))); break;
-    CALL: RESULT(gpuexec_pool_trim(P, fuzz_number(s))); break;
-    CALL: RESULT(gpuexec_pool_set_threshold(P, fuzz_number(s))); RESULT(gpuexec_pool_reset_high(P)); break;
-    CALL: RESULT(gpuexec_pool_get_info(P, &numbers)); (void)gpuexec_pool_native(P); break;
-    CALL: RESULT(N(2) ? gpuexec_pool_peer_enable(P, C) : gpuexec_pool_peer_disable(P, C));
-          RESULT(gpuexec_pool_peer_query(P, C, N(9) ? &x : NULL));
-          break;
-    CALL: managed.concurrent = N(2);
-          managed.attach_host = N(8) == 1;
-          ADDRESS(gpuexec_alloc_managed(C, fuzz_number(s) % (1 << 20), &managed));
-          break;
-    CALL: (void)gpuexec_managed_host(address_of(s)); break;
-    CALL: RESULT(gpuexec_managed_prefetch(S, address_of(s), fuzz_number(s), N(24) - 20)); break;
-    CALL: RESULT(gpuexec_managed_advise(address_of(s), fuzz_number(s), (gpuexec_advice)N(8), N(24) - 20)); break;
-    CALL: RESULT(gpuexec_managed_attach(S, address_of(s), (gpuexec_attachment)N(6)));
-          RESULT(gpuexec_managed_get_info(address_of(s), fuzz_number(s), &placed));
-          break;
-    CALL: n = fuzz_number(s) % 5000;
-          m = fuzz_number(s) % 5000;
-          ADDRESS(gpuexec_alloc_pitched(C, n, m, fuzz_byte(s) % 17, &n));
-          break;
-    CALL: memory = gpuexec_alloc_pinned(C, fuzz_number(s) % 100000);
-          if (memory) put(pinned, &next_pinned, (uint64_t)(uintptr_t)memory);
-          break;
-    CALL: n = fuzz_number(s) % HOST; RESULT(gpuexec_register(C, host + n, fuzz_number(s) % (HOST - n))); break;
-    CALL: RESULT(gpuexec_peer_enable(C, C)); break;
-    CALL: RESULT(gpuexec_peer_disable(C, C)); break;
-    CALL: memory = memory_of(s, &n); (void)gpuexec_pinned_address(memory); break;
-    CALL: memory = memory_of(s, &n); RESULT(gpuexec_copy_in(S, address_of(s), memory, n)); break;
-    CALL: memory = memory_of(s, &n); RESULT(gpuexec_copy_out(S, memory, address_of(s), n)); break;
-    CALL: n = fuzz_number(s); RESULT(gpuexec_copy(S, address_of(s), address_of(s), n)); break;
-    CALL: n = fuzz_number(s); RESULT(gpuexec_copy_peer(S, address_of(s), C, address_of(s), C, n)); break;
-    CALL: RESULT(gpuexec_fill(S, address_of(s), fuzz_byte(s), (unsigned)N(6), fuzz_number(s))); break;
-    CALL: memory = memory_of(s, &n); RESULT(gpuexec_copy_in_now(C, address_of(s), memory, n)); break;
-    CALL: memory = memory_of(s, &n); RESULT(gpuexec_copy_out_now(C, memory, address_of(s), n)); break;
-    CALL: n = fuzz_number(s); RESULT(gpuexec_copy_now(C, address_of(s), address_of(s), n)); break;
-    CALL: RESULT(gpuexec_fill_now(C, address_of(s), fuzz_byte(s), (unsigned)N(6), fuzz_number(s))); break;
-    CALL: n = fuzz_number(s); RESULT(gpuexec_copy_peer_now(C, address_of(s), C, address_of(s), C, n)); break;
-    CALL: CALL: CALL: RESULT(gpuexec_copy_with(N(4) ? S : gpuexec_stream_legacy(C), copy_of(s, &shape))); break;
-    CALL: memset(parts, 0, sizeof parts);
-          for (x = 0; x < 5; x++) {
-              memory = memory_of(s, &n);
-              parts[x].bytes = n;
-              if (N(3) == 1) parts[x].to_host = memory;
-              else parts[x].to = address_of(s);
-              if (N(3) == 1) parts[x].from_host = memory;
-              else parts[x].from = address_of(s);
-          }
-          n = (size_t)N(6);
-          RESULT(N(2) ? gpuexec_copy_many(S, parts, n) : gpuexec_copy_many(GPUEXEC_CURRENT, parts, n));
-          break;
-    CALL: memory = gpuexec_alloc_write_combined(C, fuzz_number(s) % 100000);
-          if (memory) put(pinned, &next_pinned, (uint64_t)(uintptr_t)memory);
-          break;
-    CALL: RESULT(gpuexec_pointer_get_info(fuzz_byte(s) % 2 ? address_of(s) : (gpuexec_ptr)(uintptr_t)memory_of(s, &n),
-                                          &pointer));
-          break;
-    CALL: RESULT(gpuexec_copy_explain(S, address_of(s), fuzz_byte(s) % 2 ? address_of(s)
-                                      : (gpuexec_ptr)(uintptr_t)memory_of(s, &n), fuzz_number(s), &copy));
-          break;
-    CALL: stream_desc.non_blocking = N(3);
-          stream_desc.priority = N(16) - 10;
-          MAKE(STREAM, gpuexec_stream_create(C, &stream_desc));
-          break;
-    CALL: CALL: MAKE(STREAM, gpuexec_stream_create(C, NULL)); break;
-    CALL: MAKE(STREAM, gpuexec_stream_legacy(C)); break;
-    CALL: MAKE(STREAM, gpuexec_stream_per_thread(C)); break;
-    CALL: MAKE(STREAM, gpuexec_stream_from_native(C, (struct CUstream_st *)native_of(s, STREAM))); break;
-    CALL: NATIVE(STREAM, gpuexec_stream_native(S)); break;
-    CALL: CALL: RESULT(gpuexec_stream_sync(S)); break;
-    CALL: RESULT(gpuexec_stream_query(S)); break;
-    CALL: RESULT(gpuexec_stream_wait_event(S, E)); break;
-    CALL: RESULT(gpuexec_stream_wait_stream(S, S)); break;
-    CALL: RESULT(gpuexec_stream_host_function(S, called, &calls)); break;
-    CALL: RESULT(gpuexec_stream_get_info(S, &stream)); break;
-    CALL: RESULT(fuzz_byte(s) % 2 ? gpuexec_stream_write_value32(S, address_of(s), (unsigned)N(4))
-                                  : gpuexec_stream_write_value64(S, address_of(s), (unsigned)N(4)));
-          break;
-    CALL: event_desc.no_timing = N(2);
-          event_desc.blocking_sync = N(3);
-          MAKE(EVENT, gpuexec_event_create(C, &event_desc));
-          break;
-    CALL: MAKE(EVENT, gpuexec_event_from_native(C, (struct CUevent_st *)native_of(s, EVENT))); break;
-    CALL: NATIVE(EVENT, gpuexec_event_native(E)); break;
-    CALL: RESULT(gpuexec_event_record(E, S)); break;
-    CALL: MAKE(EVENT, gpuexec_stream_record(S, NULL)); break;
-    CALL: RESULT(gpuexec_event_sync(E)); break;
-    CALL: RESULT(gpuexec_event_query(E)); break;
-    CALL: FAILS(< 0, gpuexec_event_elapsed_ms(E, E)); break;
-    CALL: CALL: CALL: dims = dims_of(s); RESULT(gpuexec_launch(K, S, dims, args_of(s, &a))); break;
-    CALL: dims = dims_of(s); RESULT(gpuexec_launch_cooperative(K, S, dims, args_of(s, &a))); break;
-    CALL: launch.cluster_x = fuzz_byte(s) % 4;
-          launch.has_priority = fuzz_byte(s) % 2;
-          launch.priority = N(9) - 6;
-          launch.cooperative = fuzz_byte(s) % 2;
-          launch.programmatic = fuzz_byte(s) % 2;
-          launch.memory_sync_domain = N(3);
-          dims = dims_of(s);
-          RESULT(gpuexec_launch_with(K, S, dims, &launch, args_of(s, &a)));
-          break;
-    CALL: contexts[0] = C;
-          contexts[1] = C;
-          contexts[2] = C;
-          barrier_desc.host_memory = fuzz_byte(s) % 2;
-          barrier_desc.timeout_seconds = 0.2;
-          MAKE(BARRIER, gpuexec_barrier_create(contexts, fuzz_byte(s) % 4, &barrier_desc));
-          break;
-    CALL: ADDRESS(gpuexec_barrier_address(barrier_of(s), fuzz_byte(s) % 4));
-          (void)gpuexec_barrier_is_direct(barrier_of(s));
-          break;
-    CALL: RESULT(gpuexec_barrier_check(barrier_of(s))); RESULT(gpuexec_barrier_abort(barrier_of(s))); break;
-    CALL: n = fuzz_byte(s) % 4;
-          dims = dims_of(s);
-          multi.way = (gpuexec_multi_way)(fuzz_byte(s) % 4);
-          multi.no_pre_sync = fuzz_byte(s) % 2;
-          multi.no_post_sync = fuzz_byte(s) % 2;
-          if (fuzz_byte(s) % 2) multi.barrier = barrier_of(s);
-          for (m = 0; m < n && m < 3; m++) {
-              launches[m].kernel = K;
-              launches[m].stream = S;
-              launches[m].dims = dims;
-              launches[m].args = args_of(s, &more[m]);
-          }
-          RESULT(gpuexec_launch_multi_device(launches, (unsigned)n, &multi));
-          break;
-    CALL: capture_desc.mode = (gpuexec_capture_mode)N(4);
-          RESULT(gpuexec_capture_begin(S, fuzz_byte(s) % 2 ? &capture_desc : NULL));
-          break;
-    CALL: CALL: MAKE(GRAPH, gpuexec_capture_end(S)); break;
-    CALL: (void)gpuexec_stream_is_capturing(S); break;
-    CALL: CALL: RESULT(gpuexec_graph_launch(G, S)); break;
-    CALL: RESULT(gpuexec_graph_prepare(G, S)); RESULT(gpuexec_graph_get_info(G, &graph)); break;
-    CALL: FAILS(== 0, gpuexec_graph_text(G, line, fuzz_byte(s)));
-          FAILS(== 0, gpuexec_graph_dot(G, line, fuzz_byte(s)));
-          break;
-    CALL: RESULT(gpuexec_device_get_info(N(4) - 1, &device));
-          RESULT(gpuexec_device_get_attribute(N(4) - 1, N(200), &x));
-          (void)gpuexec_device_can_access_peer(N(4) - 1, N(4) - 1);
-          RESULT(gpuexec_device_get_link(N(4) - 1, N(4) - 1, &link));
-          FAILS(== 0, gpuexec_topology_text(line, fuzz_byte(s)));
-          break;
-    CALL: RESULT(gpuexec_take_error()); break;
-    CALL: RESULT(gpuexec_setup(NULL)); break;
-    CALL: event_desc.interprocess = 1;
-          MAKE(EVENT, gpuexec_event_create(C, &event_desc));
-          RESULT(gpuexec_ipc_export(address_of(s), &object));
-          RESULT(gpuexec_ipc_export_event(E, &object));
-          break;
-    CALL: if (gpuexec_ipc_export(address_of(s), &object) == GPUEXEC_OK)          /* changed, or this process's */
-              object.bytes[fuzz_byte(s) % sizeof object.bytes] ^= (unsigned char)fuzz_byte(s);
-          FUZZ_CHECK(gpuexec_ipc_import(C, &object) == 0, "an import");
-          FUZZ_CHECK(!gpuexec_ok(gpuexec_ipc_import_event(C, &object)), "an import");
-          RESULT(gpuexec_ipc_get_info(&object, &exported));
-          break;
+    CALL:
+        MAKE(CONTEXT, gpuexec_context_open(N(3), NULL));
+        break;
+    CALL:
+        MAKE(CONTEXT, gpuexec_context_create(N(2), NULL));
+        break;
+    CALL:
+        MAKE(CONTEXT, gpuexec_context_from_native(context_native(s)));
+        break;
+    CALL:
+        MAKE(CONTEXT, gpuexec_context_attach(context_native(s)));
+        break;
+    CALL:
+        NATIVE(CONTEXT, gpuexec_context_native(C));
+        break;
+    CALL:
+        FAILS(< 0, gpuexec_context_device(C));
+        break;
+    CALL:
+        RESULT(gpuexec_context_get_memory(C, &n, &m));
+        break;
+    CALL:
+        RESULT(gpuexec_context_set_limit(C, (gpuexec_limit)N(9), fuzz_number(s) % (1 << 20)));
+        break;
+    CALL:
+        RESULT(gpuexec_context_get_limit(C, (gpuexec_limit)N(9), &n));
+        break;
+    CALL:
+        RESULT(gpuexec_context_get_priorities(C, &x, &y));
+        break;
+    CALL:
+        RESULT(gpuexec_context_sync(C));
+        break;
+    CALL:
+        RESULT(gpuexec_context_retain(C));
+        break;
+    CALL:
+        FAILS(== 0, gpuexec_context_users(C));
+        break;
+    CALL:
+        RESULT(gpuexec_context_push(C));
+        break;
+    CALL:
+        RESULT(gpuexec_context_pop(C));
+        break;
+    CALL:
+        scope = gpuexec_context_scope_begin_at(GPUEXEC_HERE, C);
+        if (scope.entered) (void)gpuexec_context_stack_text(line, sizeof line);
+        gpuexec_context_scope_end(&scope);
+        break;
+    CALL:
+        FUZZ_CHECK(gpuexec_context_stack_text(line, 64) == 0 || strlen(line) < 64,
+                "the stack's text is too long");
+        break;
+    CALL:
+        (void)gpuexec_context_is_current(C);
+        break;
+    CALL:
+        MAKE(MODULE, gpuexec_module_load(C, text, 0, NULL));
+        break;
+    CALL:
+        module_desc.max_registers = N(70000);
+        module_desc.verbose = N(3);
+        module_desc.target = N(100);
+        MAKE(MODULE, gpuexec_module_load(C, text, sizeof text, &module_desc));
+        break;
+    CALL:
+        MAKE(MODULE, gpuexec_module_load(C, text, 40 + (size_t)N(400), NULL));
+        break;
+    CALL:
+        MAKE(MODULE, gpuexec_module_load_file(C, "/no/such.ptx", NULL));
+        break;
+    CALL:
+        images[0].data = text;
+        images[1].data = text;
+        images[1].bytes = (size_t)N(400);
+        MAKE(MODULE, gpuexec_module_load_best(C, images, (size_t)N(4), NULL));
+        break;
+    CALL:
+        MAKE(MODULE, gpuexec_module_compile(C, N(8) ? text : "no text", NULL, NULL));
+        break;
+    CALL:
+        MAKE(MODULE, gpuexec_module_from_native(C, (struct CUmod_st *)native_of(s, MODULE)));
+        break;
+    CALL:
+        NATIVE(MODULE, gpuexec_module_native(M));
+        break;
+    CALL:
+        FUZZ_CHECK(gpuexec_module_log(M) != NULL, "a log");
+        (void)gpuexec_module_jit_ms(M);
+        (void)gpuexec_module_is_cached(M);
+        (void)gpuexec_module_threads_per_block(M);
+        break;
+    CALL:
+        (void)gpuexec_module_kernel_count(M);
+        (void)gpuexec_module_kernel_name(M, N(5) - 1);
+        break;
+    CALL:
+        MAKE(LIBRARY, gpuexec_library_load(text, (size_t)N(2) * (size_t)N(sizeof text), NULL));
+        break;
+    CALL:
+    CALL:
+        MAKE(MODULE, gpuexec_library_module(library_of(s), C));
+        break;
+    CALL:
+        NATIVE(LIBRARY, gpuexec_library_native(library_of(s)));
+        MAKE(LIBRARY, gpuexec_library_from_native((struct CUlib_st *)native_of(s, LIBRARY)));
+        break;
+    CALL:
+        RESULT(gpuexec_library_get_info(library_of(s), &library));
+        (void)gpuexec_library_kernel_name(library_of(s), N(5) - 1);
+        RESULT(gpuexec_kernel_load(K));
+        FAILS(< 0, gpuexec_kernel_is_loaded(K));
+        break;
+    CALL:
+        ADDRESS(gpuexec_module_global_address(M, names[N(7)], &n));
+        break;
+    CALL:
+        RESULT(gpuexec_module_write_global(M, names[N(7)], host, (size_t)N(80)));
+        break;
+    CALL:
+        RESULT(gpuexec_module_read_global(M, names[N(7)], host, (size_t)N(80)));
+        break;
+    CALL:
+    CALL:
+    CALL:
+        MAKE(KERNEL, gpuexec_kernel_get(M, names[N(7)]));
+        break;
+    CALL:
+        MAKE(KERNEL, gpuexec_kernel_from_native(C, (struct CUfunc_st *)native_of(s, KERNEL)));
+        break;
+    CALL:
+        NATIVE(KERNEL, gpuexec_kernel_native(K));
+        break;
+    CALL:
+        RESULT(gpuexec_kernel_get_info(K, &kernel));
+        break;
+    CALL:
+        RESULT(gpuexec_kernel_set_carveout(K, N(110) - 4));
+        RESULT(gpuexec_kernel_set_cache(K, (gpuexec_cache)N(5)));
+        break;
+    CALL:
+        (void)gpuexec_kernel_parameter_size(K, N(5) - 1);
+        (void)gpuexec_kernel_parameter_offset(K, N(5) - 1);
+        (void)gpuexec_kernel_parameter_type(K, N(5) - 1);
+        break;
+    CALL:
+        FAILS(< 0, gpuexec_kernel_occupancy(K, (unsigned)fuzz_number(s), fuzz_number(s)));
+        break;
+    CALL:
+        FAILS(< 0, gpuexec_kernel_best_block(K, fuzz_number(s), &x));
+        break;
+    CALL:
+        FAILS(< 0, gpuexec_kernel_cooperative_blocks(K, (unsigned)fuzz_number(s), fuzz_number(s)));
+        break;
+    CALL:
+    CALL:
+        ADDRESS(gpuexec_alloc(C, fuzz_number(s) % (1 << 20)));
+        break;
+    CALL:
+        ADDRESS(gpuexec_alloc(C, fuzz_number(s)));
+        break;
+    CALL:
+    CALL:
+        ADDRESS(gpuexec_alloc_on(
+                fuzz_byte(s) % 4 ? S : GPUEXEC_CURRENT, fuzz_number(s) % (1 << 20)));
+        break;
+    CALL:
+        pooled.use_default = N(8) == 1;
+        pooled.release = N(4) == 1;
+        pooled.release_threshold = N(8) == 1 ? fuzz_number(s) : 0;
+        pooled.max_bytes = N(8) == 1 ? fuzz_number(s) : 0;
+        pooled.exportable = N(8) == 1;
+        MAKE(POOL, gpuexec_pool_create(C, N(4) ? &pooled : NULL));
+        break;
+    CALL:
+        MAKE(POOL,
+                N(4) ? gpuexec_context_pool(C)
+                     : gpuexec_pool_from_native(C, gpuexec_pool_native(P)));
+        break;
+    CALL:
+    CALL:
+        ADDRESS(gpuexec_pool_alloc(P, S, fuzz_number(s) % (1 << 20)));
+        break;
+    CALL:
+        RESULT(gpuexec_pool_trim(P, fuzz_number(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_pool_set_threshold(P, fuzz_number(s)));
+        RESULT(gpuexec_pool_reset_high(P));
+        break;
+    CALL:
+        RESULT(gpuexec_pool_get_info(P, &numbers));
+        (void)gpuexec_pool_native(P);
+        break;
+    CALL:
+        RESULT(N(2) ? gpuexec_pool_peer_enable(P, C) : gpuexec_pool_peer_disable(P, C));
+        RESULT(gpuexec_pool_peer_query(P, C, N(9) ? &x : NULL));
+        break;
+    CALL:
+        managed.concurrent = N(2);
+        managed.attach_host = N(8) == 1;
+        ADDRESS(gpuexec_alloc_managed(C, fuzz_number(s) % (1 << 20), &managed));
+        break;
+    CALL:
+        (void)gpuexec_managed_host(address_of(s));
+        break;
+    CALL:
+        RESULT(gpuexec_managed_prefetch(S, address_of(s), fuzz_number(s), N(24) - 20));
+        break;
+    CALL:
+        RESULT(gpuexec_managed_advise(
+                address_of(s), fuzz_number(s), (gpuexec_advice)N(8), N(24) - 20));
+        break;
+    CALL:
+        RESULT(gpuexec_managed_attach(S, address_of(s), (gpuexec_attachment)N(6)));
+        RESULT(gpuexec_managed_get_info(address_of(s), fuzz_number(s), &placed));
+        break;
+    CALL:
+        n = fuzz_number(s) % 5000;
+        m = fuzz_number(s) % 5000;
+        ADDRESS(gpuexec_alloc_pitched(C, n, m, fuzz_byte(s) % 17, &n));
+        break;
+    CALL:
+        memory = gpuexec_alloc_pinned(C, fuzz_number(s) % 100000);
+        if (memory) put(pinned, &next_pinned, (uint64_t)(uintptr_t)memory);
+        break;
+    CALL:
+        n = fuzz_number(s) % HOST;
+        RESULT(gpuexec_register(C, host + n, fuzz_number(s) % (HOST - n)));
+        break;
+    CALL:
+        RESULT(gpuexec_peer_enable(C, C));
+        break;
+    CALL:
+        RESULT(gpuexec_peer_disable(C, C));
+        break;
+    CALL:
+        memory = memory_of(s, &n);
+        (void)gpuexec_pinned_address(memory);
+        break;
+    CALL:
+        memory = memory_of(s, &n);
+        RESULT(gpuexec_copy_in(S, address_of(s), memory, n));
+        break;
+    CALL:
+        memory = memory_of(s, &n);
+        RESULT(gpuexec_copy_out(S, memory, address_of(s), n));
+        break;
+    CALL:
+        n = fuzz_number(s);
+        RESULT(gpuexec_copy(S, address_of(s), address_of(s), n));
+        break;
+    CALL:
+        n = fuzz_number(s);
+        RESULT(gpuexec_copy_peer(S, address_of(s), C, address_of(s), C, n));
+        break;
+    CALL:
+        RESULT(gpuexec_fill(S, address_of(s), fuzz_byte(s), (unsigned)N(6), fuzz_number(s)));
+        break;
+    CALL:
+        memory = memory_of(s, &n);
+        RESULT(gpuexec_copy_in_now(C, address_of(s), memory, n));
+        break;
+    CALL:
+        memory = memory_of(s, &n);
+        RESULT(gpuexec_copy_out_now(C, memory, address_of(s), n));
+        break;
+    CALL:
+        n = fuzz_number(s);
+        RESULT(gpuexec_copy_now(C, address_of(s), address_of(s), n));
+        break;
+    CALL:
+        RESULT(gpuexec_fill_now(C, address_of(s), fuzz_byte(s), (unsigned)N(6), fuzz_number(s)));
+        break;
+    CALL:
+        n = fuzz_number(s);
+        RESULT(gpuexec_copy_peer_now(C, address_of(s), C, address_of(s), C, n));
+        break;
+    CALL:
+    CALL:
+    CALL:
+        RESULT(gpuexec_copy_with(N(4) ? S : gpuexec_stream_legacy(C), copy_of(s, &shape)));
+        break;
+    CALL:
+        memset(parts, 0, sizeof parts);
+        for (x = 0; x < 5; x++) {
+            memory = memory_of(s, &n);
+            parts[x].bytes = n;
+            if (N(3) == 1) parts[x].to_host = memory;
+            else parts[x].to = address_of(s);
+            if (N(3) == 1) parts[x].from_host = memory;
+            else parts[x].from = address_of(s);
+        }
+        n = (size_t)N(6);
+        RESULT(N(2) ? gpuexec_copy_many(S, parts, n)
+                    : gpuexec_copy_many(GPUEXEC_CURRENT, parts, n));
+        break;
+    CALL:
+        memory = gpuexec_alloc_write_combined(C, fuzz_number(s) % 100000);
+        if (memory) put(pinned, &next_pinned, (uint64_t)(uintptr_t)memory);
+        break;
+    CALL:
+        RESULT(gpuexec_pointer_get_info(
+                fuzz_byte(s) % 2 ? address_of(s) : (gpuexec_ptr)(uintptr_t)memory_of(s, &n),
+                &pointer));
+        break;
+    CALL:
+        RESULT(gpuexec_copy_explain(S, address_of(s),
+                fuzz_byte(s) % 2 ? address_of(s) : (gpuexec_ptr)(uintptr_t)memory_of(s, &n),
+                fuzz_number(s), &copy));
+        break;
+    CALL:
+        stream_desc.non_blocking = N(3);
+        stream_desc.priority = N(16) - 10;
+        MAKE(STREAM, gpuexec_stream_create(C, &stream_desc));
+        break;
+    CALL:
+    CALL:
+        MAKE(STREAM, gpuexec_stream_create(C, NULL));
+        break;
+    CALL:
+        MAKE(STREAM, gpuexec_stream_legacy(C));
+        break;
+    CALL:
+        MAKE(STREAM, gpuexec_stream_per_thread(C));
+        break;
+    CALL:
+        MAKE(STREAM, gpuexec_stream_from_native(C, (struct CUstream_st *)native_of(s, STREAM)));
+        break;
+    CALL:
+        NATIVE(STREAM, gpuexec_stream_native(S));
+        break;
+    CALL:
+    CALL:
+        RESULT(gpuexec_stream_sync(S));
+        break;
+    CALL:
+        RESULT(gpuexec_stream_query(S));
+        break;
+    CALL:
+        RESULT(gpuexec_stream_wait_event(S, E));
+        break;
+    CALL:
+        RESULT(gpuexec_stream_wait_stream(S, S));
+        break;
+    CALL:
+        RESULT(gpuexec_stream_host_function(S, called, &calls));
+        break;
+    CALL:
+        RESULT(gpuexec_stream_get_info(S, &stream));
+        break;
+    CALL:
+        RESULT(fuzz_byte(s) % 2 ? gpuexec_stream_write_value32(S, address_of(s), (unsigned)N(4))
+                                : gpuexec_stream_write_value64(S, address_of(s), (unsigned)N(4)));
+        break;
+    CALL:
+        event_desc.no_timing = N(2);
+        event_desc.blocking_sync = N(3);
+        MAKE(EVENT, gpuexec_event_create(C, &event_desc));
+        break;
+    CALL:
+        MAKE(EVENT, gpuexec_event_from_native(C, (struct CUevent_st *)native_of(s, EVENT)));
+        break;
+    CALL:
+        NATIVE(EVENT, gpuexec_event_native(E));
+        break;
+    CALL:
+        RESULT(gpuexec_event_record(E, S));
+        break;
+    CALL:
+        MAKE(EVENT, gpuexec_stream_record(S, NULL));
+        break;
+    CALL:
+        RESULT(gpuexec_event_sync(E));
+        break;
+    CALL:
+        RESULT(gpuexec_event_query(E));
+        break;
+    CALL:
+        FAILS(< 0, gpuexec_event_elapsed_ms(E, E));
+        break;
+    CALL:
+    CALL:
+    CALL:
+        dims = dims_of(s);
+        RESULT(gpuexec_launch(K, S, dims, args_of(s, &a)));
+        break;
+    CALL:
+        dims = dims_of(s);
+        RESULT(gpuexec_launch_cooperative(K, S, dims, args_of(s, &a)));
+        break;
+    CALL:
+        launch.cluster_x = fuzz_byte(s) % 4;
+        launch.has_priority = fuzz_byte(s) % 2;
+        launch.priority = N(9) - 6;
+        launch.cooperative = fuzz_byte(s) % 2;
+        launch.programmatic = fuzz_byte(s) % 2;
+        launch.memory_sync_domain = N(3);
+        dims = dims_of(s);
+        RESULT(gpuexec_launch_with(K, S, dims, &launch, args_of(s, &a)));
+        break;
+    CALL:
+        contexts[0] = C;
+        contexts[1] = C;
+        contexts[2] = C;
+        barrier_desc.host_memory = fuzz_byte(s) % 2;
+        barrier_desc.timeout_seconds = 0.2;
+        MAKE(BARRIER, gpuexec_barrier_create(contexts, fuzz_byte(s) % 4, &barrier_desc));
+        break;
+    CALL:
+        ADDRESS(gpuexec_barrier_address(barrier_of(s), fuzz_byte(s) % 4));
+        (void)gpuexec_barrier_is_direct(barrier_of(s));
+        break;
+    CALL:
+        RESULT(gpuexec_barrier_check(barrier_of(s)));
+        RESULT(gpuexec_barrier_abort(barrier_of(s)));
+        break;
+    CALL:
+        n = fuzz_byte(s) % 4;
+        dims = dims_of(s);
+        multi.way = (gpuexec_multi_way)(fuzz_byte(s) % 4);
+        multi.no_pre_sync = fuzz_byte(s) % 2;
+        multi.no_post_sync = fuzz_byte(s) % 2;
+        if (fuzz_byte(s) % 2) multi.barrier = barrier_of(s);
+        for (m = 0; m < n && m < 3; m++) {
+            launches[m].kernel = K;
+            launches[m].stream = S;
+            launches[m].dims = dims;
+            launches[m].args = args_of(s, &more[m]);
+        }
+        RESULT(gpuexec_launch_multi_device(launches, (unsigned)n, &multi));
+        break;
+    CALL:
+        capture_desc.mode = (gpuexec_capture_mode)N(4);
+        RESULT(gpuexec_capture_begin(S, fuzz_byte(s) % 2 ? &capture_desc : NULL));
+        break;
+    CALL:
+    CALL:
+        MAKE(GRAPH, gpuexec_capture_end(S));
+        break;
+    CALL:
+        (void)gpuexec_stream_is_capturing(S);
+        break;
+    CALL:
+    CALL:
+        RESULT(gpuexec_graph_launch(G, S));
+        break;
+    CALL:
+        RESULT(gpuexec_graph_prepare(G, S));
+        RESULT(gpuexec_graph_get_info(G, &graph));
+        break;
+    CALL:
+        FAILS(== 0, gpuexec_graph_text(G, line, fuzz_byte(s)));
+        FAILS(== 0, gpuexec_graph_dot(G, line, fuzz_byte(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_device_get_info(N(4) - 1, &device));
+        RESULT(gpuexec_device_get_attribute(N(4) - 1, N(200), &x));
+        (void)gpuexec_device_can_access_peer(N(4) - 1, N(4) - 1);
+        RESULT(gpuexec_device_get_link(N(4) - 1, N(4) - 1, &link));
+        FAILS(== 0, gpuexec_topology_text(line, fuzz_byte(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_take_error());
+        break;
+    CALL:
+        RESULT(gpuexec_setup(NULL));
+        break;
+    CALL:
+        event_desc.interprocess = 1;
+        MAKE(EVENT, gpuexec_event_create(C, &event_desc));
+        RESULT(gpuexec_ipc_export(address_of(s), &object));
+        RESULT(gpuexec_ipc_export_event(E, &object));
+        break;
+    /* changed, or this process's */
+    CALL:
+        if (gpuexec_ipc_export(address_of(s), &object) == GPUEXEC_OK)
+            object.bytes[fuzz_byte(s) % sizeof object.bytes] ^= (unsigned char)fuzz_byte(s);
+        FUZZ_CHECK(gpuexec_ipc_import(C, &object) == 0, "an import");
+        FUZZ_CHECK(!gpuexec_ok(gpuexec_ipc_import_event(C, &object)), "an import");
+        RESULT(gpuexec_ipc_get_info(&object, &exported));
+        break;
     }
     FUZZ_CHECK(__COUNTER__ - FIRST - 1 == USES, "the number of calls above");
 }
@@ -531,40 +806,83 @@ static void change_graph(struct fuzz_source *s) {
     enum { FIRST = __COUNTER__, CHANGES = 26 };
 #define NODE(call) MAKE(GRAPH, (call).graph)
     switch (fuzz_byte(s) % CHANGES) {
-    CALL: MAKE(GRAPH, gpuexec_graph_create(C)); break;
-    CALL: MAKE(GRAPH, gpuexec_graph_clone(g)); break;
-    CALL: CALL: NODE(gpuexec_graph_add_kernel(g, K, dims_of(s), args_of(s, &a), after)); break;
-    CALL: attributes.cooperative = N(2);
-          attributes.cluster_x = (unsigned)N(3);
-          attributes.programmatic = N(2);
-          attributes.has_priority = N(2);
-          NODE(gpuexec_graph_add_kernel_with(g, K, dims_of(s), &attributes, args_of(s, &a), after));
-          break;
-    CALL: CALL: CALL: CALL: CALL: NODE(gpuexec_graph_add_copy(g, copy_of(s, &copy), after)); break;
-    CALL: NODE(gpuexec_graph_add_fill(g, address_of(s), (unsigned)N(400), (unsigned)N(5), fuzz_number(s), after));
-          break;
-    CALL: NODE(gpuexec_graph_add_host(g, N(8) ? nothing : NULL, NULL, after)); break;
-    CALL: NODE(N(2) ? gpuexec_graph_add_record(g, E, after) : gpuexec_graph_add_wait(g, E, after)); break;
-    CALL: NODE(gpuexec_graph_add_empty(g, after)); break;
-    CALL: NODE(gpuexec_graph_add_child(g, G, after)); break;
-    CALL: NODE(gpuexec_graph_add_alloc(g, fuzz_number(s) % (1 << 20), N(20) ? &p : NULL, after));
-          if (p) put(addresses, &next_address, p);
-          break;
-    CALL: NODE(gpuexec_graph_add_free(g, address_of(s), after)); break;
-    CALL: condition = N(8) ? gpuexec_graph_condition(g, (unsigned)N(2)) : fuzz_number(s);
-          NODE(gpuexec_graph_add_if(g, condition, &body, after));
-          MAKE(GRAPH, body);
-          break;
-    CALL: NODE(gpuexec_graph_add_while(g, gpuexec_graph_condition(g, 0), &body, after));
-          MAKE(GRAPH, body);
-          break;
-    CALL: RESULT(gpuexec_node_set_args(node_of(s), args_of(s, &a))); break;
-    CALL: RESULT(gpuexec_node_set_argument(node_of(s), N(5) - 1, N(9) ? &word : NULL, N(4) ? 4 : fuzz_byte(s))); break;
-    CALL: RESULT(gpuexec_node_set_dims(node_of(s), dims_of(s))); break;
-    CALL: CALL: RESULT(gpuexec_node_set_copy(node_of(s), copy_of(s, &copy))); break;
-    CALL: RESULT(gpuexec_node_set_fill(node_of(s), address_of(s), (unsigned)N(400), (unsigned)N(5), fuzz_number(s)));
-          break;
-    CALL: RESULT(gpuexec_node_enable(node_of(s), N(2))); break;
+    CALL:
+        MAKE(GRAPH, gpuexec_graph_create(C));
+        break;
+    CALL:
+        MAKE(GRAPH, gpuexec_graph_clone(g));
+        break;
+    CALL:
+    CALL:
+        NODE(gpuexec_graph_add_kernel(g, K, dims_of(s), args_of(s, &a), after));
+        break;
+    CALL:
+        attributes.cooperative = N(2);
+        attributes.cluster_x = (unsigned)N(3);
+        attributes.programmatic = N(2);
+        attributes.has_priority = N(2);
+        NODE(gpuexec_graph_add_kernel_with(g, K, dims_of(s), &attributes, args_of(s, &a), after));
+        break;
+    CALL:
+    CALL:
+    CALL:
+    CALL:
+    CALL:
+        NODE(gpuexec_graph_add_copy(g, copy_of(s, &copy), after));
+        break;
+    CALL:
+        NODE(gpuexec_graph_add_fill(
+                g, address_of(s), (unsigned)N(400), (unsigned)N(5), fuzz_number(s), after));
+        break;
+    CALL:
+        NODE(gpuexec_graph_add_host(g, N(8) ? nothing : NULL, NULL, after));
+        break;
+    CALL:
+        NODE(N(2) ? gpuexec_graph_add_record(g, E, after) : gpuexec_graph_add_wait(g, E, after));
+        break;
+    CALL:
+        NODE(gpuexec_graph_add_empty(g, after));
+        break;
+    CALL:
+        NODE(gpuexec_graph_add_child(g, G, after));
+        break;
+    CALL:
+        NODE(gpuexec_graph_add_alloc(g, fuzz_number(s) % (1 << 20), N(20) ? &p : NULL, after));
+        if (p) put(addresses, &next_address, p);
+        break;
+    CALL:
+        NODE(gpuexec_graph_add_free(g, address_of(s), after));
+        break;
+    CALL:
+        condition = N(8) ? gpuexec_graph_condition(g, (unsigned)N(2)) : fuzz_number(s);
+        NODE(gpuexec_graph_add_if(g, condition, &body, after));
+        MAKE(GRAPH, body);
+        break;
+    CALL:
+        NODE(gpuexec_graph_add_while(g, gpuexec_graph_condition(g, 0), &body, after));
+        MAKE(GRAPH, body);
+        break;
+    CALL:
+        RESULT(gpuexec_node_set_args(node_of(s), args_of(s, &a)));
+        break;
+    CALL:
+        RESULT(gpuexec_node_set_argument(
+                node_of(s), N(5) - 1, N(9) ? &word : NULL, N(4) ? 4 : fuzz_byte(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_node_set_dims(node_of(s), dims_of(s)));
+        break;
+    CALL:
+    CALL:
+        RESULT(gpuexec_node_set_copy(node_of(s), copy_of(s, &copy)));
+        break;
+    CALL:
+        RESULT(gpuexec_node_set_fill(
+                node_of(s), address_of(s), (unsigned)N(400), (unsigned)N(5), fuzz_number(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_node_enable(node_of(s), N(2)));
+        break;
     }
     FUZZ_CHECK(__COUNTER__ - FIRST - 1 == CHANGES, "the number of calls above");
 }
@@ -585,85 +903,202 @@ static void alone(struct fuzz_source *s) {
     int fd = -1;
     enum { FIRST = __COUNTER__ };
     switch (fuzz_byte(s) % ENDS) {
-    CALL: CALL: RESULT(gpuexec_context_close(C)); break;
-    CALL: CALL: RESULT(gpuexec_module_unload(M)); break;
-    CALL: RESULT(gpuexec_library_unload(library_of(s))); break;
-    CALL: RESULT(gpuexec_free(address_of(s))); break;
-    CALL: RESULT(gpuexec_free_on(fuzz_byte(s) % 4 ? S : GPUEXEC_CURRENT, address_of(s))); break;
-    CALL: RESULT(gpuexec_free_pinned((void *)(uintptr_t)get(pinned, fuzz_byte(s)))); break;
-    CALL: RESULT(gpuexec_free_pinned((void *)(uintptr_t)fuzz_number(s))); break;
-    CALL: RESULT(gpuexec_unregister(host + fuzz_number(s) % HOST)); break;
-    CALL: CALL: RESULT(gpuexec_stream_destroy(S)); break;
-    CALL: RESULT(gpuexec_pool_destroy(P)); break;
-    CALL: CALL: RESULT(gpuexec_event_destroy(E)); break;
-    CALL: RESULT(gpuexec_barrier_destroy(barrier_of(s))); break;
-    CALL: RESULT(gpuexec_barrier_reset(barrier_of(s))); break;
-    CALL: CALL: CALL: foreign(s); break;
-    CALL: CALL: MAKE(LINKER, gpuexec_linker_create(C, NULL)); break;
-    CALL: CALL: RESULT(gpuexec_linker_add(linker_of(s), (gpuexec_input_type)(fuzz_byte(s) % 7),
-                                          fuzz_byte(s) % 2 ? text : other, 0, NULL));
-                break;
-    CALL: RESULT(gpuexec_linker_add_file(linker_of(s), GPUEXEC_INPUT_AUTO, "/no/such.ptx")); break;
-    CALL: RESULT(gpuexec_linker_add(linker_of(s), GPUEXEC_INPUT_AUTO, lto, (size_t)N(sizeof lto), NULL)); break;
-    CALL: MAKE(MODULE, gpuexec_linker_load(linker_of(s))); break;
-    CALL: RESULT(gpuexec_linker_image(linker_of(s), &image, &n)); break;
-    CALL: FUZZ_CHECK(gpuexec_linker_log(linker_of(s)) != NULL, "a log"); (void)gpuexec_linker_ms(linker_of(s)); break;
-    CALL: RESULT(gpuexec_linker_destroy(linker_of(s))); break;
-    CALL: cached.cache = 1;
-          MAKE(LINKER, gpuexec_linker_create(C, &cached));
-          break;
-    CALL: RESULT(gpuexec_cache_get_info(fuzz_byte(s) % 4 ? &cache : NULL)); break;
-    CALL: RESULT(gpuexec_cache_clear()); break;
-    CALL: MAKE(PARAMS, gpuexec_params_create()); break;
-    CALL: CALL: RESULT(gpuexec_params_add(params_of(s), (gpuexec_type)(fuzz_byte(s) % 70), value)); break;
-    CALL: RESULT(gpuexec_params_add_struct(params_of(s), host, fuzz_number(s) % HOST, fuzz_number(s))); break;
-    CALL: (void)gpuexec_params_count(params_of(s));
-          (void)gpuexec_params_offset(params_of(s), N(9) - 2);
-          memory = gpuexec_params_data(params_of(s), &n);
-          if (memory) memset(memory, 1, n);
-          break;
-    CALL: RESULT(gpuexec_params_check(params_of(s), K)); break;
-    CALL: RESULT(fuzz_byte(s) % 4 ? gpuexec_params_clear(params_of(s)) : gpuexec_params_destroy(params_of(s))); break;
-    CALL: CALL: MAKE(PREPARED, gpuexec_prepare(K, S, dims_of(s), args_of(s, &a))); break;
-    CALL: RESULT(gpuexec_prepared_set(prepared_of(s), N(6) - 1, value, fuzz_byte(s) % 64)); break;
-    CALL: memory = gpuexec_prepared_argument(prepared_of(s), 1, 4);
-          if (memory) memset(memory, 0, 4);
-          RESULT(gpuexec_prepared_set_dims(prepared_of(s), dims_of(s)));
-          break;
-    CALL: attributes.cooperative = N(2);
-          attributes.cluster_x = (unsigned)N(3) - 1;
-          MAKE(PREPARED, gpuexec_prepare_with(K, S, dims_of(s), &attributes, args_of(s, &a)));
-          break;
-    CALL: RESULT(gpuexec_prepared_set_stream(prepared_of(s), S)); break;
-    CALL: RESULT(gpuexec_launch_prepared(prepared_of(s))); break;
-    CALL: RESULT(gpuexec_graph_update(G, G)); break;
-    CALL: CALL: CALL: CALL: change_graph(s); break;
-    CALL: RESULT(gpuexec_graph_destroy(G)); break;
-    CALL: batch_desc.order = (gpuexec_batch_order)N(4);
-          MAKE(BATCH, gpuexec_batch_create(C, fuzz_byte(s) % 4 ? &batch_desc : NULL));
-          break;
-    CALL: CALL: attributes.cooperative = N(2);
-          attributes.programmatic = N(2);
-          for (n = fuzz_byte(s) % 12; n > 0; n--)
-              FAILS(< 0, N(4) ? gpuexec_batch_add(batch_of(s), K, dims_of(s), args_of(s, &a))
-                              : gpuexec_batch_add_with(batch_of(s), K, dims_of(s), &attributes, args_of(s, &a)));
-          break;
-    CALL: RESULT(gpuexec_batch_barrier(batch_of(s))); break;
-    CALL: RESULT(gpuexec_batch_set(batch_of(s), N(6) - 1, N(6) - 1, value, fuzz_byte(s) % 64)); break;
-    CALL: CALL: RESULT(gpuexec_batch_launch(batch_of(s), S)); break;
-    CALL: RESULT(gpuexec_batch_get_info(batch_of(s), &batch)); break;
-    CALL: RESULT(fuzz_byte(s) % 2 ? gpuexec_batch_clear(batch_of(s)) : gpuexec_batch_destroy(batch_of(s))); break;
-    CALL: RESULT(gpuexec_prepared_destroy(prepared_of(s))); break;
-    CALL: MAKE(IPC, gpuexec_ipc_pair(&fd));
-          MAKE(IPC, gpuexec_ipc_from_fd(fd));
-          break;
-    CALL: RESULT(gpuexec_ipc_send(ipc_of(s), "label", fuzz_byte(s), NULL, -1));
-          RESULT(gpuexec_ipc_receive(ipc_of(s), &message, 0));
-          RESULT(gpuexec_ipc_wait(ipc_of(s), E, 1));
-          (void)gpuexec_ipc_peer(ipc_of(s));
-          break;
-    CALL: RESULT(gpuexec_ipc_close(ipc_of(s))); break;
-    CALL: if (fuzz_byte(s) % 8 == 1) RESULT(gpuexec_shutdown()); break;
+    CALL:
+    CALL:
+        RESULT(gpuexec_context_close(C));
+        break;
+    CALL:
+    CALL:
+        RESULT(gpuexec_module_unload(M));
+        break;
+    CALL:
+        RESULT(gpuexec_library_unload(library_of(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_free(address_of(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_free_on(fuzz_byte(s) % 4 ? S : GPUEXEC_CURRENT, address_of(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_free_pinned((void *)(uintptr_t)get(pinned, fuzz_byte(s))));
+        break;
+    CALL:
+        RESULT(gpuexec_free_pinned((void *)(uintptr_t)fuzz_number(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_unregister(host + fuzz_number(s) % HOST));
+        break;
+    CALL:
+    CALL:
+        RESULT(gpuexec_stream_destroy(S));
+        break;
+    CALL:
+        RESULT(gpuexec_pool_destroy(P));
+        break;
+    CALL:
+    CALL:
+        RESULT(gpuexec_event_destroy(E));
+        break;
+    CALL:
+        RESULT(gpuexec_barrier_destroy(barrier_of(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_barrier_reset(barrier_of(s)));
+        break;
+    CALL:
+    CALL:
+    CALL:
+        foreign(s);
+        break;
+    CALL:
+    CALL:
+        MAKE(LINKER, gpuexec_linker_create(C, NULL));
+        break;
+    CALL:
+    CALL:
+        RESULT(gpuexec_linker_add(linker_of(s), (gpuexec_input_type)(fuzz_byte(s) % 7),
+                fuzz_byte(s) % 2 ? text : other, 0, NULL));
+        break;
+    CALL:
+        RESULT(gpuexec_linker_add_file(linker_of(s), GPUEXEC_INPUT_AUTO, "/no/such.ptx"));
+        break;
+    CALL:
+        RESULT(gpuexec_linker_add(
+                linker_of(s), GPUEXEC_INPUT_AUTO, lto, (size_t)N(sizeof lto), NULL));
+        break;
+    CALL:
+        MAKE(MODULE, gpuexec_linker_load(linker_of(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_linker_image(linker_of(s), &image, &n));
+        break;
+    CALL:
+        FUZZ_CHECK(gpuexec_linker_log(linker_of(s)) != NULL, "a log");
+        (void)gpuexec_linker_ms(linker_of(s));
+        break;
+    CALL:
+        RESULT(gpuexec_linker_destroy(linker_of(s)));
+        break;
+    CALL:
+        cached.cache = 1;
+        MAKE(LINKER, gpuexec_linker_create(C, &cached));
+        break;
+    CALL:
+        RESULT(gpuexec_cache_get_info(fuzz_byte(s) % 4 ? &cache : NULL));
+        break;
+    CALL:
+        RESULT(gpuexec_cache_clear());
+        break;
+    CALL:
+        MAKE(PARAMS, gpuexec_params_create());
+        break;
+    CALL:
+    CALL:
+        RESULT(gpuexec_params_add(params_of(s), (gpuexec_type)(fuzz_byte(s) % 70), value));
+        break;
+    CALL:
+        RESULT(gpuexec_params_add_struct(
+                params_of(s), host, fuzz_number(s) % HOST, fuzz_number(s)));
+        break;
+    CALL:
+        (void)gpuexec_params_count(params_of(s));
+        (void)gpuexec_params_offset(params_of(s), N(9) - 2);
+        memory = gpuexec_params_data(params_of(s), &n);
+        if (memory) memset(memory, 1, n);
+        break;
+    CALL:
+        RESULT(gpuexec_params_check(params_of(s), K));
+        break;
+    CALL:
+        RESULT(fuzz_byte(s) % 4 ? gpuexec_params_clear(params_of(s))
+                                : gpuexec_params_destroy(params_of(s)));
+        break;
+    CALL:
+    CALL:
+        MAKE(PREPARED, gpuexec_prepare(K, S, dims_of(s), args_of(s, &a)));
+        break;
+    CALL:
+        RESULT(gpuexec_prepared_set(prepared_of(s), N(6) - 1, value, fuzz_byte(s) % 64));
+        break;
+    CALL:
+        memory = gpuexec_prepared_argument(prepared_of(s), 1, 4);
+        if (memory) memset(memory, 0, 4);
+        RESULT(gpuexec_prepared_set_dims(prepared_of(s), dims_of(s)));
+        break;
+    CALL:
+        attributes.cooperative = N(2);
+        attributes.cluster_x = (unsigned)N(3) - 1;
+        MAKE(PREPARED, gpuexec_prepare_with(K, S, dims_of(s), &attributes, args_of(s, &a)));
+        break;
+    CALL:
+        RESULT(gpuexec_prepared_set_stream(prepared_of(s), S));
+        break;
+    CALL:
+        RESULT(gpuexec_launch_prepared(prepared_of(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_graph_update(G, G));
+        break;
+    CALL:
+    CALL:
+    CALL:
+    CALL:
+        change_graph(s);
+        break;
+    CALL:
+        RESULT(gpuexec_graph_destroy(G));
+        break;
+    CALL:
+        batch_desc.order = (gpuexec_batch_order)N(4);
+        MAKE(BATCH, gpuexec_batch_create(C, fuzz_byte(s) % 4 ? &batch_desc : NULL));
+        break;
+    CALL:
+    CALL:
+        attributes.cooperative = N(2);
+        attributes.programmatic = N(2);
+        for (n = fuzz_byte(s) % 12; n > 0; n--)
+            FAILS(< 0,
+                    N(4) ? gpuexec_batch_add(batch_of(s), K, dims_of(s), args_of(s, &a))
+                         : gpuexec_batch_add_with(
+                                   batch_of(s), K, dims_of(s), &attributes, args_of(s, &a)));
+        break;
+    CALL:
+        RESULT(gpuexec_batch_barrier(batch_of(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_batch_set(batch_of(s), N(6) - 1, N(6) - 1, value, fuzz_byte(s) % 64));
+        break;
+    CALL:
+    CALL:
+        RESULT(gpuexec_batch_launch(batch_of(s), S));
+        break;
+    CALL:
+        RESULT(gpuexec_batch_get_info(batch_of(s), &batch));
+        break;
+    CALL:
+        RESULT(fuzz_byte(s) % 2 ? gpuexec_batch_clear(batch_of(s))
+                                : gpuexec_batch_destroy(batch_of(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_prepared_destroy(prepared_of(s)));
+        break;
+    CALL:
+        MAKE(IPC, gpuexec_ipc_pair(&fd));
+        MAKE(IPC, gpuexec_ipc_from_fd(fd));
+        break;
+    CALL:
+        RESULT(gpuexec_ipc_send(ipc_of(s), "label", fuzz_byte(s), NULL, -1));
+        RESULT(gpuexec_ipc_receive(ipc_of(s), &message, 0));
+        RESULT(gpuexec_ipc_wait(ipc_of(s), E, 1));
+        (void)gpuexec_ipc_peer(ipc_of(s));
+        break;
+    CALL:
+        RESULT(gpuexec_ipc_close(ipc_of(s)));
+        break;
+    CALL:
+        if (fuzz_byte(s) % 8 == 1) RESULT(gpuexec_shutdown());
+        break;
     }
     FUZZ_CHECK(__COUNTER__ - FIRST - 1 == ENDS, "the number of calls above");
 }
@@ -677,17 +1112,20 @@ static void *run(void *data) {
     struct fuzz_source *s = (struct fuzz_source *)data;
     while (s->left) {
         const int exclusive = fuzz_byte(s) % 3 == 0;
-        if (exclusive) pthread_rwlock_wrlock(&turn); else pthread_rwlock_rdlock(&turn);
-        if (exclusive) alone(s); else use(s);
+        if (exclusive) pthread_rwlock_wrlock(&turn);
+        else pthread_rwlock_rdlock(&turn);
+        if (exclusive) alone(s);
+        else use(s);
         pthread_rwlock_unlock(&turn);
     }
     (void)gpuexec_take_error();
-    struct CUctx_st *popped;                            /* pushed and not popped: the stack belongs to this thread */
-    if (gpuexec_device_count() > 0) while (gxi.cu.cuCtxPopCurrent(&popped) == 0) {}
+    struct CUctx_st *popped; /* pushed and not popped: the stack belongs to this thread */
+    if (gpuexec_device_count() > 0)
+        while (gxi.cu.cuCtxPopCurrent(&popped) == 0) {}
     return NULL;
 }
 
-static char folder[] = "/tmp/gpuexec-fuzz-XXXXXX";       /* of the cache */
+static char folder[] = "/tmp/gpuexec-fuzz-XXXXXX"; /* of the cache */
 static void end(void) {
     gpuexec_cache_clear();
     rmdir(folder);
@@ -703,7 +1141,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
     setenv("SIMGPU_MEMORY", "64M", 1);
     setenv("SIMGPU_DEVICES", "2", 1);
     setenv("SIMGPU_TIMEOUT", "5", 1);
-    setenv("GPUEXEC_NVRTC", "libsimgpu.so", 1);          /* this one also plays these */
+    setenv("GPUEXEC_NVRTC", "libsimgpu.so", 1); /* this one also plays these */
     setenv("GPUEXEC_NVJITLINK", "libsimgpu.so", 1);
     return 0;
 }
@@ -712,7 +1150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const unsigned first = size ? data[0] : 0;
     struct fuzz_source all = { data + (size > 0), size - (size > 0) }, half = all;
     pthread_t thread;
-    if (size > 600) return -1;                           /* long lists find no more than short ones, more slowly */
+    if (size > 600) return -1; /* long lists find no more than short ones, more slowly */
     memset(pool, 0, sizeof pool);
     memset(natives, 0, sizeof natives);
     memset(addresses, 0, sizeof addresses);
@@ -721,7 +1159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memset(next_native, 0, sizeof next_native);
     next_address = next_pinned = 0;
     set_up();
-    if (first & 1) {                                     /* initial objects */
+    if (first & 1) { /* initial objects */
         for (int i = 0; i < 2; i++) {
             const gpuexec_context c = gpuexec_context_open(i, NULL);
             const gpuexec_module m = gpuexec_module_load(c, text, 0, NULL);
@@ -743,7 +1181,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         pthread_join(thread, NULL);
     } else run(&all);
     (void)gpuexec_device_count();
-    const gxi_driver cu = gxi.cu;                        /* shutdown clears it */
+    const gxi_driver cu = gxi.cu; /* shutdown clears it */
     const gpuexec_result last = gpuexec_shutdown();
     said(last, "gpuexec_shutdown");
     for (unsigned i = 0; i < KEPT; i++)
@@ -753,8 +1191,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         unsigned flags;
         int active = 1;
         FUZZ_CHECK(cu.cuDevicePrimaryCtxGetState(i, &flags, &active) == 0 && !active,
-                   "device %d's context is held after gpuexec_shutdown", i);
+                "device %d's context is held after gpuexec_shutdown", i);
     }
-    FUZZ_CHECK(__atomic_load_n(&blocks, __ATOMIC_RELAXED) == 0, "%ld blocks of memory after gpuexec_shutdown", blocks);
+    FUZZ_CHECK(__atomic_load_n(&blocks, __ATOMIC_RELAXED) == 0,
+            "%ld blocks of memory after gpuexec_shutdown", blocks);
     return 0;
 }

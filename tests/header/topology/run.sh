@@ -1,7 +1,8 @@
 #!/bin/sh
-# Compares gpuexec_topology_text with `nvidia-smi topo -m`: where nvidia-smi says NV<links>, the text must say NVLink,
-# and elsewhere it must not; a pair with more links must not have a worse rank. Needs two GPUs and nvidia-smi. On every
-# machine, the comparison itself is tested with topologies of the CPU device and what nvidia-smi would print for them.
+# Compares gpuexec_topology_text with `nvidia-smi topo -m`: where nvidia-smi says NV<links>, the
+# text must say NVLink, and elsewhere it must not; a pair with more links must not have a worse
+# rank. Needs two GPUs and nvidia-smi. On every machine, the comparison itself is tested with
+# topologies of the CPU device and what nvidia-smi would print for them.
 cd "$(dirname "$0")/../../.." || exit 1
 build=${BUILD:-build}
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-topology-XXXXXX") || exit 1
@@ -31,10 +32,11 @@ same() {
             gpus += /^GPU[0-9]+[ \t]/
             next
         }
-        /^ +[0-9]+ +(-|no|NVLink|PCIe)/ {                # of gpuexec: a cell is "-", "no", or a name and a rank
+        /^ +[0-9]+ +(-|no|NVLink|PCIe)/ {    # of gpuexec: a cell is "-", "no", or a name and a rank
             k = 0
             for (i = 2; i <= NF; i++) {
-                if ($i == "NVLink" || $i == "PCIe") { rank[rows, k] = $(i + 1) + 0; is[rows, k++] = $(i++) }
+                if ($i == "NVLink" ||
+                    $i == "PCIe") { rank[rows, k] = $(i + 1) + 0; is[rows, k++] = $(i++) }
                 else is[rows, k++] = $i
             }
             if (k != gpus) print "row " rows " has " k " devices, nvidia-smi " gpus
@@ -44,12 +46,15 @@ same() {
             if (rows != gpus) print "there are " rows " devices, nvidia-smi has " gpus
             for (a = 0; a < gpus; a++) for (b = 0; b < gpus; b++) if (a != b) {
                 pairs++
-                if ((smi[a, b] ~ /^NV[0-9]/) != (is[a, b] == "NVLink") || smi[a, b] == "" || smi[a, b] == "X")
+                if ((smi[a, b] ~ /^NV[0-9]/) != (is[a, b] == "NVLink") || smi[a, b] == "" ||
+                    smi[a, b] == "X")
                     print "devices " a " and " b ": " is[a, b] " here, " smi[a, b] " in nvidia-smi"
                 for (c = 0; c < gpus; c++) {
                     more = substr(smi[a, b], 3) + 0; fewer = substr(smi[a, c], 3) + 0
-                    if (is[a, b] == "NVLink" && is[a, c] == "NVLink" && more > fewer && rank[a, b] > rank[a, c])
-                        print "devices " a " and " b ": rank " rank[a, b] ", but " rank[a, c] " with device " c
+                    if (is[a, b] == "NVLink" && is[a, c] == "NVLink" && more > fewer &&
+                        rank[a, b] > rank[a, c])
+                        print "devices " a " and " b ": rank " rank[a, b] ", but " rank[a, c] \
+                            " with device " c
                 }
             }
             print pairs
@@ -66,10 +71,12 @@ compare() {
     else failed=$((failed + 1)); echo "failed: $1"; sed 's/^/    /' "$out/same" "$3" "$4"; fi
 }
 
-# smi A B C: what nvidia-smi prints for three GPUs; A: the link of 0 and 1, B: of 0 and 2, C: of 1 and 2
+# smi A B C: what nvidia-smi prints for three GPUs; A: the link of 0 and 1, B: of 0 and 2, C: of 1
+# and 2
 smi() {
     printf '\t\033[4mGPU0\tGPU1\tGPU2\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\033[0m\n'
-    printf 'GPU0\t X \t%s\t%s\tSYS\t0-15\t0\t\tN/A\nGPU1\t%s\t X \t%s\tSYS\t0-15\t0\t\tN/A\n' "$1" "$2" "$1" "$3"
+    printf 'GPU0\t X \t%s\t%s\tSYS\t0-15\t0\t\tN/A\nGPU1\t%s\t \
+        X \t%s\tSYS\t0-15\t0\t\tN/A\n' "$1" "$2" "$1" "$3"
     printf 'GPU2\t%s\t%s\t X \tPIX\t0-15\t0\t\tN/A\n' "$2" "$3"
     printf 'NIC0\tSYS\tSYS\tPIX\t X\t\t\t\t\n\nLegend:\n\n  X    = Self\n'
 }
@@ -91,10 +98,12 @@ if [ -e "$simgpu" ]; then
     plays none differs NV12 PHB SYS
 fi
 
-gpus=$(env -u GPUEXEC_DRIVER -u CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER=PCI_BUS_ID "$out/topology" 2>/dev/null \
+gpus=$(env -u GPUEXEC_DRIVER -u CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER=PCI_BUS_ID "$out/topology" \
+    2>/dev/null \
     > "$out/ours" && sed -n 1p "$out/ours" | wc -w)
 if [ "${gpus:-0}" -lt 2 ]; then skipped=1; echo "  skipped: nvidia-smi topo -m: needs two GPUs"
-elif ! nvidia-smi topo -m > "$out/smi" 2>&1; then skipped=1; echo "  skipped: no nvidia-smi topo -m on this machine"
+elif ! nvidia-smi topo -m > "$out/smi" 2>&1; then skipped=1;
+echo "  skipped: no nvidia-smi topo -m on this machine"
 else compare "nvidia-smi topo -m" same "$out/smi" "$out/ours"; fi
 echo "suite topology: $passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

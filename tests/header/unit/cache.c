@@ -1,5 +1,5 @@
-/* cache.c - >>cache. Each test has a separate folder; links need no compiler, compilations are played
-   (tests/support/play_nvrtc.c). */
+/* cache.c - >>cache. Each test has a separate folder; links need no compiler, compilations are
+   played (tests/support/play_nvrtc.c). */
 #include "../../test.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <utime.h>
 
-enum { STRANGER = 65534 };                               /* a user who is not this one */
+enum { STRANGER = 65534 }; /* a user who is not this one */
 
-/* --- the folder --------------------------------------------------------------------------------------------------- */
+/* --- the folder ------------------------------------------------------------------------------- */
 
-static char root[64], folder[96];                        /* folder: a cache in root that does not exist yet */
+static char root[64], folder[96]; /* folder: a cache in root that does not exist yet */
 
 static void begin(void) {
     const char *tmp = "/tmp";
@@ -30,7 +30,9 @@ static int files(const char *of, void (*each)(const char *path, void *user), voi
     char path[512];
     int n = 0;
     while (d && (e = readdir(d)) != NULL) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || strcmp(e->d_name, ".size") == 0) continue;
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+                strcmp(e->d_name, ".size") == 0)
+            continue;
         snprintf(path, sizeof path, "%s/%s", of, e->d_name);
         n++;
         if (each) each(path, user);
@@ -38,16 +40,16 @@ static int files(const char *of, void (*each)(const char *path, void *user), voi
     if (d) closedir(d);
     return n;
 }
-static void delete(const char *path, void *user) {
+static void delete (const char *path, void *user) {
     struct stat about;
     char size[600];
     if (lstat(path, &about) == 0 && S_ISDIR(about.st_mode)) files(path, delete, user);
     if (lstat(strcat(strcpy(size, path), "/.size"), &about) == 0) remove(size);
     remove(path);
 }
-static void end(void) { delete(root, NULL); }
+static void end(void) { delete (root, NULL); }
 static void keep_path(const char *path, void *user) { strcpy((char *)user, path); }
-static char *only_file(void) {                           /* the folder's only file */
+static char *only_file(void) { /* the folder's only file */
     static char path[512];
     CHECK_EQ(files(folder, keep_path, path), 1);
     return path;
@@ -83,24 +85,28 @@ static gpuexec_cache_info info(void) {
     return i;
 }
 
-/* --- a link ------------------------------------------------------------------------------------------------------- */
+/* --- a link ----------------------------------------------------------------------------------- */
 
 static const char kernel_text[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n.extern .global .u32 value;\n"
-    ".visible .entry answer(.param .u64 out) {\n.reg .b64 %p;\n.reg .b32 %x;\n"
-    "ld.global.u32 %x, [value];\nld.param.u64 %p, [out];\nst.global.u32 [%p], %x;\nret;\n}\n";
+        ".version 7.0\n.target sm_70\n.address_size 64\n.extern .global .u32 value;\n"
+        ".visible .entry answer(.param .u64 out) {\n.reg .b64 %p;\n.reg .b32 %x;\n"
+        "ld.global.u32 %x, [value];\nld.param.u64 %p, [out];\nst.global.u32 [%p], %x;\nret;\n}\n";
 
-typedef struct linked { int value, cached; } linked;
+typedef struct linked {
+    int value, cached;
+} linked;
 
-static gpuexec_linker link_of(gpuexec_context ctx, int value, const char *name, const gpuexec_module_desc *desc) {
+static gpuexec_linker link_of(
+        gpuexec_context ctx, int value, const char *name, const gpuexec_module_desc *desc) {
     gpuexec_linker_desc d;
     gpuexec_linker l;
     char text[160];
     memset(&d, 0, sizeof d);
     d.module = desc;
     d.cache = 1;
-    snprintf(text, sizeof text, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 value = %d;\n",
-             value);
+    snprintf(text, sizeof text,
+            ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 value = %d;\n",
+            value);
     l = gpuexec_linker_create(ctx, &d);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, kernel_text, 0, name));
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, text, 0, NULL));
@@ -119,7 +125,8 @@ static linked run(gpuexec_context ctx, gpuexec_module mod) {
     gpuexec_module_unload(mod);
     return r;
 }
-static linked link_as(gpuexec_context ctx, int value, const char *name, const gpuexec_module_desc *desc) {
+static linked link_as(
+        gpuexec_context ctx, int value, const char *name, const gpuexec_module_desc *desc) {
     gpuexec_linker l = link_of(ctx, value, name, desc);
     gpuexec_module mod = gpuexec_linker_load(l);
     CHECK_MADE(mod);
@@ -133,8 +140,11 @@ static int is_cached(gpuexec_context ctx, int value) {
     return r.cached;
 }
 
-TEST(hash) {                                             /* hashlib.blake2b(data, digest_size=32) */
-    static const struct { size_t n; const char *is; } expected[] = {
+TEST(hash) { /* hashlib.blake2b(data, digest_size=32) */
+    static const struct {
+        size_t n;
+        const char *is;
+    } expected[] = {
         { 0, "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8" },
         { 768, "b8007121274217790e2923e0ad7027986e5a99d5531ef6ae7d294140fc81615d" },
     };
@@ -172,7 +182,7 @@ TEST(links) {
     CHECK_STRING(info().folder, folder);
     CHECK_STRING(info().why, "");
 
-    l = link_of(ctx, 7, "kernel", &desc);                   /* the same once more: no driver call links */
+    l = link_of(ctx, 7, "kernel", &desc); /* the same once more: no driver call links */
     test_replace("cuLinkCreate", NULL);
     CHECK_OK(gpuexec_linker_image(l, &again, &n));
     CHECK(n == bytes && memcmp(image, again, n) == 0);
@@ -213,7 +223,7 @@ TEST(link_failures) {
 static int (*real_attribute)(int *, int, int);
 static int another_device(int *value, int attribute, int device) {
     const int result = real_attribute(value, attribute, device);
-    if (attribute == 76) ++*value;                       /* the minor compute capability */
+    if (attribute == 76) ++*value; /* the minor compute capability */
     return result;
 }
 TEST(what_decides_a_link) {
@@ -228,7 +238,7 @@ TEST(what_decides_a_link) {
     CHECK(!is_cached(ctx, 2));
     CHECK(is_cached(ctx, 1));
     CHECK(is_cached(ctx, 2));
-    CHECK(!link_as(ctx, 1, "named", NULL).cached);       /* names are in the log */
+    CHECK(!link_as(ctx, 1, "named", NULL).cached); /* names are in the log */
     desc.max_registers = 32;
     CHECK(!link_as(ctx, 1, NULL, &desc).cached);
     CHECK(link_as(ctx, 1, NULL, &desc).cached);
@@ -244,7 +254,7 @@ TEST(what_decides_a_link) {
     end();
 }
 
-static int wanted, processes_hit;                        /* -1: either */
+static int wanted, processes_hit; /* -1: either */
 static void child_links(void) {
     const int hit = is_cached(gpuexec_context_open(0, NULL), wanted);
     if (processes_hit >= 0) CHECK_EQ(hit, processes_hit);
@@ -260,7 +270,7 @@ TEST_ALONE(another_process) {
     begin();
     CHECK(in_a_process(5, 0));
     CHECK(in_a_process(5, 1));
-    if (on_cpu_device()) {                               /* another version of the driver */
+    if (on_cpu_device()) { /* another version of the driver */
         snprintf(version, sizeof version, "%s", before ? before : "");
         setenv("SIMGPU_DRIVER_VERSION", "12030", 1);
         CHECK(in_a_process(5, 0));
@@ -268,7 +278,8 @@ TEST_ALONE(another_process) {
         if (before) setenv("SIMGPU_DRIVER_VERSION", version, 1);
         else unsetenv("SIMGPU_DRIVER_VERSION");
         CHECK(in_a_process(5, 1));
-        snprintf(copy, sizeof copy, "%s/libsimgpu.so", root);        /* the same driver, but another file */
+        /* the same driver, but another file */
+        snprintf(copy, sizeof copy, "%s/libsimgpu.so", root);
         copy_file(getenv("GPUEXEC_DRIVER"), copy);
         setenv("GPUEXEC_DRIVER", copy, 1);
         CHECK(in_a_process(5, 0));
@@ -279,13 +290,13 @@ TEST_ALONE(another_process) {
     end();
 }
 
-/* --- compilations ------------------------------------------------------------------------------------------------- */
+/* --- compilations ----------------------------------------------------------------------------- */
 
 #define PTX ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry nothing() { ret; }\n"
 static gpuexec_context played;
 
-/* Whether a compilation was cached; -1: it failed. PTX is its own compilation, and #include in a comment of it counts
-   for the cache. */
+/* Whether a compilation was cached; -1: it failed. PTX is its own compilation, and #include in a
+   comment of it counts for the cache. */
 static int compiled(const char *source, const gpuexec_compile_desc *d) {
     gpuexec_module mod = gpuexec_module_compile(played, source, "p.cu", d);
     const int cached = gpuexec_module_is_cached(mod);
@@ -300,7 +311,7 @@ static void begin_played(void) {
     unsetenv("PLAY_NVRTC_FAILS");
     played = gpuexec_context_open(0, NULL);
 }
-static const char *played_path;                          /* NULL: GPUEXEC_NVRTC */
+static const char *played_path; /* NULL: GPUEXEC_NVRTC */
 static void played_child(void) {
     gpuexec_setup_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -320,7 +331,7 @@ TEST_ALONE(compilations) {
     setenv("GPUEXEC_NVRTC", PLAYED_NVRTC ".so", 1);
     processes_hit = 0;
     CHECK(run_child(played_child));
-    setenv("PLAY_NVRTC_FAILS", "nvrtcVersion", 1);       /* an NVRTC that is opened now is refused */
+    setenv("PLAY_NVRTC_FAILS", "nvrtcVersion", 1); /* an NVRTC that is opened now is refused */
     processes_hit = 1;
     CHECK(run_child(played_child));
     unsetenv("PLAY_NVRTC_FAILS");
@@ -365,7 +376,7 @@ TEST_ALONE(what_decides_a_compilation) {
     MISS_THEN_HIT(PTX);
     d.option_count = 2;
     MISS_THEN_HIT(PTX);
-    d.option_count = 0, d.folders = one, d.folder_count = 1;         /* the same string elsewhere */
+    d.option_count = 0, d.folders = one, d.folder_count = 1; /* the same string elsewhere */
     MISS_THEN_HIT(PTX);
     d.folder_count = 0, d.expressions = names, d.expression_count = 1;
     MISS_THEN_HIT(PTX);
@@ -377,7 +388,7 @@ TEST_ALONE(what_decides_a_compilation) {
     MISS_THEN_HIT(PTX);
     header.name = "b.h";
     MISS_THEN_HIT(PTX);
-    setenv("CUDA_HOME", root, 1);                        /* where NVRTC and headers are searched for */
+    setenv("CUDA_HOME", root, 1); /* where NVRTC and headers are searched for */
     MISS_THEN_HIT(PTX);
     mod = gpuexec_module_compile(played, PTX, "another_name.cu", &d);
     CHECK_EQ(gpuexec_module_is_cached(mod), 0);
@@ -394,11 +405,11 @@ TEST_ALONE(another_compiler) {
     CHECK(run_child(played_child));
     processes_hit = 1;
     CHECK(run_child(played_child));
-    played_path = PLAYED_NVRTC ".so";                    /* another one */
+    played_path = PLAYED_NVRTC ".so"; /* another one */
     processes_hit = 0;
     CHECK(run_child(played_child));
     played_path = NULL;
-    make_old(library);                                   /* as after an update */
+    make_old(library); /* as after an update */
     processes_hit = 0;
     CHECK(run_child(played_child));
     processes_hit = 1;
@@ -412,9 +423,10 @@ static void put(const char *in, const char *name, const char *text) {
     snprintf(path, sizeof path, "%s/%s", in, name);
     write_file(path, text, strlen(text));
 }
-/* Headers in memory that include something: the played NVRTC does not read them, so they need not be right. */
+/* Headers in memory that include something: the played NVRTC does not read them, so they need not
+   be right. */
 static gpuexec_header in_memory = { "m.h", NULL };
-static char           one[128], two[128];                /* the folders */
+static char one[128], two[128]; /* the folders */
 static void begin_included(gpuexec_compile_desc *d) {
     static const char *const folders[] = { one, two };
     begin_played();
@@ -432,13 +444,13 @@ TEST_ALONE(included_files) {
     begin_included(&d);
     in_memory.text = "#include \"x.h\"\n";
     MISS_THEN_HIT(PTX);
-    put(two, "x.h", "int x;\n");                         /* it appears */
+    put(two, "x.h", "int x;\n"); /* it appears */
     MISS_THEN_HIT(PTX);
-    put(two, "x.h", "int y;\n");                         /* another text of the same length, at once */
+    put(two, "x.h", "int y;\n"); /* another text of the same length, at once */
     MISS_THEN_HIT(PTX);
-    put(one, "x.h", "#include <deep.h>\n");              /* in a folder before the other */
+    put(one, "x.h", "#include <deep.h>\n"); /* in a folder before the other */
     MISS_THEN_HIT(PTX);
-    put(two, "deep.h", "#include \"deep.h\"\n");         /* includes itself */
+    put(two, "deep.h", "#include \"deep.h\"\n"); /* includes itself */
     MISS_THEN_HIT(PTX);
     put(two, "deep.h", "int deep;\n");
     MISS_THEN_HIT(PTX);
@@ -446,11 +458,11 @@ TEST_ALONE(included_files) {
     CHECK_EQ(compiled(PTX, &d), 1);
     put(two, "deep.h", "int edited;\n");
     snprintf(edited, sizeof edited, "%s/deep.h", two);
-    setenv("PLAY_NVRTC_EDITS", edited, 1);               /* while it is compiled: which text was compiled? */
+    setenv("PLAY_NVRTC_EDITS", edited, 1); /* while it is compiled: which text was compiled? */
     CHECK_EQ(compiled(PTX, &d), 0);
     unsetenv("PLAY_NVRTC_EDITS");
     MISS_THEN_HIT(PTX);
-    write_file(edited, "a\0b", 3);                       /* not cached: the search for #include ends there */
+    write_file(edited, "a\0b", 3); /* not cached: the search for #include ends there */
     CHECK_EQ(compiled(PTX, &d), 0);
     CHECK_EQ(compiled(PTX, &d), 0);
     CHECK_TEXT(info().why, "contains a NUL");
@@ -460,19 +472,19 @@ TEST_ALONE(included_files) {
 }
 
 TEST_ALONE(ways_to_include) {
-    static const char *const ways[] = {
-        "#include \"w.h\"", "#include <w.h>", "  #  include \"w.h\"", "#include\"w.h\"", "%:include <w.h>",
-        "\?\?=include <w.h>", "#inc\\\nlude <w.h>", "#\\\r\ninclude <w.h>", "#/**/include <w.h>",
+    static const char *const ways[] = { "#include \"w.h\"", "#include <w.h>",
+        "  #  include \"w.h\"", "#include\"w.h\"", "%:include <w.h>", "\?\?=include <w.h>",
+        "#inc\\\nlude <w.h>", "#\\\r\ninclude <w.h>", "#/**/include <w.h>",
         "/* a */ # /* b */ include <w.h>", "\t#include <w.h> // c", "#if __has_include(<w.h>)",
         "#if __has_include ( \"w.h\" )", "#if 0\n#include <w.h>",
-        "#ifdef __has_include\n#if defined(__has_include) && __has_include(\"w.h\")"
+        "#ifdef __has_include\n#if defined(__has_include) && __has_include(\"w.h\")" };
+    static const char *const unknown[] = { /* names that no text has */
+        "#include NAME", "#include /* b */ <w.h>", "#include_next <w.h>", "#import <w.h>",
+        "#embed <w.h>", "#if __has_include(NAME)", "#include <w.h", "# /* a\n */ include NAME"
     };
-    static const char *const unknown[] = {               /* names that no text has */
-        "#include NAME", "#include /* b */ <w.h>", "#include_next <w.h>", "#import <w.h>", "#embed <w.h>",
-        "#if __has_include(NAME)", "#include <w.h", "# /* a\n */ include NAME"
-    };
-    static const char *const other[] = {                 /* prose and names that include nothing */
-        "// see #include <w.h>", "int include;", "// includes <w.h>", "#define include_w 1", "// include <w.h>"
+    static const char *const other[] = { /* prose and names that include nothing */
+        "// see #include <w.h>", "int include;", "// includes <w.h>", "#define include_w 1",
+        "// include <w.h>"
     };
     gpuexec_compile_desc d;
     size_t i;
@@ -506,9 +518,10 @@ TEST_ALONE(files_of_the_toolkit) {
     begin_included(&d);
     snprintf(headers, sizeof headers, "%s/include", root);
     CHECK(mkdir(headers, 0700) == 0);
-    put(headers, "cuda_fp16.h", "#include \"half.hpp\"\n#include A_MACRO\n");        /* allowed in the toolkit */
+    /* allowed in the toolkit */
+    put(headers, "cuda_fp16.h", "#include \"half.hpp\"\n#include A_MACRO\n");
     put(headers, "half.hpp", "int half;");
-    setenv("CUDA_HOME", root, 1);                        /* $CUDA_HOME/include */
+    setenv("CUDA_HOME", root, 1); /* $CUDA_HOME/include */
     in_memory.text = "#include <cuda_fp16.h>\n";
     MISS_THEN_HIT(PTX);
     snprintf(file, sizeof file, "%s/half.hpp", headers);
@@ -516,7 +529,7 @@ TEST_ALONE(files_of_the_toolkit) {
     MISS_THEN_HIT(PTX);
     put(headers, "unrelated.h", "int u;\n");
     CHECK_EQ(compiled(PTX, &d), 1);
-    put(two, "half.hpp", "int mine;\n");                 /* which now comes first */
+    put(two, "half.hpp", "int mine;\n"); /* which now comes first */
     MISS_THEN_HIT(PTX);
     in_memory.text = "#include <half.hpp>\n";
     MISS_THEN_HIT(PTX);
@@ -551,8 +564,9 @@ TEST_ALONE(options_that_name_files) {
 
 /* With a real NVRTC: what a kernel returns that includes x.h, and whether it was cached. */
 static linked compiled_value(gpuexec_context ctx, const gpuexec_compile_desc *d) {
-    gpuexec_module mod = gpuexec_module_compile(ctx, "#include \"x.h\"\nextern \"C\" __global__ void answer(int *x) "
-                                                "{ *x = VALUE; }\n", "sub/v.cu", d);
+    gpuexec_module mod = gpuexec_module_compile(ctx,
+            "#include \"x.h\"\nextern \"C\" __global__ void answer(int *x) { *x = VALUE; }\n",
+            "sub/v.cu", d);
     CHECK_MADE(mod);
     return run(ctx, mod);
 }
@@ -563,18 +577,19 @@ TEST_ALONE(real_compiler) {
     char places[3][128], text[32], here[512];
     int i, value;
     if (!gpuexec_compiler_version()) SKIP("no NVRTC on this machine");
-    if (gpuexec_compiler_version() > gpuexec_driver_version()) SKIP("the driver is older than this NVRTC");
+    if (gpuexec_compiler_version() > gpuexec_driver_version())
+        SKIP("the driver is older than this NVRTC");
     begin();
     snprintf(one, sizeof one, "%s/one", root);
-    snprintf(places[0], sizeof places[0], "%s", one);    /* a folder of the desc */
-    snprintf(places[1], sizeof places[1], "%s", root);   /* the working directory */
-    snprintf(places[2], sizeof places[2], "%s/sub", root);           /* the source's */
+    snprintf(places[0], sizeof places[0], "%s", one);      /* a folder of the desc */
+    snprintf(places[1], sizeof places[1], "%s", root);     /* the working directory */
+    snprintf(places[2], sizeof places[2], "%s/sub", root); /* the source's */
     CHECK(mkdir(one, 0700) == 0 && mkdir(places[2], 0700) == 0);
     CHECK(getcwd(here, sizeof here) && chdir(root) == 0);
     memset(&d, 0, sizeof d);
     d.folders = folders, d.folder_count = 1;
     for (i = 0; i < 3; i++)
-        for (value = 1; value < 3; value++) {            /* wherever NVRTC finds it: never an old value */
+        for (value = 1; value < 3; value++) { /* wherever NVRTC finds it: never an old value */
             linked cached, fresh;
             snprintf(text, sizeof text, "#define VALUE %d\n", 10 * i + value);
             put(places[i], "x.h", text);
@@ -604,8 +619,10 @@ static void lto_child(void) {
     l = gpuexec_linker_create(ctx, &d);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, lto, sizeof lto - 1, "lto"));
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, kernel_text, 0, NULL));
-    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ".version 7.0\n.target sm_70\n.address_size 64\n"
-                                ".visible .global .u32 value = 3;\n", 0, NULL));
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO,
+            ".version 7.0\n.target sm_70\n.address_size 64\n"
+            ".visible .global .u32 value = 3;\n",
+            0, NULL));
     mod = gpuexec_linker_load(l);
     CHECK_MADE(gpuexec_kernel_get(mod, "nothing"));
     CHECK_EQ(gpuexec_module_is_cached(mod), processes_hit);
@@ -633,7 +650,8 @@ TEST_ALONE(lto) {
     copy_file(PLAYED_NVJITLINK ".so", library);
     setenv("GPUEXEC_NVJITLINK", library, 1);
     CHECK(lto_in_a_process(0));
-    setenv("PLAY_NVJITLINK_FAILS", "nvJitLinkVersion", 1);           /* a nvJitLink that is opened now is refused */
+    /* a nvJitLink that is opened now is refused */
+    setenv("PLAY_NVJITLINK_FAILS", "nvJitLinkVersion", 1);
     CHECK(lto_in_a_process(1));
     CHECK(run_child(lto_refused));
     unsetenv("PLAY_NVJITLINK_FAILS");
@@ -662,7 +680,8 @@ static void launching_child(void) {
 TEST_ALONE(device_runtime) {
     char library[160];
     int i;
-    if (access("/usr/local/cuda/lib64/libcudadevrt.a", R_OK)) SKIP("no libcudadevrt.a in /usr/local/cuda");
+    if (access("/usr/local/cuda/lib64/libcudadevrt.a", R_OK))
+        SKIP("no libcudadevrt.a in /usr/local/cuda");
     begin();
     snprintf(library, sizeof library, "%s/libcudadevrt.a", root);
     copy_file("/usr/local/cuda/lib64/libcudadevrt.a", library);
@@ -675,11 +694,11 @@ TEST_ALONE(device_runtime) {
     end();
 }
 
-/* --- entries that cannot be trusted ------------------------------------------------------------------------------- */
+/* --- entries that cannot be trusted ----------------------------------------------------------- */
 
-static char   entry[1 << 16];
+static char entry[1 << 16];
 static size_t entry_bytes;
-static char   entry_path[512];
+static char entry_path[512];
 /* A cache with one entry, for the value 9; its bytes. */
 static gpuexec_context begin_with_entry(void) {
     gpuexec_context ctx;
@@ -715,7 +734,7 @@ TEST(truncated) {
         write_file(entry_path, entry, n);
         CHECK(!is_cached(ctx, 9));
     }
-    write_file(entry_path, entry, entry_bytes + 16);     /* longer */
+    write_file(entry_path, entry, entry_bytes + 16); /* longer */
     CHECK(!is_cached(ctx, 9));
     CHECK(is_cached(ctx, 9));
     write_file(entry_path, "", 0);
@@ -745,18 +764,19 @@ TEST(foreign_entries) {
     CHECK(chmod(entry_path, 0620) == 0);
     CHECK(!is_cached(ctx, 9));
     CHECK_TEXT(info().why, entry_path, "can be written by other users; it will be made again");
-    CHECK(is_cached(ctx, 9));                            /* it was replaced */
+    CHECK(is_cached(ctx, 9)); /* it was replaced */
     CHECK(chmod(entry_path, 0602) == 0);
     CHECK(!is_cached(ctx, 9));
     CHECK(rename(entry_path, aside) == 0 && symlink(aside, entry_path) == 0);
     CHECK(!is_cached(ctx, 9));
     CHECK_TEXT(info().why, "is a symbolic link");
     CHECK(is_cached(ctx, 9));
-    CHECK(remove(entry_path) == 0 && mkfifo(entry_path, 0600) == 0);             /* must not wait for a writer */
+    /* must not wait for a writer */
+    CHECK(remove(entry_path) == 0 && mkfifo(entry_path, 0600) == 0);
     CHECK(!is_cached(ctx, 9));
     CHECK_TEXT(info().why, "is not a regular file");
     CHECK(is_cached(ctx, 9));
-    CHECK(remove(entry_path) == 0 && mkdir(entry_path, 0700) == 0);              /* a file cannot replace it */
+    CHECK(remove(entry_path) == 0 && mkdir(entry_path, 0700) == 0); /* a file cannot replace it */
     CHECK(!is_cached(ctx, 9));
     CHECK_TEXT(info().why, "cannot write");
     CHECK(!is_cached(ctx, 9));
@@ -771,7 +791,7 @@ TEST(foreign_entries) {
     end();
 }
 
-/* --- the folder --------------------------------------------------------------------------------------------------- */
+/* --- the folder ------------------------------------------------------------------------------- */
 
 static void off(gpuexec_context ctx, const char *path, const char *why) {
     if (path) setenv("GPUEXEC_CACHE", path, 1);
@@ -803,13 +823,13 @@ TEST_ALONE(which_folder) {
     CHECK(!is_cached(ctx, 9));
     CHECK(is_cached(ctx, 9));
     CHECK_STRING(info().folder, expected);
-    setenv("XDG_CACHE_HOME", "relative", 1);             /* is ignored */
+    setenv("XDG_CACHE_HOME", "relative", 1); /* is ignored */
     setenv("HOME", root, 1);
     snprintf(expected, sizeof expected, "%s/.cache/gpuexec", root);
     CHECK(!is_cached(ctx, 9));
     CHECK(is_cached(ctx, 9));
     CHECK_STRING(info().folder, expected);
-    setenv("GPUEXEC_CACHE", "", 1);                      /* as if not set */
+    setenv("GPUEXEC_CACHE", "", 1); /* as if not set */
     CHECK(is_cached(ctx, 9));
     unsetenv("XDG_CACHE_HOME");
     unsetenv("HOME");
@@ -827,7 +847,7 @@ TEST(setup_names_it) {
     desc.cache_folder = path;
     desc.ignore_environment = !getenv("GPUEXEC_DRIVER");
     CHECK_OK(gpuexec_setup(&desc));
-    path[1] = 'X';                                       /* the path was copied */
+    path[1] = 'X'; /* the path was copied */
     ctx = gpuexec_context_open(0, NULL);
     CHECK(!is_cached(ctx, 9));
     CHECK(is_cached(ctx, 9));
@@ -845,7 +865,7 @@ TEST(setup_names_it) {
     end();
 }
 
-/* --- what cannot be written --------------------------------------------------------------------------------------- */
+/* --- what cannot be written ------------------------------------------------------------------- */
 
 static char logged[4096];
 static void keep_log(void *user, gpuexec_log_level level, const char *text) {
@@ -862,7 +882,8 @@ static void not_kept(const char *why) {
     CHECK(!is_cached(ctx, 3));
     CHECK(!is_cached(ctx, 3));
     CHECK_TEXT(info().why, "cannot write", folder, why);
-    CHECK_TEXT(logged, "gpuexec: cache: cannot write", folder, why, "gpuexec_linker_load", "cache.c");
+    CHECK_TEXT(
+            logged, "gpuexec: cache: cannot write", folder, why, "gpuexec_linker_load", "cache.c");
     CHECK_EQ(info().entries, 0);
 }
 static void child_full(void) {
@@ -870,7 +891,7 @@ static void child_full(void) {
     signal(SIGXFSZ, SIG_IGN);
     CHECK(setrlimit(RLIMIT_FSIZE, &most) == 0);
     not_kept(strerror(EFBIG));
-    CHECK_EQ(files(folder, NULL, NULL), 0);              /* nothing is left half written */
+    CHECK_EQ(files(folder, NULL, NULL), 0); /* nothing is left half written */
 }
 TEST_ALONE(full_disk) {
     begin();
@@ -884,9 +905,9 @@ TEST_ALONE(full_disk) {
 static void child_fails_often(void) {
     struct rlimit most = { 200, 200 };
     gpuexec_setup_desc desc;
-    gpuexec_context    ctx;
-    const char        *last;
-    int                i, blocks;
+    gpuexec_context ctx;
+    const char *last;
+    int i, blocks;
     signal(SIGXFSZ, SIG_IGN);
     CHECK(setrlimit(RLIMIT_FSIZE, &most) == 0);
     memset(&desc, 0, sizeof desc);
@@ -928,7 +949,8 @@ TEST_ALONE(a_folder_with_a_long_path) {
     end();
 }
 
-/* Root with the HOME of a user, as sudo may leave it: the cache is off, and nothing is created there. */
+/* Root with the HOME of a user, as sudo may leave it: the cache is off, and nothing is created
+   there. */
 TEST_ALONE(another_users_home) {
     gpuexec_context ctx;
     char home[100], cache[200], mine[220];
@@ -949,25 +971,26 @@ TEST_ALONE(another_users_home) {
     setenv("XDG_CACHE_HOME", cache, 1);
     off(ctx, NULL, "/home/.cache\", which belongs to another user");
     CHECK_EQ(files(cache, NULL, NULL), 0);
-    snprintf(mine, sizeof mine, "%s/mine", cache);       /* named: it is meant */
+    snprintf(mine, sizeof mine, "%s/mine", cache); /* named: it is meant */
     setenv("GPUEXEC_CACHE", mine, 1);
     CHECK(!is_cached(ctx, 9));
     CHECK(is_cached(ctx, 9));
     unsetenv("GPUEXEC_CACHE");
-    CHECK(chown(cache, 0, 0) == 0);                      /* its own folder in there */
+    CHECK(chown(cache, 0, 0) == 0); /* its own folder in there */
     CHECK(!is_cached(ctx, 9));
     CHECK(is_cached(ctx, 9));
     end();
 }
 
-static void child_stranger(void) {                       /* root could write everywhere */
+static void child_stranger(void) { /* root could write everywhere */
     const mode_t closed = 0500, opened = 0700;
     if (geteuid() == 0) CHECK(setgid(STRANGER) == 0 && setuid(STRANGER) == 0);
     not_kept(strerror(EACCES));
     CHECK(chmod(folder, opened) == 0);
     CHECK(!is_cached(gpuexec_context_open(0, NULL), 3));
     CHECK(chmod(folder, closed) == 0);
-    CHECK_FAILED(gpuexec_cache_clear(), GPUEXEC_FILE_ERROR, "cannot remove all files", folder, strerror(EACCES));
+    CHECK_FAILED(gpuexec_cache_clear(), GPUEXEC_FILE_ERROR, "cannot remove all files", folder,
+            strerror(EACCES));
     CHECK(chmod(folder, opened) == 0);
 }
 TEST_ALONE(read_only_folder) {
@@ -977,7 +1000,7 @@ TEST_ALONE(read_only_folder) {
     snprintf(folder, sizeof folder, "%s/closed", root);
     setenv("GPUEXEC_CACHE", folder, 1);
     CHECK(mkdir(folder, 0500) == 0);
-    if (geteuid() == 0) {                                /* the stranger may not see the driver's folder */
+    if (geteuid() == 0) { /* the stranger may not see the driver's folder */
         CHECK(chmod(root, 0755) == 0 && chown(folder, STRANGER, STRANGER) == 0);
         snprintf(driver, sizeof driver, "%s/libsimgpu.so", root);
         snprintf(copy, sizeof copy, "cp '%s' '%s'", getenv("GPUEXEC_DRIVER"), driver);
@@ -1006,10 +1029,10 @@ TEST_ALONE(privileged) {
     end();
 }
 
-/* --- the limit ---------------------------------------------------------------------------------------------------- */
+/* --- the limit -------------------------------------------------------------------------------- */
 
 static char path_of[6][512];
-static void find_new(const char *path, void *user) {     /* the entry that path_of does not have yet */
+static void find_new(const char *path, void *user) { /* the entry that path_of does not have yet */
     int i, known = 0;
     for (i = 0; i < 6; i++) known |= strcmp(path_of[i], path) == 0;
     if (!known) strcpy(path_of[*(int *)user], path);
@@ -1031,18 +1054,18 @@ TEST(least_recently_used) {
     CHECK_EQ(info().entries, 4);
     CHECK_EQ(info().limit, 1 << 30);
     each = info().bytes / 4;
-    CHECK(is_cached(ctx, 0));                            /* now 1 is the one that was not used for longest */
+    CHECK(is_cached(ctx, 0)); /* now 1 is the one that was not used for longest */
     snprintf(other, sizeof other, "%s/not-an-entry", folder);
     write_file(other, "", 0);
     snprintf(left, sizeof left, "%s.12345.0", path_of[0]);
-    write_file(left, "", 0);                             /* a process that was killed left this */
+    write_file(left, "", 0); /* a process that was killed left this */
     used_at(left, time(NULL) - 4000);
-    snprintf(writing, sizeof writing, "%s.12345.1", path_of[0]);     /* another one is writing this */
+    snprintf(writing, sizeof writing, "%s.12345.1", path_of[0]); /* another one is writing this */
     write_file(writing, "", 0);
     used_at(other, 1000);
     gpuexec_shutdown();
     memset(&desc, 0, sizeof desc);
-    desc.cache_bytes = 5 * each - each / 8;              /* with the fifth, it is trimmed to 7/8 of that */
+    desc.cache_bytes = 5 * each - each / 8; /* with the fifth, it is trimmed to 7/8 of that */
     CHECK_OK(gpuexec_setup(&desc));
     ctx = gpuexec_context_open(0, NULL);
     CHECK(!is_cached(ctx, 4));
@@ -1067,14 +1090,16 @@ TEST(least_recently_used) {
     end();
 }
 
-/* Each write must keep the limit, also if the number of bytes is wrong or missing, or the limit was larger before. */
+/* Each write must keep the limit, also if the number of bytes is wrong or missing, or the limit was
+   larger before. */
 TEST(the_limit_holds) {
-    static const char *const sizes[] = { NULL, "", "short", "0123456789 a large number", "\0\0\0\0\0\0\0\0 too few" };
+    static const char *const sizes[] = { NULL, "", "short", "0123456789 a large number",
+        "\0\0\0\0\0\0\0\0 too few" };
     gpuexec_setup_desc desc;
-    gpuexec_context    ctx;
-    char               size[200];
+    gpuexec_context ctx;
+    char size[200];
     unsigned long long each;
-    int                i;
+    int i;
     begin();
     memset(&desc, 0, sizeof desc);
     CHECK(!is_cached(gpuexec_context_open(0, NULL), 0));
@@ -1085,7 +1110,7 @@ TEST(the_limit_holds) {
     ctx = gpuexec_context_open(0, NULL);
     for (i = 1; i < 50; i++) {
         CHECK(!is_cached(ctx, i));
-        CHECK(is_cached(ctx, i));                        /* what was just written stays */
+        CHECK(is_cached(ctx, i)); /* what was just written stays */
         CHECK(info().bytes <= desc.cache_bytes);
         if (i > 16) CHECK(info().bytes >= desc.cache_bytes - desc.cache_bytes / 8 - 2 * each);
     }
@@ -1093,13 +1118,14 @@ TEST(the_limit_holds) {
     for (i = 0; i < 5; i++) {
         if (i) write_file(size, sizes[i], i < 4 ? strlen(sizes[i]) : 12);
         else CHECK(remove(size) == 0);
-        if (i < 4) CHECK(!is_cached(ctx, 200 + i));      /* it does not know the number, and counts again */
+        /* it does not know the number, and counts again */
+        if (i < 4) CHECK(!is_cached(ctx, 200 + i));
         CHECK(info().bytes <= desc.cache_bytes);
     }
     CHECK_OK(gpuexec_cache_clear());
     CHECK(access(size, F_OK) != 0);
     gpuexec_shutdown();
-    ctx = gpuexec_context_open(0, NULL);                 /* with the default limit */
+    ctx = gpuexec_context_open(0, NULL); /* with the default limit */
     for (i = 100; i < 130; i++) CHECK(!is_cached(ctx, i));
     gpuexec_shutdown();
     CHECK_OK(gpuexec_setup(&desc));
@@ -1110,11 +1136,12 @@ TEST(the_limit_holds) {
     end();
 }
 
-/* --- many processes ----------------------------------------------------------------------------------------------- */
+/* --- many processes --------------------------------------------------------------------------- */
 
 TEST_ALONE(at_once) {
     enum { PROCESSES = 16, ENTRIES = 8 };
-    const int few = !on_cpu_device() && !getenv("TEST_ALL");         /* a GPU's driver starts slowly in each process */
+    /* a GPU's driver starts slowly in each process */
+    const int few = !on_cpu_device() && !getenv("TEST_ALL");
     const int processes = few ? 4 : PROCESSES, entries = few ? 2 : ENTRIES;
     pid_t children[PROCESSES];
     int i, status, ready[2];
@@ -1126,7 +1153,8 @@ TEST_ALONE(at_once) {
             char byte;
             int k;
             close(ready[1]);
-            if (read(ready[0], &byte, 1) != 0) _exit(2);             /* all start when the parent closes the pipe */
+            /* all start when the parent closes the pipe */
+            if (read(ready[0], &byte, 1) != 0) _exit(2);
             processes_hit = -1;
             for (k = 0; k < ENTRIES; k++) {
                 wanted = k % entries;
@@ -1140,7 +1168,8 @@ TEST_ALONE(at_once) {
     }
     close(ready[1]);
     close(ready[0]);
-    for (i = 0; i < processes; i++) CHECK(waitpid(children[i], &status, 0) == children[i] && status == 0);
+    for (i = 0; i < processes; i++)
+        CHECK(waitpid(children[i], &status, 0) == children[i] && status == 0);
     for (i = 0; i < entries; i++) {
         CHECK(in_a_process(i, -1));
         CHECK(in_a_process(i, 1));
@@ -1169,7 +1198,7 @@ TEST(threads) {
     end();
 }
 
-static void whole(const char *path, void *user) {        /* every entry under its final name is whole */
+static void whole(const char *path, void *user) { /* every entry under its final name is whole */
     if (strlen(strrchr(path, '/') + 1) == 64) ++*(int *)user;
 }
 static void child_whole(void) {
@@ -1184,11 +1213,12 @@ static void child_whole(void) {
 }
 static void wait_us(long us) {
     struct timespec t = { 0, 1000 * us };
-    nanosleep(&t, NULL);                             /* not order: any moment must do */
+    nanosleep(&t, NULL); /* not order: any moment must do */
 }
 TEST_ALONE(killed) {
     const int rounds = !on_cpu_device() ? 50 : getenv("TEST_ALL") ? 200 : 25;
-    uint32_t random = 18, most_us = on_cpu_device() ? 5000 : 300000;         /* a link takes longer on a GPU */
+    /* a link takes longer on a GPU */
+    uint32_t random = 18, most_us = on_cpu_device() ? 5000 : 300000;
     int i, found = 0;
     if (!test_in_full()) SKIP("a GPU adds little to it; TEST_ALL=1 runs it");
     begin();
@@ -1199,7 +1229,7 @@ TEST_ALONE(killed) {
         CHECK(pipe(ready) == 0);
         fflush(NULL);
         child = fork();
-        if (child == 0) {                                /* writes entries until it is killed */
+        if (child == 0) { /* writes entries until it is killed */
             gpuexec_context ctx = gpuexec_context_open(0, NULL);
             int k;
             if (write(ready[1], "r", 1) != 1) _exit(2);
@@ -1216,7 +1246,7 @@ TEST_ALONE(killed) {
         close(ready[1]);
         files(folder, whole, &found);
         CHECK(run_child(child_whole));
-        if (!found && most_us < 5000000) most_us *= 2;   /* a slow machine */
+        if (!found && most_us < 5000000) most_us *= 2; /* a slow machine */
     }
     CHECK(found > 0);
     end();

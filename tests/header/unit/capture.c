@@ -1,5 +1,5 @@
-/* capture.c - captures that other code begins, ends or breaks: on streams of gpuexec whose CUstream it has, on adopted
-   ones, and on streams that joined. */
+/* capture.c - captures that other code begins, ends or breaks: on streams of gpuexec whose CUstream
+   it has, on adopted ones, and on streams that joined. */
 #include "../../test.h"
 
 enum { WORDS = 512, BYTES = WORDS * 4 };
@@ -14,7 +14,8 @@ static setting begin(void) {
 }
 static gpuexec_result add_to(const setting *s, gpuexec_stream stream, uint32_t by) {
     uint32_t n = WORDS;
-    return gpuexec_launch(s->kernel, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s->data, by, n));
+    return gpuexec_launch(
+            s->kernel, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s->data, by, n));
 }
 static uint32_t value(const setting *s) {
     uint32_t got = 77;
@@ -24,7 +25,7 @@ static uint32_t value(const setting *s) {
 }
 static gpuexec_stream make(const setting *s) {
     gpuexec_stream_desc desc = { 0 };
-    desc.non_blocking = 1;                       /* so that the legacy stream stays usable */
+    desc.non_blocking = 1; /* so that the legacy stream stays usable */
     return gpuexec_stream_create(s->ctx, &desc);
 }
 /* The capture is not broken, and has a graph. */
@@ -37,18 +38,21 @@ static void ends(struct CUstream_st *native) {
 
 /* Each call of the table in >>capture, on a stream of gpuexec on which other code captures. */
 TEST(other_code_captures_on_a_stream_of_gpuexec) {
-    setting             s = begin();
-    gpuexec_stream      t = make(&s), other = make(&s);
+    setting s = begin();
+    gpuexec_stream t = make(&s), other = make(&s);
     struct CUstream_st *native = gpuexec_stream_native(t);
-    gpuexec_pool        pool = gpuexec_pool_create(s.ctx, NULL);
-    gpuexec_event       inside = gpuexec_event_create(s.ctx, NULL), outside = gpuexec_stream_record(other, NULL), made;
-    gpuexec_graph       graph = { 0 };
-    gpuexec_batch       batch = gpuexec_batch_create(s.ctx, NULL);
+    gpuexec_pool pool = gpuexec_pool_create(s.ctx, NULL);
+    gpuexec_event inside = gpuexec_event_create(s.ctx, NULL),
+                  outside = gpuexec_stream_record(other, NULL), made;
+    gpuexec_graph graph = { 0 };
+    gpuexec_batch batch = gpuexec_batch_create(s.ctx, NULL);
     gpuexec_stream_info info;
-    gpuexec_ptr         p, of_pool = gpuexec_pool_alloc(pool, t, 1000), again;
-    uint32_t            n = WORDS, one = 1, *pinned = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);
-    int                 mode;
-    CHECK_EQ(gpuexec_batch_add(batch, s.kernel, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, one, n)), 0);
+    gpuexec_ptr p, of_pool = gpuexec_pool_alloc(pool, t, 1000), again;
+    uint32_t n = WORDS, one = 1, *pinned = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);
+    int mode;
+    CHECK_EQ(gpuexec_batch_add(
+                     batch, s.kernel, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, one, n)),
+            0);
     GPUEXEC_CAPTURE(t, &graph) CHECK_OK(add_to(&s, t, 1));
     CHECK_OK(gpuexec_graph_prepare(graph, t));
     CHECK_OK(gpuexec_free_on(t, again = gpuexec_alloc_on(t, 4096)));
@@ -58,23 +62,30 @@ TEST(other_code_captures_on_a_stream_of_gpuexec) {
         CHECK(gpuexec_stream_is_capturing(t));
         CHECK(!gpuexec_stream_is_capturing(other));
         CHECK_OK(add_to(&s, t, 1));
-        CHECK_FAILED(gpuexec_stream_sync(t), GPUEXEC_CAPTURING, "cannot wait for the stream: the stream captures");
+        CHECK_FAILED(gpuexec_stream_sync(t), GPUEXEC_CAPTURING,
+                "cannot wait for the stream: the stream captures");
         CHECK_FAILED(gpuexec_stream_query(t), GPUEXEC_CAPTURING, "cannot query the stream");
-        CHECK_FAILED(gpuexec_stream_get_info(t, &info), GPUEXEC_CAPTURING, "cannot query the stream");
+        CHECK_FAILED(
+                gpuexec_stream_get_info(t, &info), GPUEXEC_CAPTURING, "cannot query the stream");
         CHECK_FAILED(gpuexec_stream_destroy(t), GPUEXEC_CAPTURING, "cannot destroy the stream");
-        CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "its stream created at", "capture.c:");
+        CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "its stream created at",
+                "capture.c:");
         CHECK_OK(gpuexec_event_record(inside, t));
-        CHECK_FAILED(gpuexec_event_sync(inside), GPUEXEC_CAPTURING, "was last recorded in a capture");
-        CHECK_FAILED(gpuexec_event_query(inside), GPUEXEC_CAPTURING, "was last recorded in a capture");
+        CHECK_FAILED(
+                gpuexec_event_sync(inside), GPUEXEC_CAPTURING, "was last recorded in a capture");
+        CHECK_FAILED(
+                gpuexec_event_query(inside), GPUEXEC_CAPTURING, "was last recorded in a capture");
         made = gpuexec_stream_record(t, NULL);
         CHECK_FAILED(gpuexec_event_sync(made), GPUEXEC_CAPTURING, "was last recorded in a capture");
         CHECK_OK(gpuexec_event_destroy(made));
-        CHECK_REFUSED(gpuexec_stream_wait_event(t, outside), GPUEXEC_CAPTURING, "last record is outside the capture");
-        CHECK_REFUSED(gpuexec_stream_wait_stream(t, other), GPUEXEC_CAPTURING, "other stream is outside the capture");
+        CHECK_REFUSED(gpuexec_stream_wait_event(t, outside), GPUEXEC_CAPTURING,
+                "last record is outside the capture");
+        CHECK_REFUSED(gpuexec_stream_wait_stream(t, other), GPUEXEC_CAPTURING,
+                "other stream is outside the capture");
         CHECK_REFUSED(gpuexec_graph_launch(graph, t), GPUEXEC_CAPTURING, "cannot launch a graph");
         CHECK_REFUSED(gpuexec_graph_prepare(graph, t), GPUEXEC_CAPTURING, "cannot upload a graph");
         CHECK_OK(gpuexec_batch_launch(batch, t));
-        p = gpuexec_alloc_on(t, 4096);           /* a node */
+        p = gpuexec_alloc_on(t, 4096); /* a node */
         CHECK(p != 0);
         CHECK_OK(gpuexec_copy(t, p, s.data, 64));
         CHECK_OK(gpuexec_free_on(t, p));
@@ -82,7 +93,7 @@ TEST(other_code_captures_on_a_stream_of_gpuexec) {
         CHECK(p != 0);
         CHECK_OK(gpuexec_free(p));
         CHECK_OK(gpuexec_free_pinned(gpuexec_alloc_pinned(s.ctx, 1000)));
-        if (mode == 0) CHECK_OK(gpuexec_free(of_pool));              /* its free waits for the context: later */
+        if (mode == 0) CHECK_OK(gpuexec_free(of_pool)); /* its free waits for the context: later */
         CHECK_OK(gpuexec_stream_sync(other));
         CHECK_OK(gpuexec_event_sync(outside));
         CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, 1, BYTES));
@@ -93,7 +104,7 @@ TEST(other_code_captures_on_a_stream_of_gpuexec) {
         CHECK_OK(gpuexec_context_sync(s.ctx));
         CHECK_OK(add_to(&s, t, 3));
         CHECK_EQ(value(&s), 3);
-        CHECK_OK(gpuexec_event_record(inside, t));                   /* no longer in a capture */
+        CHECK_OK(gpuexec_event_record(inside, t)); /* no longer in a capture */
         CHECK_OK(gpuexec_event_sync(inside));
         CHECK_OK(gpuexec_graph_launch(graph, t));
         CHECK_EQ(value(&s), 4);
@@ -101,15 +112,17 @@ TEST(other_code_captures_on_a_stream_of_gpuexec) {
     CHECK_OK(gpuexec_free_pinned(pinned));
 }
 
-/* Streams whose CUstream nothing else has join by waiting, for a stream or an event, through gpuexec or not. */
+/* Streams whose CUstream nothing else has join by waiting, for a stream or an event, through
+   gpuexec or not. */
 TEST(streams_join_the_capture_of_other_code) {
-    setting             s = begin();
-    gpuexec_stream      t = make(&s), by_stream = make(&s), by_event = make(&s), by_adopted = make(&s),
-                        by_given = make(&s), third = make(&s), all[5];
+    setting s = begin();
+    gpuexec_stream t = make(&s), by_stream = make(&s), by_event = make(&s), by_adopted = make(&s),
+                   by_given = make(&s), third = make(&s), all[5];
     struct CUstream_st *native = gpuexec_stream_native(t);
-    gpuexec_event       recorded = gpuexec_event_create(s.ctx, NULL), given = gpuexec_event_create(s.ctx, NULL);
-    gpuexec_event       adopted = gpuexec_event_from_native(s.ctx, gpuexec_event_native(given));
-    int                 i, k;
+    gpuexec_event recorded = gpuexec_event_create(s.ctx, NULL),
+                  given = gpuexec_event_create(s.ctx, NULL);
+    gpuexec_event adopted = gpuexec_event_from_native(s.ctx, gpuexec_event_native(given));
+    int i, k;
     all[0] = by_stream, all[1] = by_event, all[2] = by_adopted, all[3] = by_given, all[4] = third;
     for (k = 0; k < 3; k++) {
         CHECK_EQ(cu.cuStreamBeginCapture_v2(native, k), 0);
@@ -141,8 +154,8 @@ TEST(streams_join_the_capture_of_other_code) {
 
 /* All code can capture on CU_STREAM_PER_THREAD. */
 TEST(other_code_captures_on_the_per_thread_stream) {
-    setting             s = begin();
-    gpuexec_stream      t = gpuexec_stream_per_thread(s.ctx);
+    setting s = begin();
+    gpuexec_stream t = gpuexec_stream_per_thread(s.ctx);
     struct CUstream_st *native = (struct CUstream_st *)(uintptr_t)2;
     CHECK_OK(gpuexec_context_push(s.ctx));
     CHECK_EQ(cu.cuStreamBeginCapture_v2(native, 0), 0);
@@ -156,7 +169,8 @@ TEST(other_code_captures_on_the_per_thread_stream) {
     CHECK_EQ(value(&s), 0);
 }
 
-/* The driver knows the memory. (How much is free says nothing on a GPU that other programs use, too.) */
+/* The driver knows the memory. (How much is free says nothing on a GPU that other programs use,
+   too.) */
 static int is_allocated(const setting *s, gpuexec_ptr address) {
     gpuexec_ptr base;
     size_t bytes;
@@ -164,16 +178,18 @@ static int is_allocated(const setting *s, gpuexec_ptr address) {
     GPUEXEC_CONTEXT_SCOPE(s->ctx) result = cu.cuMemGetAddressRange_v2(&base, &bytes, address);
     return result == 0;
 }
-/* The owner of an adopted stream ends the capture that gpuexec began there: what waited for its end happens. */
+/* The owner of an adopted stream ends the capture that gpuexec began there: what waited for its end
+   happens. */
 TEST(other_code_ends_the_capture) {
     enum { MANY = 20, LARGE = 4 << 20 };
-    setting             s = begin();
-    gpuexec_stream      owner = make(&s), t = gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(owner));
+    setting s = begin();
+    gpuexec_stream owner = make(&s),
+                   t = gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(owner));
     struct CUstream_st *native = gpuexec_stream_native(owner);
-    gpuexec_module      mod;
-    gpuexec_graph       graph = { 0 };
-    gpuexec_ptr         waits, next;
-    int                 i, k;
+    gpuexec_module mod;
+    gpuexec_graph graph = { 0 };
+    gpuexec_ptr waits, next;
+    int i, k;
     for (k = 0; k < 3; k++) {
         mod = gpuexec_module_load_file(s.ctx, "kernels/saxpy.ptx", NULL);
         waits = gpuexec_alloc(s.ctx, LARGE);
@@ -192,15 +208,17 @@ TEST(other_code_ends_the_capture) {
         CHECK(!is_allocated(&s, waits));
         CHECK_NOT_MADE(gpuexec_kernel_get(mod, "saxpy"), GPUEXEC_STALE_HANDLE, "stale");
         if (k == 1) t = gpuexec_stream_from_native(s.ctx, native);
-        if (k == 2) {                            /* the end names what happened; a new capture begins as usual */
+        if (k == 2) { /* the end names what happened; a new capture begins as usual */
             CHECK_OK(gpuexec_capture_begin(t, NULL));
             ends(native);
-            CHECK_NOT_MADE(gpuexec_capture_end(t), GPUEXEC_CAPTURE_BROKEN, "the capture begun at", "capture.c:",
-                           "was ended by a call of the driver that gpuexec did not make");
+            CHECK_NOT_MADE(gpuexec_capture_end(t), GPUEXEC_CAPTURE_BROKEN, "the capture begun at",
+                    "capture.c:", "was ended by a call of the driver that gpuexec did not make");
             CHECK_OK(gpuexec_capture_begin(t, NULL));
             ends(native);
-            CHECK_EQ(cu.cuStreamBeginCapture_v2(native, 0), 0);    /* another one, which is not gpuexec's */
-            CHECK_NOT_MADE(gpuexec_capture_end(t), GPUEXEC_CAPTURE_BROKEN, "was ended by a call of the driver");
+            /* another one, which is not gpuexec's */
+            CHECK_EQ(cu.cuStreamBeginCapture_v2(native, 0), 0);
+            CHECK_NOT_MADE(gpuexec_capture_end(t), GPUEXEC_CAPTURE_BROKEN,
+                    "was ended by a call of the driver");
             ends(native);
         }
         GPUEXEC_CAPTURE(t, &graph) CHECK_OK(add_to(&s, t, 1));
@@ -210,15 +228,16 @@ TEST(other_code_ends_the_capture) {
     }
 }
 
-/* Memory whose free waits for the whole context is freed after the capture of other code: by the next wait. */
+/* Memory whose free waits for the whole context is freed after the capture of other code: by the
+   next wait. */
 TEST(memory_of_pools_is_freed_after_the_capture_of_other_code) {
     enum { LARGE = 64 << 20 };
-    setting             s = begin();
-    gpuexec_stream      t = make(&s), other = make(&s);
+    setting s = begin();
+    gpuexec_stream t = make(&s), other = make(&s);
     struct CUstream_st *native = gpuexec_stream_native(t);
-    gpuexec_pool        pool = gpuexec_pool_create(s.ctx, NULL);
-    gpuexec_pool_info   info;
-    gpuexec_ptr         p = gpuexec_pool_alloc(pool, other, LARGE);
+    gpuexec_pool pool = gpuexec_pool_create(s.ctx, NULL);
+    gpuexec_pool_info info;
+    gpuexec_ptr p = gpuexec_pool_alloc(pool, other, LARGE);
     CHECK_OK(gpuexec_stream_sync(other));
     CHECK_EQ(cu.cuStreamBeginCapture_v2(native, 1), 0);
     CHECK_OK(gpuexec_free(p));
@@ -231,23 +250,24 @@ TEST(memory_of_pools_is_freed_after_the_capture_of_other_code) {
     CHECK_OK(gpuexec_stream_sync(other));
     CHECK(!is_allocated(&s, p));
     CHECK_OK(gpuexec_pool_get_info(pool, &info));
-    if (on_cpu_device()) CHECK_EQ(info.used, 0);      /* a GPU's pool counts it for longer */
+    if (on_cpu_device()) CHECK_EQ(info.used, 0); /* a GPU's pool counts it for longer */
     p = gpuexec_pool_alloc(pool, other, LARGE);
     CHECK_EQ(cu.cuStreamBeginCapture_v2(native, 1), 0);
     CHECK_OK(gpuexec_free(p));
     ends(native);
-    CHECK_OK(gpuexec_context_close(s.ctx));      /* or by the end of the context */
+    CHECK_OK(gpuexec_context_close(s.ctx)); /* or by the end of the context */
 }
 
-/* A context is destroyed by its owner, with a stream that captures there: the driver must not get that stream. */
+/* A context is destroyed by its owner, with a stream that captures there: the driver must not get
+   that stream. */
 TEST(the_context_of_a_capture_is_destroyed) {
-    setting          s = begin();
-    gpuexec_context  adopted;
-    gpuexec_stream   there;
-    gpuexec_graph    graph = { 0 };
-    gpuexec_ptr      p = gpuexec_alloc(s.ctx, 1000);
+    setting s = begin();
+    gpuexec_context adopted;
+    gpuexec_stream there;
+    gpuexec_graph graph = { 0 };
+    gpuexec_ptr p = gpuexec_alloc(s.ctx, 1000);
     void *native = NULL, *popped;
-    int              k;
+    int k;
     for (k = 0; k < 2; k++) {
         CHECK_EQ(cu.cuCtxCreate_v2(&native, 0, 0), 0);
         CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
@@ -256,7 +276,7 @@ TEST(the_context_of_a_capture_is_destroyed) {
         if (k) CHECK_OK(gpuexec_capture_begin(there, NULL));
         else gpuexec_stream_native(there);
         CHECK_EQ(cu.cuCtxDestroy_v2(native), 0);
-        CHECK_EQ(gpuexec_alloc(s.ctx, (size_t)1 << 58), 0);          /* a failure: did it break a capture? */
+        CHECK_EQ(gpuexec_alloc(s.ctx, (size_t)1 << 58), 0); /* a failure: did it break a capture? */
         CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
         GPUEXEC_CAPTURE(s.stream, &graph) CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_MADE(graph);
@@ -264,11 +284,12 @@ TEST(the_context_of_a_capture_is_destroyed) {
         p = gpuexec_alloc(s.ctx, 1000);
         CHECK_OK(gpuexec_graph_launch(graph, s.stream));
         CHECK_EQ(value(&s), (unsigned)k + 1);
-        CHECK_FAILED(gpuexec_context_close(adopted), GPUEXEC_STALE_HANDLE, "was destroyed outside gpuexec");
+        CHECK_FAILED(gpuexec_context_close(adopted), GPUEXEC_STALE_HANDLE,
+                "was destroyed outside gpuexec");
     }
 }
 
-static int queries;                              /* atomic */
+static int queries; /* atomic */
 static int counted_info(struct CUstream_st *stream, int *status, uint64_t *id) {
     (void)stream;
     (void)id;
@@ -282,22 +303,28 @@ static int counted_is_capturing(struct CUstream_st *stream, int *status) {
     return 0;
 }
 static int queried(void) { return __atomic_exchange_n(&queries, 0, __ATOMIC_RELAXED); }
-/* No call queries streams whose CUstream no other code has; of others, each call makes one query. */
+/* No call queries streams whose CUstream no other code has; of others, each call makes one
+   query. */
 TEST(what_it_costs_to_see_captures) {
-    setting        s = begin();
+    setting s = begin();
     gpuexec_stream plain = make(&s), second = make(&s), given = make(&s), also = make(&s), all[2];
-    gpuexec_event  event = gpuexec_event_create(s.ctx, NULL);
-    gpuexec_graph  graph = { 0 };
-    union { int (*info)(struct CUstream_st *, int *, uint64_t *); int (*is)(struct CUstream_st *, int *);
-            test_function f; } info, is;
-    int            i;
-    if (gpuexec_driver_version() < 12000 || getenv("GPUEXEC_TRACE")) SKIP("traced calls, and old drivers, need more");
+    gpuexec_event event = gpuexec_event_create(s.ctx, NULL);
+    gpuexec_graph graph = { 0 };
+    union {
+        int (*info)(struct CUstream_st *, int *, uint64_t *);
+        int (*is)(struct CUstream_st *, int *);
+        test_function f;
+    } info, is;
+    int i;
+    if (gpuexec_driver_version() < 12000 || getenv("GPUEXEC_TRACE"))
+        SKIP("traced calls, and old drivers, need more");
     GPUEXEC_CAPTURE(plain, &graph) {
         CHECK_OK(gpuexec_stream_wait_stream(second, plain));
         CHECK_OK(add_to(&s, second, 1));
         CHECK_OK(gpuexec_stream_wait_stream(plain, second));
     }
-    CHECK_OK(gpuexec_stream_sync(second));       /* the first call on a stream that joined still queries */
+    /* the first call on a stream that joined still queries */
+    CHECK_OK(gpuexec_stream_sync(second));
     CHECK_OK(gpuexec_graph_prepare(graph, plain));
     info.info = counted_info;
     is.is = counted_is_capturing;
@@ -313,7 +340,7 @@ TEST(what_it_costs_to_see_captures) {
         CHECK_EQ(queried(), i);
         CHECK_OK(gpuexec_stream_wait_event(t, event));
         CHECK_EQ(queried(), i);
-        CHECK_OK(gpuexec_stream_wait_stream(t, u));                  /* the first time makes an event */
+        CHECK_OK(gpuexec_stream_wait_stream(t, u)); /* the first time makes an event */
         queried();
         CHECK_OK(gpuexec_stream_wait_stream(t, u));
         CHECK_EQ(queried(), i);
@@ -335,5 +362,5 @@ TEST(what_it_costs_to_see_captures) {
         CHECK_EQ(queried(), i);
     }
     CHECK_OK(gpuexec_context_sync(s.ctx));
-    CHECK_EQ(queried(), 2);                      /* each stream that other code has */
+    CHECK_EQ(queried(), 2); /* each stream that other code has */
 }

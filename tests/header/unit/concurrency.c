@@ -1,17 +1,18 @@
-/* concurrency.c - what programs do with streams, events and copies: the samples of ../concurrency.md that have no
-   separate example. */
+/* concurrency.c - what programs do with streams, events and copies: the samples of
+   ../concurrency.md that have no separate example. */
 #include "../../test.h"
 
 enum { WORDS = 4096, BYTES = WORDS * 4 };
 
-/* One device with two arrays, a and b, and two streams besides the context's own. The host's memory is pinned. */
+/* One device with two arrays, a and b, and two streams besides the context's own. The host's memory
+   is pinned. */
 typedef struct gpu {
     gpuexec_context ctx;
-    gpuexec_kernel  add;
-    gpuexec_stream  own, s1, s2;
-    gpuexec_ptr     a, b;
-    uint32_t       *host_a, *host_b;
-    test_gate       gate;
+    gpuexec_kernel add;
+    gpuexec_stream own, s1, s2;
+    gpuexec_ptr a, b;
+    uint32_t *host_a, *host_b;
+    test_gate gate;
 } gpu;
 
 static gpu open_gpu(int device) {
@@ -57,7 +58,7 @@ TEST_MULTI(the_cpu_works_while_two_devices_compute) {
     }
     CHECK(cpu_work() != 0);
     for (i = 0; i < devices; i++) CHECK_RESULT(gpuexec_stream_query(g[i].own), GPUEXEC_NOT_READY);
-    for (i = devices - 1; i >= 0; i--) {                             /* the last one first: each has its own streams */
+    for (i = devices - 1; i >= 0; i--) { /* the last one first: each has its own streams */
         gate_open(g[i].gate);
         CHECK_OK(gpuexec_stream_sync(g[i].own));
         CHECK_OK(gpuexec_copy_out_now(g[i].ctx, g[i].host_a, g[i].a, BYTES));
@@ -91,7 +92,8 @@ TEST_MULTI(two_devices_run_graphs_while_the_cpu_works) {
     if (devices < 2) SKIP("the second half needs 2 devices");
 }
 
-/* Arrays of zeros, ones and other values: those of one device are filled in order, those of two independently. */
+/* Arrays of zeros, ones and other values: those of one device are filled in order, those of two
+   independently. */
 TEST_MULTI(arrays_are_filled_on_two_devices) {
     gpu g, h;
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
@@ -113,8 +115,8 @@ TEST_MULTI(arrays_are_filled_on_two_devices) {
     expect(h.host_b, 42);
 }
 
-/* A copy from device 0 to device 1: on the destination's current stream, which waits for the source; then on the
-   source's stream, which waits for the destination. */
+/* A copy from device 0 to device 1: on the destination's current stream, which waits for the
+   source; then on the source's stream, which waits for the destination. */
 TEST_MULTI(copies_between_devices_are_ordered_by_streams) {
     gpu g, h;
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
@@ -126,7 +128,7 @@ TEST_MULTI(copies_between_devices_are_ordered_by_streams) {
     CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, h.host_a, h.a, BYTES));
     CHECK_OK(gpuexec_stream_sync(h.own));
     expect(h.host_a, 9);
-    CHECK_OK(gpuexec_fill(h.own, h.b, 3, 4, WORDS));                  /* like the sample's allocation */
+    CHECK_OK(gpuexec_fill(h.own, h.b, 3, 4, WORDS)); /* like the sample's allocation */
     CHECK_OK(gpuexec_stream_wait_stream(g.own, h.own));
     CHECK_OK(gpuexec_copy(g.own, h.b, g.a, BYTES));
     CHECK_OK(gpuexec_stream_wait_stream(h.own, g.own));
@@ -135,7 +137,8 @@ TEST_MULTI(copies_between_devices_are_ordered_by_streams) {
     expect(h.host_b, 8);
 }
 
-/* Everything in a scope is on its stream; the destination of a copy selects the context, so none is named. */
+/* Everything in a scope is on its stream; the destination of a copy selects the context, so none is
+   named. */
 TEST(a_scope_with_all_kinds_of_work) {
     gpu g = open_gpu(0);
     gate_close(g.gate, g.s1);
@@ -145,7 +148,7 @@ TEST(a_scope_with_all_kinds_of_work) {
         CHECK_OK(gpuexec_copy(GPUEXEC_CURRENT, g.b, g.a, BYTES));
         CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, g.host_b, g.b, BYTES));
     }
-    CHECK_OK(gpuexec_stream_sync(g.own));                            /* none of it is there */
+    CHECK_OK(gpuexec_stream_sync(g.own)); /* none of it is there */
     CHECK_EQ(g.host_b[1], 0);
     CHECK_RESULT(gpuexec_stream_query(g.s1), GPUEXEC_NOT_READY);
     gate_open(g.gate);
@@ -155,17 +158,17 @@ TEST(a_scope_with_all_kinds_of_work) {
 
 /* The consumer waits for the producer's copy, but not for what the producer enqueues after it. */
 TEST(a_producer_and_a_consumer) {
-    gpu           g = open_gpu(0);
+    gpu g = open_gpu(0);
     gpuexec_event copied = gpuexec_event_create(g.ctx, NULL);
-    uint32_t      i;
+    uint32_t i;
     for (i = 0; i < WORDS; i++) g.host_a[i] = 100;
     GPUEXEC_STREAM_SCOPE(g.s1) {
         CHECK_OK(gpuexec_copy_in(GPUEXEC_CURRENT, g.a, g.host_a, BYTES));
         CHECK_OK(gpuexec_event_record(copied, GPUEXEC_CURRENT));
-        gate_close(g.gate, GPUEXEC_CURRENT);                         /* unrelated work */
+        gate_close(g.gate, GPUEXEC_CURRENT); /* unrelated work */
     }
     GPUEXEC_STREAM_SCOPE(g.s2) {
-        CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.b, 1, 4, WORDS));    /* unrelated work */
+        CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.b, 1, 4, WORDS)); /* unrelated work */
         CHECK_OK(gpuexec_stream_wait_event(gpuexec_context_stream(g.ctx), copied));
         CHECK_OK(add_to(&g, GPUEXEC_CURRENT, g.a, 7));
         CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, g.host_b, g.a, BYTES));
@@ -179,7 +182,7 @@ TEST(a_producer_and_a_consumer) {
 
 /* The host reads the first array while the second one is still being computed. */
 TEST(results_are_read_as_they_arrive) {
-    gpu           g = open_gpu(0);
+    gpu g = open_gpu(0);
     gpuexec_event a, b;
     CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.a, 17, 4, WORDS));
     CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, g.host_a, g.a, BYTES));
@@ -196,9 +199,10 @@ TEST(results_are_read_as_they_arrive) {
     expect(g.host_b, 42);
 }
 
-/* The _now copies use the legacy default stream, which waits for both streams, since neither is non-blocking. */
+/* The _now copies use the legacy default stream, which waits for both streams, since neither is
+   non-blocking. */
 TEST(copies_that_need_no_wait) {
-    gpu            g = open_gpu(0);
+    gpu g = open_gpu(0);
     gpuexec_stream s1 = gpuexec_stream_create(g.ctx, NULL), s2 = gpuexec_stream_create(g.ctx, NULL);
     GPUEXEC_STREAM_SCOPE(s1) CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.a, 10, 4, WORDS));
     GPUEXEC_STREAM_SCOPE(s2) CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.b, 11, 4, WORDS));
@@ -210,9 +214,9 @@ TEST(copies_that_need_no_wait) {
 
 /* Recording an event on the current stream; making it wait for an event, and for a stream. */
 TEST(waits_of_the_current_stream) {
-    gpu           g = open_gpu(0);
+    gpu g = open_gpu(0);
     gpuexec_event e = gpuexec_event_create(g.ctx, NULL);
-    int           k;
+    int k;
     for (k = 0; k < 2; k++) {
         CHECK_OK(gpuexec_fill_now(g.ctx, g.a, 0, 1, BYTES));
         gate_close(g.gate, g.s1);
@@ -223,7 +227,7 @@ TEST(waits_of_the_current_stream) {
         if (k) CHECK_OK(gpuexec_stream_wait_stream(gpuexec_context_stream(g.ctx), g.s1));
         else CHECK_OK(gpuexec_stream_wait_event(gpuexec_context_stream(g.ctx), e));
         CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, g.host_a, g.a, BYTES));
-        test_sleep_ms(5);                            /* not order: it could be done too early */
+        test_sleep_ms(5); /* not order: it could be done too early */
         CHECK_RESULT(gpuexec_stream_query(g.own), GPUEXEC_NOT_READY);
         gate_open(g.gate);
         CHECK_OK(gpuexec_stream_sync(g.own));
@@ -231,8 +235,8 @@ TEST(waits_of_the_current_stream) {
     }
 }
 
-/* The mistake that is often right: a kernel on another stream uses an array before it is filled. With a wait, and in a
-   scope, it is always right; lazy streams find the mistake (schedules.c). */
+/* The mistake that is often right: a kernel on another stream uses an array before it is filled.
+   With a wait, and in a scope, it is always right; lazy streams find the mistake (schedules.c). */
 TEST(a_kernel_waits_for_its_array) {
     gpu g = open_gpu(0);
     int k;
@@ -255,7 +259,7 @@ TEST(a_kernel_waits_for_its_array) {
 
 /* The stream says where a kernel runs, so it must belong to the kernel's context. */
 TEST(a_launch_on_a_stream_of_another_context) {
-    gpu            g = open_gpu(0);
+    gpu g = open_gpu(0);
     gpuexec_stream other = gpuexec_stream_create(gpuexec_context_create(0, NULL), NULL);
     CHECK_REFUSED(add_to(&g, other, g.a, 1), GPUEXEC_WRONG_CONTEXT, "kernel \"add\"");
     CHECK_OK(add_to(&g, g.s1, g.a, 1));

@@ -30,9 +30,9 @@ TEST(open_and_close) {
 /* There is one primary context per device; each handle retains it separately. */
 TEST(two_handles_of_one_primary_context) {
     gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(0, NULL);
-    gpuexec_stream  of_a = gpuexec_stream_create(a, NULL), of_b = gpuexec_stream_create(b, NULL);
-    gpuexec_ptr     p = gpuexec_alloc(b, 64);
-    uint32_t        word = 0;
+    gpuexec_stream of_a = gpuexec_stream_create(a, NULL), of_b = gpuexec_stream_create(b, NULL);
+    gpuexec_ptr p = gpuexec_alloc(b, 64);
+    uint32_t word = 0;
     CHECK(a.id != b.id);
     CHECK(gpuexec_context_native(a) == gpuexec_context_native(b));
     CHECK_OK(gpuexec_context_close(a));
@@ -46,10 +46,10 @@ TEST(two_handles_of_one_primary_context) {
 
 TEST(objects_of_two_handles_of_one_context_work_together) {
     gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(0, NULL);
-    gpuexec_kernel  fn = gpuexec_kernel_get(gpuexec_module_load_file(a, UNIT_PTX, NULL), "count");
-    gpuexec_stream  s = gpuexec_stream_create(b, NULL);
-    gpuexec_ptr     p = gpuexec_alloc(b, 4);
-    uint32_t        word = 0;
+    gpuexec_kernel fn = gpuexec_kernel_get(gpuexec_module_load_file(a, UNIT_PTX, NULL), "count");
+    gpuexec_stream s = gpuexec_stream_create(b, NULL);
+    gpuexec_ptr p = gpuexec_alloc(b, 4);
+    uint32_t word = 0;
     gpuexec_fill(s, p, 0, 1, 4);
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(2, 33, 0), GPUEXEC_ARGS(p)));
     gpuexec_copy_out(s, &word, p, 4);
@@ -62,7 +62,8 @@ TEST(memory_information) {
     size_t free_before = 0, free_after = 0, total = 0;
     int i, less = 0;
     gpuexec_ptr p;
-    for (i = 0; i < 20 && less != 1; i++) {      /* on a GPU, other processes allocate and free meanwhile */
+    /* on a GPU, other processes allocate and free meanwhile */
+    for (i = 0; i < 20 && less != 1; i++) {
         CHECK_OK(gpuexec_context_get_memory(ctx, &free_before, &total));
         CHECK(free_before > 0 && free_before <= total);
         p = gpuexec_alloc(ctx, (size_t)32 << 20);
@@ -77,15 +78,17 @@ TEST(memory_information) {
 /* Closing a handle closes everything that was created through it. */
 TEST(close_ends_what_lives_in_it) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
-    gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "nothing");
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL), legacy = gpuexec_stream_legacy(ctx);
-    gpuexec_event   e   = gpuexec_event_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, 64);
-    CHECK(gpuexec_ok(mod) && gpuexec_ok(fn) && gpuexec_ok(s) && gpuexec_ok(legacy) && gpuexec_ok(e) && p != 0);
+    gpuexec_module mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_kernel fn = gpuexec_kernel_get(mod, "nothing");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL), legacy = gpuexec_stream_legacy(ctx);
+    gpuexec_event e = gpuexec_event_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 64);
+    CHECK(gpuexec_ok(mod) && gpuexec_ok(fn) && gpuexec_ok(s) && gpuexec_ok(legacy) &&
+            gpuexec_ok(e) && p != 0);
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(100, 32, 0), GPUEXEC_NO_ARGS));
     CHECK_OK(gpuexec_context_close(ctx));
-    CHECK(!gpuexec_ok(mod) && !gpuexec_ok(fn) && !gpuexec_ok(s) && !gpuexec_ok(legacy) && !gpuexec_ok(e));
+    CHECK(!gpuexec_ok(mod) && !gpuexec_ok(fn) && !gpuexec_ok(s) && !gpuexec_ok(legacy) &&
+            !gpuexec_ok(e));
     CHECK_FAILED(gpuexec_stream_sync(s), GPUEXEC_STALE_HANDLE, "context");
     CHECK(gpuexec_free(p) != GPUEXEC_OK);
     gpuexec_take_error();
@@ -103,9 +106,9 @@ TEST(blocking_sync_flag) {
 TEST(adopting_a_native_context) {
     gpuexec_context own = gpuexec_context_open(0, NULL);
     gpuexec_context adopted = gpuexec_context_from_native(gpuexec_context_native(own));
-    gpuexec_stream  s = gpuexec_stream_create(adopted, NULL);
-    gpuexec_ptr     p = gpuexec_alloc(adopted, 64);
-    unsigned char   byte = 0;
+    gpuexec_stream s = gpuexec_stream_create(adopted, NULL);
+    gpuexec_ptr p = gpuexec_alloc(adopted, 64);
+    unsigned char byte = 0;
     CHECK_MADE(adopted);
     CHECK(adopted.id != own.id);
     CHECK_EQ(gpuexec_context_device(adopted), 0);
@@ -116,7 +119,7 @@ TEST(adopting_a_native_context) {
     CHECK_EQ(byte, 77);
     CHECK_OK(gpuexec_context_close(adopted));
     CHECK(!gpuexec_ok(s));
-    CHECK_OK(gpuexec_context_sync(own));                         /* the context itself stays valid */
+    CHECK_OK(gpuexec_context_sync(own)); /* the context itself stays valid */
 }
 
 TEST(adopting_the_current_context) {
@@ -136,13 +139,13 @@ TEST(adopting_the_current_context) {
 
 /* Every kind of call works with any current context on the thread, and does not change it. */
 static void use_everything(gpuexec_context ctx, const void *current) {
-    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
-    gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "count");
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_event   a   = gpuexec_event_create(ctx, NULL), b = gpuexec_event_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, 64);
-    void           *h   = gpuexec_alloc_pinned(ctx, 64);
-    uint32_t        word = 1;
+    gpuexec_module mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_kernel fn = gpuexec_kernel_get(mod, "count");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_event a = gpuexec_event_create(ctx, NULL), b = gpuexec_event_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 64);
+    void *h = gpuexec_alloc_pinned(ctx, 64);
+    uint32_t word = 1;
     CHECK(get_current() == current);
     CHECK(gpuexec_kernel_occupancy(fn, 64, 0) > 0);
     CHECK(gpuexec_pinned_address(h) != 0);
@@ -152,7 +155,8 @@ static void use_everything(gpuexec_context ctx, const void *current) {
     CHECK_OK(gpuexec_copy_in_now(ctx, p, &word, sizeof word));
     CHECK_OK(gpuexec_event_record(a, s));
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 9, 0), GPUEXEC_ARGS(p)));
-    CHECK_OK(gpuexec_launch(fn, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 10, 0), GPUEXEC_ARGS(p)));
+    CHECK_OK(gpuexec_launch(
+            fn, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 10, 0), GPUEXEC_ARGS(p)));
     CHECK_OK(gpuexec_event_record(b, s));
     CHECK_OK(gpuexec_stream_wait_event(gpuexec_stream_legacy(ctx), b));
     CHECK_OK(gpuexec_event_sync(b));
@@ -198,20 +202,21 @@ TEST_ALONE_MULTI(another_current) {
 /* A stream on one device waits for an event on another; the results are combined. */
 TEST_ALONE_MULTI(two_devices) {
     gpuexec_context c[2];
-    gpuexec_kernel  fn[2];
-    gpuexec_stream  s[2];
-    gpuexec_event   done;
-    gpuexec_ptr     p[2];
-    uint32_t        by[2] = { 5, 9 }, n = 1000, word[2] = { 0, 0 };
+    gpuexec_kernel fn[2];
+    gpuexec_stream s[2];
+    gpuexec_event done;
+    gpuexec_ptr p[2];
+    uint32_t by[2] = { 5, 9 }, n = 1000, word[2] = { 0, 0 };
     int i;
     if (two_devices_found() < 2) SKIP("needs 2 devices");
     for (i = 0; i < 2; i++) {
-        c[i]  = gpuexec_context_open(i, NULL);
+        c[i] = gpuexec_context_open(i, NULL);
         fn[i] = gpuexec_kernel_get(gpuexec_module_load_file(c[i], UNIT_PTX, NULL), "add");
-        s[i]  = gpuexec_stream_create(c[i], NULL);
-        p[i]  = gpuexec_alloc(c[i], n * 4);
+        s[i] = gpuexec_stream_create(c[i], NULL);
+        p[i] = gpuexec_alloc(c[i], n * 4);
         gpuexec_fill(s[i], p[i], 0, 1, n * 4);
-        CHECK_OK(gpuexec_launch(fn[i], s[i], gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p[i], by[i], n)));
+        CHECK_OK(gpuexec_launch(
+                fn[i], s[i], gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p[i], by[i], n)));
     }
     done = gpuexec_event_create(c[0], NULL);
     CHECK_OK(gpuexec_event_record(done, s[0]));
@@ -226,13 +231,14 @@ TEST_ALONE_MULTI(two_devices) {
 
 TEST(a_created_context_is_apart_from_the_primary_one) {
     gpuexec_context primary = gpuexec_context_open(0, NULL), own = gpuexec_context_create(0, NULL);
-    gpuexec_stream  s = gpuexec_stream_create(own, NULL), other = gpuexec_stream_create(primary, NULL);
-    gpuexec_event   e = gpuexec_event_create(own, NULL);
-    gpuexec_ptr     p = gpuexec_alloc(own, 256);
-    uint32_t        got = 0;
+    gpuexec_stream s = gpuexec_stream_create(own, NULL),
+                   other = gpuexec_stream_create(primary, NULL);
+    gpuexec_event e = gpuexec_event_create(own, NULL);
+    gpuexec_ptr p = gpuexec_alloc(own, 256);
+    uint32_t got = 0;
     CHECK_MADE(own);
     CHECK(gpuexec_context_native(own) != gpuexec_context_native(primary));
-    CHECK(!gpuexec_context_is_current(own));                       /* creating it does not change the current context */
+    CHECK(!gpuexec_context_is_current(own)); /* creating it does not change the current context */
     CHECK_EQ(gpuexec_context_device(own), 0);
     CHECK_OK(gpuexec_fill(s, p, 77, 4, 64));
     CHECK_OK(gpuexec_copy_out(s, &got, p + 252, 4));
@@ -255,7 +261,7 @@ TEST(users_of_a_context) {
     CHECK_OK(gpuexec_context_close(ctx));
     CHECK_EQ(gpuexec_context_users(ctx), 1);
     CHECK(gpuexec_alloc(ctx, 64) != 0);
-    CHECK_OK(gpuexec_context_close(ctx));                            /* the last close destroys it */
+    CHECK_OK(gpuexec_context_close(ctx)); /* the last close destroys it */
     CHECK_EQ(gpuexec_context_users(ctx), 0);
     CHECK_RESULT(gpuexec_context_retain(ctx), GPUEXEC_STALE_HANDLE);
     gpuexec_take_error();
@@ -264,7 +270,14 @@ TEST(users_of_a_context) {
 
 /* Three users of one context close it in any order; the last close destroys it. */
 TEST(the_last_user_destroys) {
-    static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+    static const int orders[6][3] = {
+        { 0, 1, 2 },
+        { 0, 2, 1 },
+        { 1, 0, 2 },
+        { 1, 2, 0 },
+        { 2, 0, 1 },
+        { 2, 1, 0 },
+    };
     int i, k;
     const driver_calls cu = calls_find();
     if (!cu.cuCtxAttach) SKIP("this driver does not count a context's users");
@@ -272,19 +285,19 @@ TEST(the_last_user_destroys) {
         gpuexec_context user[3];
         struct CUctx_st *native;
         user[0] = gpuexec_context_create(0, NULL);
-        native  = gpuexec_context_native(user[0]);
+        native = gpuexec_context_native(user[0]);
         user[1] = gpuexec_context_attach(native);
         user[2] = gpuexec_context_attach(native);
         CHECK(user[0].id != user[1].id && user[1].id != user[2].id);
         for (k = 0; k < 3; k++) {
             gpuexec_ptr p;
-            uint32_t    word = 0, wanted = (uint32_t)(10 * i + k);
+            uint32_t word = 0, wanted = (uint32_t)(10 * i + k);
             CHECK_MADE(user[orders[i][k]]);
             p = gpuexec_alloc(user[orders[i][k]], 64);
             CHECK_OK(gpuexec_copy_in_now(user[orders[i][k]], p, &wanted, 4));
             CHECK_OK(gpuexec_copy_out_now(user[orders[i][k]], &word, p, 4));
             CHECK_EQ(word, wanted);
-            CHECK_EQ(gpuexec_context_users(user[orders[i][k]]), 1);   /* through its handle */
+            CHECK_EQ(gpuexec_context_users(user[orders[i][k]]), 1); /* through its handle */
             CHECK_OK(gpuexec_context_close(user[orders[i][k]]));
             CHECK(!gpuexec_ok(user[orders[i][k]]));
             CHECK(get_current() == NULL);
@@ -293,31 +306,33 @@ TEST(the_last_user_destroys) {
     }
 }
 
-/* The host counts with direct driver calls, and its context is current while ours is created and closed. */
+/* The host counts with direct driver calls, and its context is current while ours is created and
+   closed. */
 TEST(a_count_beside_the_host_s) {
     void *native = NULL, *popped = NULL;
     gpuexec_context ctx;
     gpuexec_stream s;
     const driver_calls cu = calls_find();
     if (!cu.cuCtxAttach) SKIP("this driver does not count a context's users");
-    CHECK_EQ(cu.cuCtxCreate_v2(&native, 0, 0), 0);                    /* the host: count 1, and current */
-    ctx = gpuexec_context_attach(NULL);                              /* we: 2 */
+    CHECK_EQ(cu.cuCtxCreate_v2(&native, 0, 0), 0); /* the host: count 1, and current */
+    ctx = gpuexec_context_attach(NULL);            /* we: 2 */
     CHECK_MADE(ctx);
     CHECK(gpuexec_context_native(ctx) == native && get_current() == native);
-    CHECK_OK(gpuexec_context_close(ctx));                            /* 1 */
+    CHECK_OK(gpuexec_context_close(ctx)); /* 1 */
     CHECK(get_current() == native);
     ctx = gpuexec_context_attach(native);
     s = gpuexec_stream_create(ctx, NULL);
-    CHECK_EQ(cu.cuCtxDetach(native), 0);                           /* the host detaches: our context is still valid */
+    CHECK_EQ(cu.cuCtxDetach(native), 0); /* the host detaches: our context is still valid */
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK(gpuexec_alloc(ctx, 64) != 0);
     CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
-    CHECK_OK(gpuexec_context_close(ctx));                            /* 0 */
+    CHECK_OK(gpuexec_context_close(ctx)); /* 0 */
     CHECK(get_current() == NULL);
     CHECK(!gpuexec_ok(s));
 }
 
-/* A driver that does not count users: one close destroys a created context, and sharing is refused. */
+/* A driver that does not count users: one close destroys a created context, and sharing is
+   refused. */
 TEST(a_driver_without_counts) {
     gpuexec_context own = gpuexec_context_create(0, NULL), user;
     struct CUctx_st *native = gpuexec_context_native(own);
@@ -326,19 +341,20 @@ TEST(a_driver_without_counts) {
     user = gpuexec_context_attach(native);
     CHECK(!gpuexec_ok(user));
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
-    CHECK_TEXT(gpuexec_error_text(), "context.c:", "does not count references to a context: it has no cuCtxAttach",
-               "gpuexec_context_from_native", "before the context's owner");
+    CHECK_TEXT(gpuexec_error_text(),
+            "context.c:", "does not count references to a context: it has no cuCtxAttach",
+            "gpuexec_context_from_native", "before the context's owner");
     CHECK(get_current() == NULL);
     user = gpuexec_context_from_native(native);
     CHECK_MADE(user);
     CHECK_OK(gpuexec_context_close(own));
     CHECK_RESULT(gpuexec_context_close(user), GPUEXEC_STALE_HANDLE);
     user = gpuexec_context_attach(gpuexec_context_native(gpuexec_context_open(0, NULL)));
-    CHECK_MADE(user);                                                /* the primary context needs no cuCtxAttach */
+    CHECK_MADE(user); /* the primary context needs no cuCtxAttach */
 }
 
-/* The owner destroys a context that we adopted, and everything in it: every later use is an error, without a driver
-   call. */
+/* The owner destroys a context that we adopted, and everything in it: every later use is an error,
+   without a driver call. */
 typedef struct lost {
     gpuexec_context ctx;
     gpuexec_module mod;
@@ -347,29 +363,31 @@ typedef struct lost {
     gpuexec_event e, e2;
     gpuexec_ptr p;
 } lost;
-static gpuexec_result lost_sync(lost *l)    { return gpuexec_stream_sync(l->s); }
-static gpuexec_result lost_query(lost *l)   { return gpuexec_stream_query(l->s); }
+static gpuexec_result lost_sync(lost *l) { return gpuexec_stream_sync(l->s); }
+static gpuexec_result lost_query(lost *l) { return gpuexec_stream_query(l->s); }
 static gpuexec_result lost_context(lost *l) { return gpuexec_context_sync(l->ctx); }
-static gpuexec_result lost_record(lost *l)  { return gpuexec_event_record(l->e, l->s); }
-static gpuexec_result lost_event(lost *l)   { return gpuexec_event_query(l->e); }
-static gpuexec_result lost_wait(lost *l)    { return gpuexec_stream_wait_event(l->s, l->e); }
+static gpuexec_result lost_record(lost *l) { return gpuexec_event_record(l->e, l->s); }
+static gpuexec_result lost_event(lost *l) { return gpuexec_event_query(l->e); }
+static gpuexec_result lost_wait(lost *l) { return gpuexec_stream_wait_event(l->s, l->e); }
 
 static gpuexec_result lost_elapsed(lost *l) {
     return gpuexec_event_elapsed_ms(l->e, l->e2) < 0 ? gpuexec_error_detail()->result : GPUEXEC_OK;
 }
 
-static gpuexec_result lost_fill(lost *l)    { return gpuexec_fill(l->s, l->p, 0, 1, 64); }
+static gpuexec_result lost_fill(lost *l) { return gpuexec_fill(l->s, l->p, 0, 1, 64); }
 
 static gpuexec_result lost_alloc(lost *l) {
     return gpuexec_alloc(l->ctx, 64) ? GPUEXEC_OK : gpuexec_error_detail()->result;
 }
 
 static gpuexec_result lost_stream(lost *l) {
-    return gpuexec_ok(gpuexec_stream_create(l->ctx, NULL)) ? GPUEXEC_OK : gpuexec_error_detail()->result;
+    return gpuexec_ok(gpuexec_stream_create(l->ctx, NULL)) ? GPUEXEC_OK
+                                                           : gpuexec_error_detail()->result;
 }
 
 static gpuexec_result lost_kernel(lost *l) {
-    return gpuexec_ok(gpuexec_kernel_get(l->mod, "add")) ? GPUEXEC_OK : gpuexec_error_detail()->result;
+    return gpuexec_ok(gpuexec_kernel_get(l->mod, "add")) ? GPUEXEC_OK
+                                                         : gpuexec_error_detail()->result;
 }
 
 static gpuexec_result lost_launch(lost *l) {
@@ -381,19 +399,20 @@ static gpuexec_result lost_cooperative(lost *l) {
 }
 
 static gpuexec_result lost_point(lost *l) {
-    return gpuexec_ok(gpuexec_stream_record(l->s, NULL)) ? GPUEXEC_OK : gpuexec_error_detail()->result;
+    return gpuexec_ok(gpuexec_stream_record(l->s, NULL)) ? GPUEXEC_OK
+                                                         : gpuexec_error_detail()->result;
 }
 
-static gpuexec_result lost_push(lost *l)    { return gpuexec_context_push(l->ctx); }
-static gpuexec_result lost_unload(lost *l)  { return gpuexec_module_unload(l->mod); }
+static gpuexec_result lost_push(lost *l) { return gpuexec_context_push(l->ctx); }
+static gpuexec_result lost_unload(lost *l) { return gpuexec_module_unload(l->mod); }
 static gpuexec_result lost_stream_destroy(lost *l) { return gpuexec_stream_destroy(l->s); }
-static gpuexec_result lost_event_destroy(lost *l)  { return gpuexec_event_destroy(l->e); }
-static gpuexec_result lost_close(lost *l)   { return gpuexec_context_close(l->ctx); }
+static gpuexec_result lost_event_destroy(lost *l) { return gpuexec_event_destroy(l->e); }
+static gpuexec_result lost_close(lost *l) { return gpuexec_context_close(l->ctx); }
 
 TEST(an_adopted_context_that_its_owner_destroyed) {
-    static gpuexec_result (*const next[])(lost *) = {
-        lost_sync, lost_query, lost_context, lost_record, lost_event, lost_wait, lost_elapsed, lost_fill,
-        lost_alloc, lost_stream, lost_kernel, lost_launch, lost_cooperative, lost_point, lost_push, lost_unload,
+    static gpuexec_result (*const next[])(lost *) = { lost_sync, lost_query, lost_context,
+        lost_record, lost_event, lost_wait, lost_elapsed, lost_fill, lost_alloc, lost_stream,
+        lost_kernel, lost_launch, lost_cooperative, lost_point, lost_push, lost_unload,
         lost_stream_destroy, lost_event_destroy, lost_close };
     void *native = NULL, *popped = NULL, *later = NULL;
     const size_t step = test_in_full() ? 1 : 3;
@@ -405,32 +424,34 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
         CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
         l.ctx = gpuexec_context_from_native(native);
         l.mod = gpuexec_module_load_file(l.ctx, UNIT_PTX, NULL);
-        l.fn  = gpuexec_kernel_get(l.mod, "nothing");
-        l.s   = gpuexec_stream_create(l.ctx, NULL);
-        l.e   = gpuexec_event_create(l.ctx, NULL);
-        l.e2  = gpuexec_event_create(l.ctx, NULL);
-        l.p   = gpuexec_alloc(l.ctx, 64);
+        l.fn = gpuexec_kernel_get(l.mod, "nothing");
+        l.s = gpuexec_stream_create(l.ctx, NULL);
+        l.e = gpuexec_event_create(l.ctx, NULL);
+        l.e2 = gpuexec_event_create(l.ctx, NULL);
+        l.p = gpuexec_alloc(l.ctx, 64);
         CHECK_OK(gpuexec_event_record(l.e, l.s));
         CHECK_OK(gpuexec_event_record(l.e2, l.s));
         CHECK_OK(gpuexec_launch(l.fn, l.s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
         CHECK_OK(gpuexec_stream_sync(l.s));
         CHECK_EQ(cu.cuCtxDestroy_v2(native), 0);
-        if (i % 2) {                                                 /* perhaps at the same address */
+        if (i % 2) { /* perhaps at the same address */
             CHECK_EQ(cu.cuCtxCreate_v2(&later, 0, 0), 0);
             CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
         }
         CHECK_RESULT(next[i](&l), GPUEXEC_STALE_HANDLE);
         CHECK_TEXT(gpuexec_error_text(), "destroyed outside gpuexec", "gpuexec_context_attach");
-        CHECK(!gpuexec_ok(l.ctx) && !gpuexec_ok(l.mod) && !gpuexec_ok(l.fn) && !gpuexec_ok(l.s) && !gpuexec_ok(l.e));
+        CHECK(!gpuexec_ok(l.ctx) && !gpuexec_ok(l.mod) && !gpuexec_ok(l.fn) && !gpuexec_ok(l.s) &&
+                !gpuexec_ok(l.e));
         gpuexec_take_error();
-        CHECK_RESULT(gpuexec_launch(l.fn, l.s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_STALE_HANDLE);
+        CHECK_RESULT(gpuexec_launch(l.fn, l.s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS),
+                GPUEXEC_STALE_HANDLE);
         gpuexec_take_error();
         CHECK_RESULT(gpuexec_context_close(l.ctx), GPUEXEC_STALE_HANDLE);
         CHECK(gpuexec_free(l.p) != GPUEXEC_OK);
         if (i % 2) CHECK_EQ(cu.cuCtxDestroy_v2(later), 0);
         CHECK(get_current() == NULL);
     }
-    CHECK(!gpuexec_ok(gpuexec_context_from_native(native)));         /* and it can no longer be adopted */
+    CHECK(!gpuexec_ok(gpuexec_context_from_native(native))); /* and it can no longer be adopted */
     CHECK_TEXT(gpuexec_error_text(), "is not a context, or it was destroyed");
     gpuexec_take_error();
 }
@@ -438,8 +459,8 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
 /* The runtime API resets the device, which destroys the primary context that we also opened. */
 TEST_ALONE(the_primary_context_was_reset) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL), again;
-    gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
-    gpuexec_event   e = gpuexec_event_create(ctx, NULL);
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_event e = gpuexec_event_create(ctx, NULL);
     const driver_calls cu = calls_find();
     CHECK(gpuexec_alloc(ctx, 64) != 0);
     CHECK_OK(gpuexec_stream_sync(s));
@@ -450,7 +471,7 @@ TEST_ALONE(the_primary_context_was_reset) {
     again = gpuexec_context_open(0, NULL);
     CHECK(gpuexec_alloc(again, 64) != 0);
     CHECK_EQ(cu.cuDevicePrimaryCtxReset_v2(0), 0);
-    CHECK_OK(gpuexec_shutdown());                                    /* there is nothing left to destroy */
+    CHECK_OK(gpuexec_shutdown()); /* there is nothing left to destroy */
 }
 
 /* The last close of a current context removes it from the stack, as cuCtxDestroy does. */
@@ -466,7 +487,8 @@ TEST(closing_the_current_context) {
 
 /* Attaching to the primary context retains it. */
 TEST(a_count_of_the_primary_context) {
-    gpuexec_context owner = gpuexec_context_open(0, NULL), user = gpuexec_context_attach(gpuexec_context_native(owner));
+    gpuexec_context owner = gpuexec_context_open(0, NULL),
+                    user = gpuexec_context_attach(gpuexec_context_native(owner));
     gpuexec_ptr p;
     CHECK_MADE(user);
     CHECK_OK(gpuexec_context_close(owner));
@@ -486,33 +508,42 @@ TEST(push_and_pop) {
     CHECK(gpuexec_context_is_current(a));
     CHECK_OK(gpuexec_context_push(b));
     CHECK(gpuexec_context_is_current(b) && !gpuexec_context_is_current(a));
-    CHECK(gpuexec_alloc(a, 64) != 0);                                /* works in a, and leaves b current */
+    CHECK(gpuexec_alloc(a, 64) != 0); /* works in a, and leaves b current */
     CHECK(gpuexec_context_is_current(b));
-    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* wrong order */
-    CHECK_TEXT(gpuexec_error_text(), "is not current", "the context pushed last through gpuexec is", "context.c:",
-               "reverse order");
+    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT); /* wrong order */
+    CHECK_TEXT(gpuexec_error_text(), "is not current", "the context pushed last through gpuexec is",
+            "context.c:", "reverse order");
     CHECK_OK(gpuexec_context_pop(b));
     CHECK(gpuexec_context_is_current(a));
     CHECK_OK(gpuexec_context_pop(a));
     CHECK(!gpuexec_context_is_current(a) && !gpuexec_context_is_current(b));
-    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* the stack is empty */
+    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT); /* the stack is empty */
 }
 
-/* A context passed around: created here, current on four threads in turn, two at a time, closed on the last. */
-typedef struct relay { gpuexec_context ctx; gpuexec_ptr p; pthread_barrier_t *both; uint32_t number; int last; } relay;
+/* A context passed around: created here, current on four threads in turn, two at a time, closed on
+   the last. */
+typedef struct relay {
+    gpuexec_context ctx;
+    gpuexec_ptr p;
+    pthread_barrier_t *both;
+    uint32_t number;
+    int last;
+} relay;
 static void *takes_the_context_over(void *arg) {
     relay *r = (relay *)arg;
     uint32_t got = 0;
     const driver_calls cu = calls_find();
-    CHECK(!gpuexec_context_is_current(r->ctx));                      /* no context is current on a new thread */
+    CHECK(!gpuexec_context_is_current(r->ctx)); /* no context is current on a new thread */
     CHECK_RESULT(gpuexec_context_pop(r->ctx), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "this thread has already popped every context that it pushed through gpuexec",
-               "pop on the thread that pushed");
+    CHECK_TEXT(gpuexec_error_text(),
+            "this thread has already popped every context that it pushed through gpuexec",
+            "pop on the thread that pushed");
     CHECK_OK(gpuexec_context_push(r->ctx));
     CHECK(gpuexec_context_is_current(r->ctx));
-    if (r->both) pthread_barrier_wait(r->both);                      /* now current on two threads */
+    if (r->both) pthread_barrier_wait(r->both); /* now current on two threads */
     CHECK_EQ(cu.cuMemcpyHtoD_v2(r->p + 4 * r->number, &r->number, 4), 0);
-    CHECK_EQ(cu.cuMemcpyDtoH_v2(&got, r->p + 4 * r->number, 4), 0);   /* direct driver calls work here */
+    /* direct driver calls work here */
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(&got, r->p + 4 * r->number, 4), 0);
     CHECK_EQ(got, r->number);
     if (r->both) pthread_barrier_wait(r->both);
     CHECK_OK(gpuexec_context_pop(r->ctx));
@@ -528,7 +559,7 @@ TEST(a_floating_context_goes_from_thread_to_thread) {
     relay r[2];
     uint32_t i;
     CHECK_OK(gpuexec_context_push(ctx));
-    CHECK_OK(gpuexec_context_pop(ctx));                              /* now it is floating */
+    CHECK_OK(gpuexec_context_pop(ctx)); /* now it is floating */
     for (i = 0; i < 4; i++) {
         r[0] = (relay){ ctx, p, NULL, i, 0 };
         CHECK_EQ(pthread_create(&thread[0], NULL, takes_the_context_over, &r[0]), 0);
@@ -553,20 +584,23 @@ TEST(a_foreign_pop_is_noticed) {
     const driver_calls cu = calls_find();
     CHECK_OK(gpuexec_context_push(a));
     CHECK_OK(gpuexec_context_push(b));
-    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);                      /* other code pops our context */
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0); /* other code pops our context */
     CHECK(popped == gpuexec_context_native(b));
     CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/header/unit/context.c:", "since been popped outside gpuexec",
-               "the current one is", "cuCtxPopCurrent without a push");
+    CHECK_TEXT(gpuexec_error_text(),
+            "pushed at tests/header/unit/context.c:", "since been popped outside gpuexec",
+            "the current one is", "cuCtxPopCurrent without a push");
     CHECK_OK(gpuexec_context_pop(a));
 
-    CHECK_OK(gpuexec_context_push(a));                               /* a pop that empties the stack */
+    CHECK_OK(gpuexec_context_push(a)); /* a pop that empties the stack */
     CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "pushed at tests/header/unit/context.c:",
-               "since been popped outside gpuexec; no context is current");
-    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* reported once; now there is nothing to pop */
-    CHECK_TEXT(gpuexec_error_text(), "no context is current, and this thread has already popped every context");
+            "since been popped outside gpuexec; no context is current");
+    /* reported once; now there is nothing to pop */
+    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
+    CHECK_TEXT(gpuexec_error_text(),
+            "no context is current, and this thread has already popped every context");
     CHECK_OK(gpuexec_context_push(b));
     CHECK_OK(gpuexec_context_pop(b));
     CHECK(get_current() == NULL);
@@ -580,9 +614,8 @@ TEST(a_foreign_push_is_noticed) {
     CHECK_EQ(cu.cuCtxPushCurrent_v2(gpuexec_context_native(b)), 0);
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "pushed at tests/header/unit/context.c:",
-               "another context has since been pushed or set",
-               "cuCtxPushCurrent");
-    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);                      /* they undo it, and the stack is correct again */
+            "another context has since been pushed or set", "cuCtxPushCurrent");
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0); /* they undo it, and the stack is correct again */
     CHECK_OK(gpuexec_context_pop(a));
     CHECK(get_current() == NULL);
 }
@@ -597,8 +630,8 @@ TEST(a_deep_stack) {
     CHECK_TEXT(text, "the last 18 pushes through gpuexec are not recorded");
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(),
-               "this thread has pushed 50 contexts through gpuexec, of which only 32 are recorded");
-    for (i = 50; i-- > 0; ) CHECK_OK(gpuexec_context_pop(i % 2 ? b : a));
+            "this thread has pushed 50 contexts through gpuexec, of which only 32 are recorded");
+    for (i = 50; i-- > 0;) CHECK_OK(gpuexec_context_pop(i % 2 ? b : a));
     CHECK(get_current() == NULL);
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "this thread has already popped every context");
@@ -613,23 +646,26 @@ TEST(the_stack_in_words) {
     const driver_calls cu = calls_find();
     CHECK(gpuexec_context_stack_text(text, sizeof text) > 0);
     CHECK_STRING(text, "no context is current\n");
-    CHECK_EQ(cu.cuCtxCreate_v2(&foreign, 0, 0), 0);                   /* the host's, at the bottom */
+    CHECK_EQ(cu.cuCtxCreate_v2(&foreign, 0, 0), 0); /* the host's, at the bottom */
     CHECK_OK(gpuexec_context_push(a));
     CHECK_OK(gpuexec_context_push(b));
     n = gpuexec_context_stack_text(text, sizeof text);
     CHECK_EQ(n, strlen(text));
     CHECK_EQ(gpuexec_context_stack_text(NULL, 0), n);
     CHECK_EQ(gpuexec_context_stack_text(line, 10), n);
-    CHECK_EQ(strlen(line), 9);                                       /* truncated, as by snprintf */
-    snprintf(line, sizeof line, "context %p on device 0, current, pushed at tests/header/unit/context.c:",
-             (void *)gpuexec_context_native(b));
+    CHECK_EQ(strlen(line), 9); /* truncated, as by snprintf */
+    snprintf(line, sizeof line,
+            "context %p on device 0, current, pushed at tests/header/unit/context.c:",
+            (void *)gpuexec_context_native(b));
     CHECK(strstr(text, line) == text);
-    snprintf(line, sizeof line, "\n"
-             "context %p on device 0, pushed at tests/header/unit/context.c:", (void *)gpuexec_context_native(a));
+    snprintf(line, sizeof line,
+            "\n"
+            "context %p on device 0, pushed at tests/header/unit/context.c:",
+            (void *)gpuexec_context_native(a));
     CHECK_TEXT(text, line);
     snprintf(line, sizeof line, "\ncontext %p, not pushed through gpuexec\n", (void *)foreign);
     CHECK_TEXT(text, line);
-    CHECK_OK(gpuexec_context_close(b));                            /* destroyed, and therefore removed from the stack */
+    CHECK_OK(gpuexec_context_close(b)); /* destroyed, and therefore removed from the stack */
     gpuexec_context_stack_text(text, sizeof text);
     CHECK_TEXT(text, ", since closed, pushed at");
     CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_STALE_HANDLE);
@@ -639,7 +675,8 @@ TEST(the_stack_in_words) {
     CHECK_EQ(cu.cuCtxDestroy_v2(foreign), 0);
 }
 
-/* A handle is closed while its context is current: others may still use the context, and the pop removes it. */
+/* A handle is closed while its context is current: others may still use the context, and the pop
+   removes it. */
 TEST(closed_before_it_is_popped) {
     gpuexec_context keeps = gpuexec_context_open(0, NULL), ctx = gpuexec_context_open(0, NULL);
     CHECK_OK(gpuexec_context_push(ctx));
@@ -699,12 +736,13 @@ TEST(a_scope) {
     CHECK(get_current() == NULL);
     CHECK_OK(gpuexec_take_error());
 
-    GPUEXEC_CONTEXT_SCOPE((gpuexec_context){ 0 }) runs = 100;        /* not entered, and reported */
+    GPUEXEC_CONTEXT_SCOPE((gpuexec_context){ 0 }) runs = 100; /* not entered, and reported */
     CHECK_EQ(runs, 3);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
     GPUEXEC_CONTEXT_SCOPE(a) CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_CONTEXT_SCOPE", "context.c:", "since been popped outside gpuexec");
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_CONTEXT_SCOPE",
+            "context.c:", "since been popped outside gpuexec");
 }
 
 /* ---- limits and priorities ---- */
@@ -718,7 +756,7 @@ TEST(limits) {
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &is));
     CHECK(is >= 5000 && is < 6000);
     CHECK_OK(gpuexec_context_get_limit(other, GPUEXEC_LIMIT_STACK, &is));
-    CHECK_EQ(is, stack);                                             /* each context has its own */
+    CHECK_EQ(is, stack); /* each context has its own */
     CHECK_OK(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, (size_t)2 << 20));
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, &is));
     CHECK(is >= (size_t)2 << 20);
@@ -736,30 +774,36 @@ TEST(limits_that_cannot_be) {
     size_t before = 0, is = 0;
     char text[128];
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &before));
-    CHECK_RESULT(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_STACK, (size_t)1 << 50), GPUEXEC_BAD_ARGUMENT);
-    snprintf(text, sizeof text, "cannot set limit STACK of device 0's context to 1125899906842624: it remains %llu",
-             (unsigned long long)before);
+    CHECK_RESULT(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_STACK, (size_t)1 << 50),
+            GPUEXEC_BAD_ARGUMENT);
+    snprintf(text, sizeof text,
+            "cannot set limit STACK of device 0's context to 1125899906842624: it remains %llu",
+            (unsigned long long)before);
     CHECK_TEXT(gpuexec_error_text(), text, "cuCtxSetLimit");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &is));
     CHECK_EQ(is, before);
     CHECK_REFUSED(gpuexec_context_set_limit(ctx, (gpuexec_limit)99, 1), GPUEXEC_BAD_ARGUMENT,
-                  "99 is not a gpuexec_limit; the last valid value is GPUEXEC_LIMIT_PERSISTING_L2 (6)");
+            "99 is not a gpuexec_limit; the last valid value is GPUEXEC_LIMIT_PERSISTING_L2 (6)");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, (gpuexec_limit)7, &is), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "7 is not a gpuexec_limit");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, NULL), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "value is NULL");
-    CHECK_OK(gpuexec_take_error());                                  /* queries latch nothing */
+    CHECK_OK(gpuexec_take_error()); /* queries latch nothing */
 }
 
 TEST(a_limit_that_the_device_does_not_have) {
     gpuexec_context ctx = gpuexec_context_create(0, NULL);
     size_t is = 0;
-    if (gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, &is) == GPUEXEC_OK) SKIP("this device has all limits");
-    CHECK_RESULT(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, &is), GPUEXEC_NOT_SUPPORTED);
-    CHECK_TEXT(gpuexec_error_text(), "limit SYNC_DEPTH is not supported by device 0", "cuCtxGetLimit");
-    CHECK_REFUSED(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, 2), GPUEXEC_NOT_SUPPORTED,
-                  "limit SYNC_DEPTH is not supported by device 0", "cuCtxSetLimit");
+    if (gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, &is) == GPUEXEC_OK)
+        SKIP("this device has all limits");
+    CHECK_RESULT(
+            gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, &is), GPUEXEC_NOT_SUPPORTED);
+    CHECK_TEXT(
+            gpuexec_error_text(), "limit SYNC_DEPTH is not supported by device 0", "cuCtxGetLimit");
+    CHECK_REFUSED(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, 2),
+            GPUEXEC_NOT_SUPPORTED, "limit SYNC_DEPTH is not supported by device 0",
+            "cuCtxSetLimit");
 }
 
 /* A driver that returns success and sets a lower limit. */
@@ -770,8 +814,9 @@ TEST(a_limit_that_the_device_cuts) {
     if (gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, (size_t)1 << 50) == GPUEXEC_OK)
         SKIP("this device takes a printf buffer of any size");
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, &is));
-    snprintf(text, sizeof text, "cannot set limit PRINTF_FIFO to 1125899906842624: "
-             "device 0 allows at most %llu", (unsigned long long)is);
+    snprintf(text, sizeof text,
+            "cannot set limit PRINTF_FIFO to 1125899906842624: device 0 allows at most %llu",
+            (unsigned long long)is);
     CHECK_TEXT(gpuexec_error_text(), text, "request less");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
 }
@@ -784,14 +829,15 @@ TEST(the_range_of_priorities) {
     CHECK(greatest <= least);
     CHECK_OK(gpuexec_context_get_priorities(ctx, NULL, &again));
     CHECK_EQ(again, greatest);
-    CHECK_RESULT(gpuexec_context_get_priorities((gpuexec_context){ 0 }, &least, &greatest), GPUEXEC_BAD_HANDLE);
+    CHECK_RESULT(gpuexec_context_get_priorities((gpuexec_context){ 0 }, &least, &greatest),
+            GPUEXEC_BAD_HANDLE);
 }
 
 /* ---- after a fork, and at the end of the process ---- */
 
 static gpuexec_context parents;
 static int in_a_child(void (*work)(void)) {
-    int   status = 0;
+    int status = 0;
     pid_t child = fork();
     if (child == 0) {
         test_failures = 0;
@@ -803,9 +849,9 @@ static int in_a_child(void (*work)(void)) {
 }
 static void use_the_parents_context(void) {
     size_t value = 0;
-    char   text[64] = "x";
-    int    least = 0, greatest = 0, runs = 0;
-    CHECK_RESULT(gpuexec_context_pop(parents), GPUEXEC_FORKED);      /* it was current in the parent */
+    char text[64] = "x";
+    int least = 0, greatest = 0, runs = 0;
+    CHECK_RESULT(gpuexec_context_pop(parents), GPUEXEC_FORKED); /* it was current in the parent */
     CHECK_TEXT(gpuexec_error_text(), "was forked from process");
     CHECK_RESULT(gpuexec_context_push(parents), GPUEXEC_FORKED);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FORKED);
@@ -834,8 +880,8 @@ TEST_ALONE(a_forked_child) {
     CHECK_OK(gpuexec_context_close(parents));
 }
 
-/* A driver that is shutting down because the process exits has destroyed everything. Clean-up is then complete, and
-   reports nothing. */
+/* A driver that is shutting down because the process exits has destroyed everything. Clean-up is
+   then complete, and reports nothing. */
 static int logged;
 
 static void count_log(void *user, gpuexec_log_level level, const char *text) {
@@ -847,7 +893,8 @@ static void count_log(void *user, gpuexec_log_level level, const char *text) {
 TEST_ALONE(clean_up_after_the_driver_s_end) {
     gpuexec_setup_desc desc = { 0 };
     gpuexec_context ctx;
-    setenv("SIMGPU_FAIL", "cuCtxGetId:2:4", 1); /* CUDA_ERROR_DEINITIALIZED; call 1 is part of creating the context */
+    /* CUDA_ERROR_DEINITIALIZED; call 1 is part of creating the context */
+    setenv("SIMGPU_FAIL", "cuCtxGetId:2:4", 1);
     desc.log = count_log;
     if (!on_cpu_device()) SKIP("only the CPU device can simulate it");
     CHECK_OK(gpuexec_setup(&desc));
@@ -863,11 +910,13 @@ TEST_ALONE(clean_up_after_the_driver_s_end) {
 
 /* ---- each driver call of this section fails once ---- */
 
-static const char *failing;                                          /* the driver call, as in SIMGPU_FAIL */
-static int reported;                                                /* how many calls reported that it had failed */
+static const char *failing; /* the driver call, as in SIMGPU_FAIL */
+static int reported;        /* how many calls reported that it had failed */
 static int ok(gpuexec_result r) {
     const gpuexec_error *e = gpuexec_error_detail();
-    if (r != GPUEXEC_OK && e->driver_call && strncmp(failing, e->driver_call, strlen(e->driver_call)) == 0) reported++;
+    if (r != GPUEXEC_OK && e->driver_call &&
+            strncmp(failing, e->driver_call, strlen(e->driver_call)) == 0)
+        reported++;
     return r == GPUEXEC_OK;
 }
 static int made(int is_ok) { return ok(is_ok ? GPUEXEC_OK : gpuexec_error_detail()->result); }
@@ -875,11 +924,11 @@ static int made(int is_ok) { return ok(is_ok ? GPUEXEC_OK : gpuexec_error_detail
 /* Returns 1 if everything worked. */
 static int use_contexts_streams_and_events(void) {
     gpuexec_context a = gpuexec_context_open(0, NULL), b, c;
-    gpuexec_stream  s;
+    gpuexec_stream s;
     gpuexec_stream_info info;
-    gpuexec_event   e;
+    gpuexec_event e;
     size_t value = 0;
-    int    least = 0, greatest = 0, all = 1, pushed, runs = 0;
+    int least = 0, greatest = 0, all = 1, pushed, runs = 0;
     all &= made(gpuexec_ok(a));
     b = gpuexec_context_create(0, NULL);
     all &= made(gpuexec_ok(b));
@@ -918,18 +967,19 @@ static void with_a_failing_call(void) {
     setenv("SIMGPU_FAIL", failing, 1);
     CHECK(!use_contexts_streams_and_events());
     CHECK(reported > 0);
-    CHECK(use_contexts_streams_and_events());                        /* and everything works again */
+    CHECK(use_contexts_streams_and_events()); /* and everything works again */
     CHECK_OK(gpuexec_shutdown());
 }
 
 TEST_ALONE(each_driver_call_fails_once) {
-    static const char *const calls[] = {
-        "cuDevicePrimaryCtxRetain:1:2", "cuCtxCreate:1:2", "cuCtxPopCurrent:1:999", "cuCtxAttach:1:801",
-        "cuCtxDetach:1:999", "cuCtxPushCurrent:1:2", "cuCtxPushCurrent:2:2", "cuCtxPopCurrent:3:999",
-        "cuCtxGetCurrent:2:999", "cuCtxSetLimit:1:999", "cuCtxGetLimit:2:999", "cuCtxGetStreamPriorityRange:1:999",
-        "cuStreamCreateWithPriority:1:2", "cuStreamGetFlags:1:999", "cuStreamGetPriority:1:999", "cuEventCreate:1:2",
-        "cuEventRecord:1:2", "cuEventSynchronize:1:999", "cuEventElapsedTime:1:999", "cuEventDestroy:1:999",
-        "cuStreamDestroy:1:999", "cuDevicePrimaryCtxRelease:2:999" };
+    static const char *const calls[] = { "cuDevicePrimaryCtxRetain:1:2", "cuCtxCreate:1:2",
+        "cuCtxPopCurrent:1:999", "cuCtxAttach:1:801", "cuCtxDetach:1:999", "cuCtxPushCurrent:1:2",
+        "cuCtxPushCurrent:2:2", "cuCtxPopCurrent:3:999", "cuCtxGetCurrent:2:999",
+        "cuCtxSetLimit:1:999", "cuCtxGetLimit:2:999", "cuCtxGetStreamPriorityRange:1:999",
+        "cuStreamCreateWithPriority:1:2", "cuStreamGetFlags:1:999", "cuStreamGetPriority:1:999",
+        "cuEventCreate:1:2", "cuEventRecord:1:2", "cuEventSynchronize:1:999",
+        "cuEventElapsedTime:1:999", "cuEventDestroy:1:999", "cuStreamDestroy:1:999",
+        "cuDevicePrimaryCtxRelease:2:999" };
     size_t i;
     if (!on_cpu_device()) SKIP("only the CPU device can let a call fail");
     for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {

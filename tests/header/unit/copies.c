@@ -1,23 +1,36 @@
-/* copies.c - copies of boxes, arrays of copies, fills of rows with words: random programs of them beside a plain model,
-   and what each refuses. */
+/* copies.c - copies of boxes, arrays of copies, fills of rows with words: random programs of them
+   beside a plain model, and what each refuses. */
 #include "../../test.h"
 
-/* ---- random programs: the same copies and fills on the device and, byte by byte, in a model ---- */
+/* ---- random programs: the same copies and fills on the device and, byte by byte, in a model
+   ---- */
 
-enum { DEVICE, OTHER, POOL, MANAGED, PINNED, COMBINED, PAGEABLE, REGIONS, BYTES = 6000, PROGRAMS = 300, STEPS = 12,
-       PARTS = 40 };
+enum {
+    DEVICE,
+    OTHER,
+    POOL,
+    MANAGED,
+    PINNED,
+    COMBINED,
+    PAGEABLE,
+    REGIONS,
+    BYTES = 6000,
+    PROGRAMS = 300,
+    STEPS = 12,
+    PARTS = 40
+};
 
 typedef struct region {
-    gpuexec_ptr    device;                       /* 0: host memory */
+    gpuexec_ptr device; /* 0: host memory */
     unsigned char *host;
-    unsigned char  model[BYTES];
+    unsigned char model[BYTES];
 } region;
 typedef struct world {
-    gpuexec_context ctx, other;                  /* other: of another device, if there is one */
-    gpuexec_stream  stream;
-    gpuexec_ptr     managed;                     /* 0: the device has none */
-    region          at[REGIONS];
-    uint32_t        random;
+    gpuexec_context ctx, other; /* other: of another device, if there is one */
+    gpuexec_stream stream;
+    gpuexec_ptr managed; /* 0: the device has none */
+    region at[REGIONS];
+    uint32_t random;
 } world;
 
 static uint32_t below(world *w, size_t n) { return (uint32_t)(test_random(&w->random) % n); }
@@ -31,7 +44,7 @@ static world begin(void) {
     w.at[DEVICE].device = gpuexec_alloc(w.ctx, BYTES);
     w.at[OTHER].device = gpuexec_alloc(w.other, BYTES);
     w.at[POOL].device = gpuexec_alloc_on(w.stream, BYTES);
-    if (!w.at[POOL].device) {                    /* no memory pools */
+    if (!w.at[POOL].device) { /* no memory pools */
         CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
         w.at[POOL].device = gpuexec_alloc(w.ctx, BYTES);
     }
@@ -48,24 +61,32 @@ static world begin(void) {
 }
 
 /* A box of a region: x is its first byte; the pitch and slice in bytes. */
-typedef struct shape { size_t width, height, depth; } shape;
-typedef struct place { region *in; size_t first, pitch, rows; } place;
+typedef struct shape {
+    size_t width, height, depth;
+} shape;
+typedef struct place {
+    region *in;
+    size_t first, pitch, rows;
+} place;
 
 static unsigned char *byte_of(const place *p, size_t x, size_t y, size_t z) {
     return p->in->model + p->first + (z * p->rows + y) * p->pitch + x;
 }
 static void model_copy(const place *to, const place *from, shape s) {
     size_t x, y, z;
-    for (z = 0; z < s.depth; z++) for (y = 0; y < s.height; y++) for (x = 0; x < s.width; x++)
-        *byte_of(to, x, y, z) = *byte_of(from, x, y, z);
+    for (z = 0; z < s.depth; z++)
+        for (y = 0; y < s.height; y++)
+            for (x = 0; x < s.width; x++) *byte_of(to, x, y, z) = *byte_of(from, x, y, z);
 }
 static void model_fill(const place *to, uint32_t value, size_t word, shape s) {
     size_t x, y;
-    for (y = 0; y < s.height; y++) for (x = 0; x < s.width; x++)
-        *byte_of(to, x, y, 0) = (unsigned char)(value >> 8 * (x % word));
+    for (y = 0; y < s.height; y++)
+        for (x = 0; x < s.width; x++)
+            *byte_of(to, x, y, 0) = (unsigned char)(value >> 8 * (x % word));
 }
 
-/* A random shape of that many dimensions, in which a box of it is at most BYTES / 2 large with any pitch below. */
+/* A random shape of that many dimensions, in which a box of it is at most BYTES / 2 large with any
+   pitch below. */
 static shape some_shape(world *w, int dimensions) {
     shape s = { 1, 1, 1 };
     s.width = 1 + below(w, dimensions == 1 ? BYTES / 2 : dimensions == 2 ? 60 : 20);
@@ -89,27 +110,35 @@ static place some_place(world *w, region *in, shape s, size_t aligned) {
 
 static void copy_line(world *w, const place *to, const place *from, size_t n, int now) {
     const gpuexec_ptr p = to->in->device + to->first, q = from->in->device + from->first;
-    unsigned char    *h = to->in->host + (to->in->host ? to->first : 0);
+    unsigned char *h = to->in->host + (to->in->host ? to->first : 0);
     const unsigned char *g = from->in->host + (from->in->host ? from->first : 0);
-    if (to->in->host) CHECK_OK(now ? gpuexec_copy_out_now(w->ctx, h, q, n) : gpuexec_copy_out(w->stream, h, q, n));
-    else if (from->in->host) CHECK_OK(now ? gpuexec_copy_in_now(w->ctx, p, g, n) : gpuexec_copy_in(w->stream, p, g, n));
-    else if (below(w, 3)) CHECK_OK(now ? gpuexec_copy_now(w->ctx, p, q, n) : gpuexec_copy(w->stream, p, q, n));
+    if (to->in->host)
+        CHECK_OK(
+                now ? gpuexec_copy_out_now(w->ctx, h, q, n) : gpuexec_copy_out(w->stream, h, q, n));
+    else if (from->in->host)
+        CHECK_OK(now ? gpuexec_copy_in_now(w->ctx, p, g, n) : gpuexec_copy_in(w->stream, p, g, n));
+    else if (below(w, 3))
+        CHECK_OK(now ? gpuexec_copy_now(w->ctx, p, q, n) : gpuexec_copy(w->stream, p, q, n));
     else {
         const gpuexec_context a = to->in == &w->at[OTHER] ? w->other : w->ctx;
         const gpuexec_context b = from->in == &w->at[OTHER] ? w->other : w->ctx;
-        CHECK_OK(now ? gpuexec_copy_peer_now(w->ctx, p, a, q, b, n) : gpuexec_copy_peer(w->stream, p, a, q, b, n));
+        CHECK_OK(now ? gpuexec_copy_peer_now(w->ctx, p, a, q, b, n)
+                     : gpuexec_copy_peer(w->stream, p, a, q, b, n));
     }
 }
 /* Any shape; now: on the legacy default stream, and waits. */
-static void fill_or_copy(gpuexec_context ctx, gpuexec_stream s, const gpuexec_copy_desc *c, int now) {
+static void fill_or_copy(
+        gpuexec_context ctx, gpuexec_stream s, const gpuexec_copy_desc *c, int now) {
     const gpuexec_stream on = now ? gpuexec_stream_legacy(ctx) : s;
     CHECK_OK(gpuexec_copy_with(on, c));
     if (now) CHECK_OK(gpuexec_stream_sync(on));
 }
-static void copy_desc(world *w, const gpuexec_copy_desc *c, int now) { fill_or_copy(w->ctx, w->stream, c, now); }
+static void copy_desc(world *w, const gpuexec_copy_desc *c, int now) {
+    fill_or_copy(w->ctx, w->stream, c, now);
+}
 static void copy_rows(world *w, const place *to, const place *from, shape s, int now) {
     const gpuexec_ptr p = to->in->device + to->first, q = from->in->device + from->first;
-    unsigned char    *h = to->in->host + (to->in->host ? to->first : 0);
+    unsigned char *h = to->in->host + (to->in->host ? to->first : 0);
     const unsigned char *g = from->in->host + (from->in->host ? from->first : 0);
     const size_t a = to->pitch, b = from->pitch, n = s.width, rows = s.height;
     if (to->in->host) copy_desc(w, ROWS(ON_HOST(h, a), ON_DEVICE(q, b), n, rows), now);
@@ -163,9 +192,10 @@ static void copy_parts(world *w, region *to, int now) {
     memset(parts, 0, sizeof parts);
     for (i = 0; i < n; i++) {
         region *from;
-        place   a, b;
-        shape   s = { 0, 1, 1 };
-        do from = &w->at[below(w, REGIONS)]; while (from == to || (from->host && to->host));
+        place a, b;
+        shape s = { 0, 1, 1 };
+        do from = &w->at[below(w, REGIONS)];
+        while (from == to || (from->host && to->host));
         a.in = to;
         b.in = from;
         a.pitch = b.pitch = a.rows = b.rows = 1;
@@ -183,18 +213,20 @@ static void copy_parts(world *w, region *to, int now) {
     CHECK_OK(gpuexec_copy_many(now ? gpuexec_stream_legacy(w->ctx) : w->stream, parts, n));
     if (now) CHECK_OK(gpuexec_stream_sync(gpuexec_stream_legacy(w->ctx)));
 }
-/* A context fills only memory that it can access: the other device's does that itself, after the copies so far. */
+/* A context fills only memory that it can access: the other device's does that itself, after the
+   copies so far. */
 static void fill_some(world *w, region *to, int now) {
     static const size_t words[] = { 1, 2, 4 };
-    const int      which = (int)below(w, 3), rows = (int)below(w, 2);
-    const size_t   word = words[which];
-    const uint32_t value = test_random(&w->random), mask = word == 4 ? UINT32_MAX : (1u << 8 * word) - 1;
+    const int which = (int)below(w, 3), rows = (int)below(w, 2);
+    const size_t word = words[which];
+    const uint32_t value = test_random(&w->random),
+                   mask = word == 4 ? UINT32_MAX : (1u << 8 * word) - 1;
     const gpuexec_context c = to == &w->at[OTHER] ? w->other : w->ctx;
-    const gpuexec_stream  q = w->stream;
-    shape       s = some_shape(w, 1 + rows);
-    place       a;
+    const gpuexec_stream q = w->stream;
+    shape s = some_shape(w, 1 + rows);
+    place a;
     gpuexec_ptr p;
-    size_t      n, pitch, h;
+    size_t n, pitch, h;
     s.width = (s.width + word - 1) / word * word;
     a = some_place(w, to, s, word);
     if (to == &w->at[OTHER]) {
@@ -206,7 +238,9 @@ static void fill_some(world *w, region *to, int now) {
     n = s.width / word;
     pitch = a.pitch;
     h = s.height;
-    if (rows) fill_or_copy(c, q, ROWS(ON_DEVICE(p, pitch), OF_VALUE(value & mask, (unsigned)word), s.width, h), now);
+    if (rows)
+        fill_or_copy(c, q,
+                ROWS(ON_DEVICE(p, pitch), OF_VALUE(value & mask, (unsigned)word), s.width, h), now);
     else if (now) CHECK_OK(gpuexec_fill_now(c, p, value & mask, (unsigned)word, n));
     else CHECK_OK(gpuexec_fill(q, p, value & mask, (unsigned)word, n));
 }
@@ -217,33 +251,37 @@ static void use_managed(world *w, int as_host) {
     m->device = as_host ? 0 : w->managed;
     m->host = as_host ? (unsigned char *)gpuexec_managed_host(w->managed) : NULL;
 }
-/* Once the stream has finished, the host writes to managed memory; or its pages move, or get advice. */
+/* Once the stream has finished, the host writes to managed memory; or its pages move, or get
+   advice. */
 static void touch_managed(world *w) {
     const int places[] = { GPUEXEC_HOST, 0, gpuexec_device_count() > 1 };
     const int where = places[below(w, 3)];
     gpuexec_managed_info info;
     CHECK_OK(gpuexec_managed_get_info(w->managed, BYTES, &info));
     if (below(w, 3) == 0 || !info.concurrent) {
-        const size_t   first = below(w, BYTES), n = below(w, BYTES - first + 1);
+        const size_t first = below(w, BYTES), n = below(w, BYTES - first + 1);
         unsigned char *host;
         CHECK_OK(gpuexec_stream_sync(w->stream));
         host = (unsigned char *)gpuexec_managed_host(w->managed);
         memset(host + first, where + 100, n);
         memset(w->at[MANAGED].model + first, where + 100, n);
     } else if (below(w, 2)) CHECK_OK(gpuexec_managed_prefetch(w->stream, w->managed, BYTES, where));
-    else CHECK_OK(gpuexec_managed_advise(w->managed, BYTES, (gpuexec_advice)(1 + below(w, 6)), where));
+    else
+        CHECK_OK(gpuexec_managed_advise(
+                w->managed, BYTES, (gpuexec_advice)(1 + below(w, 6)), where));
 }
 static void step(world *w) {
     const int what = (int)below(w, 6), now = below(w, 3) == 0;
-    region   *to = &w->at[below(w, REGIONS)], *from;
-    place     a, b;
-    shape     s;
+    region *to = &w->at[below(w, REGIONS)], *from;
+    place a, b;
+    shape s;
     use_managed(w, what != 4 && below(w, 3) == 0);
     if (what == 5) {
         if (w->managed) touch_managed(w);
         return;
     }
-    do from = &w->at[below(w, REGIONS)]; while (from == to || (from->host && to->host && what != 2));
+    do from = &w->at[below(w, REGIONS)];
+    while (from == to || (from->host && to->host && what != 2));
     if (what == 3) copy_parts(w, to, now);
     else if (what == 4) fill_some(w, &w->at[below(w, PINNED)], now);
     else {
@@ -258,7 +296,7 @@ static void step(world *w) {
 }
 static void random_program(world *w, uint32_t seed) {
     unsigned char got[BYTES];
-    unsigned      i, k, bad = 0;
+    unsigned i, k, bad = 0;
     w->random = seed * 2654435761u + 1;
     use_managed(w, (int)below(w, 2));
     for (k = 0; k < REGIONS; k++) {
@@ -277,7 +315,7 @@ static void random_program(world *w, uint32_t seed) {
     if (!CHECK_EQ(bad, 0)) printf("seed %u\n", seed);
 }
 TEST_MULTI(random_programs_of_copies) {
-    world    w = begin();
+    world w = begin();
     uint32_t seed;
     for (seed = 1; seed <= PROGRAMS; seed++) random_program(&w, seed);
     free(w.at[PAGEABLE].host);
@@ -290,20 +328,24 @@ static int have_common_bytes(size_t a, size_t b, shape s, size_t pitch, size_t r
     static unsigned char seen[BYTES];
     size_t x, y, z;
     memset(seen, 0, sizeof seen);
-    for (z = 0; z < s.depth; z++) for (y = 0; y < s.height; y++) for (x = 0; x < s.width; x++)
-        seen[a + (z * rows + y) * pitch + x] = 1;
-    for (z = 0; z < s.depth; z++) for (y = 0; y < s.height; y++) for (x = 0; x < s.width; x++)
-        if (seen[b + (z * rows + y) * pitch + x]) return 1;
+    for (z = 0; z < s.depth; z++)
+        for (y = 0; y < s.height; y++)
+            for (x = 0; x < s.width; x++) seen[a + (z * rows + y) * pitch + x] = 1;
+    for (z = 0; z < s.depth; z++)
+        for (y = 0; y < s.height; y++)
+            for (x = 0; x < s.width; x++)
+                if (seen[b + (z * rows + y) * pitch + x]) return 1;
     return 0;
 }
 TEST(only_boxes_that_overlap_are_refused) {
-    world    w = begin();
+    world w = begin();
     unsigned i, overlap = 0, wrong = 0;
     for (i = 0; i < 3000; i++) {
         gpuexec_copy_desc c;
-        shape  s = { 1 + below(&w, 5), 1 + below(&w, 3), 1 + below(&w, 3) };
-        size_t pitch = s.width + below(&w, 4), rows = s.height + below(&w, 3), a = below(&w, 100), b = below(&w, 100);
-        int    both = a != b && have_common_bytes(a, b, s, pitch, rows);
+        shape s = { 1 + below(&w, 5), 1 + below(&w, 3), 1 + below(&w, 3) };
+        size_t pitch = s.width + below(&w, 4), rows = s.height + below(&w, 3), a = below(&w, 100),
+               b = below(&w, 100);
+        int both = a != b && have_common_bytes(a, b, s, pitch, rows);
         memset(&c, 0, sizeof c);
         c.to.device = w.at[DEVICE].device + a;
         c.from.device = w.at[DEVICE].device + b;
@@ -337,7 +379,8 @@ static gpuexec_copy_desc good_box(const world *w) {
 }
 #define BOX(...) \
     do { \
-        CHECK_REFUSED(gpuexec_copy_with(w.stream, &c), GPUEXEC_BAD_ARGUMENT, "gpuexec_copy_with", __VA_ARGS__); \
+        CHECK_REFUSED(gpuexec_copy_with(w.stream, &c), GPUEXEC_BAD_ARGUMENT, "gpuexec_copy_with", \
+                __VA_ARGS__); \
         c = good_box(&w); \
     } while (0)
 TEST(boxes_that_are_refused) {
@@ -348,7 +391,8 @@ TEST(boxes_that_are_refused) {
     c.start_canary = 1;
     BOX("gpuexec_copy_desc was not zero-initialized");
     c.to.x = 5;
-    BOX("4 slices of 8 rows of 16 bytes", "to.x (5) and width_bytes (16) exceed to.pitch (20)", "cure:");
+    BOX("4 slices of 8 rows of 16 bytes", "to.x (5) and width_bytes (16) exceed to.pitch (20)",
+            "cure:");
     c.from.x = 1;
     BOX("from.x (1) and width_bytes (16) exceed from.pitch (16)", "0 means width_bytes");
     c.to.y = 3;
@@ -398,13 +442,13 @@ TEST(boxes_that_are_refused) {
     c.to.device = 0;
     c.from.element_bytes = 1;
     BOX("the destination is host memory, which the device does not fill", "gpuexec_pinned_address");
-    c.depth = 0;                                 /* means 1 */
-    c.to.slice_height = 1;                       /* means nothing without a second slice */
+    c.depth = 0;           /* means 1 */
+    c.to.slice_height = 1; /* means nothing without a second slice */
     CHECK_OK(gpuexec_copy_with(w.stream, &c));
     c = good_box(&w);
     c.height = 0;
     c.to.x = 1000;
-    CHECK_OK(gpuexec_copy_with(w.stream, &c));                         /* nothing to copy */
+    CHECK_OK(gpuexec_copy_with(w.stream, &c)); /* nothing to copy */
     c.height = 8;
     c.width_bytes = 0;
     CHECK_OK(gpuexec_copy_with(w.stream, &c));
@@ -414,14 +458,16 @@ TEST(boxes_that_are_refused) {
 TEST(words_that_are_not_aligned) {
     world w = begin();
     const gpuexec_ptr p = w.at[DEVICE].device;
-    CHECK_REFUSED(gpuexec_copy_with(w.stream, ROWS(ON_DEVICE(p + 1, 20), OF_VALUE(1, 2), 2 * 2, 2)), GPUEXEC_BAD_ARGUMENT, "not a multiple of 2");
-    CHECK_REFUSED(gpuexec_copy_with(w.stream, ROWS(ON_DEVICE(p, 21), OF_VALUE(1, 2), 2 * 2, 2)), GPUEXEC_BAD_ARGUMENT, "pitch of the destination is 21",
-                  "not a multiple of 2");
-    CHECK_REFUSED(gpuexec_copy_with(w.stream, ROWS(ON_DEVICE(p, 22), OF_VALUE(1, 4), 4 * 2, 2)), GPUEXEC_BAD_ARGUMENT, "22", "not a multiple of 4");
-    CHECK_REFUSED(gpuexec_copy_with(w.stream, ROWS(ON_DEVICE(p, 12), OF_VALUE(1, 4), 4 * 4, 2)), GPUEXEC_BAD_ARGUMENT,
-                  "is 12 bytes, less than the 16 of a row");
-    CHECK_REFUSED(gpuexec_copy_with(w.stream, ROWS(ON_DEVICE(p, 1000), OF_VALUE(1, 4), 1000, 7)), GPUEXEC_BAD_ARGUMENT, "only 6000 bytes remain",
-                  "the fill needs 7000");
+    CHECK_REFUSED(gpuexec_copy_with(w.stream, ROWS(ON_DEVICE(p + 1, 20), OF_VALUE(1, 2), 2 * 2, 2)),
+            GPUEXEC_BAD_ARGUMENT, "not a multiple of 2");
+    CHECK_REFUSED(gpuexec_copy_with(w.stream, ROWS(ON_DEVICE(p, 21), OF_VALUE(1, 2), 2 * 2, 2)),
+            GPUEXEC_BAD_ARGUMENT, "pitch of the destination is 21", "not a multiple of 2");
+    CHECK_REFUSED(gpuexec_copy_with(w.stream, ROWS(ON_DEVICE(p, 22), OF_VALUE(1, 4), 4 * 2, 2)),
+            GPUEXEC_BAD_ARGUMENT, "22", "not a multiple of 4");
+    CHECK_REFUSED(gpuexec_copy_with(w.stream, ROWS(ON_DEVICE(p, 12), OF_VALUE(1, 4), 4 * 4, 2)),
+            GPUEXEC_BAD_ARGUMENT, "is 12 bytes, less than the 16 of a row");
+    CHECK_REFUSED(gpuexec_copy_with(w.stream, ROWS(ON_DEVICE(p, 1000), OF_VALUE(1, 4), 1000, 7)),
+            GPUEXEC_BAD_ARGUMENT, "only 6000 bytes remain", "the fill needs 7000");
     free(w.at[PAGEABLE].host);
 }
 
@@ -430,8 +476,8 @@ TEST(words_that_are_not_aligned) {
 TEST(arrays_that_are_refused) {
     world w = begin();
     gpuexec_copy_part parts[3];
-    unsigned char     got[16];
-    unsigned          i;
+    unsigned char got[16];
+    unsigned i;
     memset(parts, 0, sizeof parts);
     for (i = 0; i < 3; i++) {
         parts[i].to = w.at[DEVICE].device + 16 * i;
@@ -442,43 +488,47 @@ TEST(arrays_that_are_refused) {
     CHECK_OK(gpuexec_copy_many(w.stream, NULL, 0));
     CHECK_REFUSED(gpuexec_copy_many(w.stream, NULL, 3), GPUEXEC_BAD_ARGUMENT, "copies is NULL");
     parts[2].to = 0;
-    CHECK_REFUSED(gpuexec_copy_many(w.stream, parts, 3), GPUEXEC_BAD_ARGUMENT, "copies[2]: cannot copy 16 bytes",
-                  "the destination has neither", "to_host");
+    CHECK_REFUSED(gpuexec_copy_many(w.stream, parts, 3), GPUEXEC_BAD_ARGUMENT,
+            "copies[2]: cannot copy 16 bytes", "the destination has neither", "to_host");
     parts[2].to_host = w.at[PINNED].host;
     parts[1].from_host = w.at[PINNED].host;
-    CHECK_REFUSED(gpuexec_copy_many(w.stream, parts, 3), GPUEXEC_BAD_ARGUMENT, "copies[1]: ", "the source has both");
+    CHECK_REFUSED(gpuexec_copy_many(w.stream, parts, 3), GPUEXEC_BAD_ARGUMENT,
+            "copies[1]: ", "the source has both");
     parts[1].from = 0;
     parts[1].to = 0;
     parts[1].to_host = w.at[PAGEABLE].host;
-    CHECK_REFUSED(gpuexec_copy_many(w.stream, parts, 3), GPUEXEC_BAD_ARGUMENT, "copies[1]: ", "use memcpy");
+    CHECK_REFUSED(gpuexec_copy_many(w.stream, parts, 3), GPUEXEC_BAD_ARGUMENT,
+            "copies[1]: ", "use memcpy");
     parts[1].bytes = 0;
     parts[2].to_host = NULL;
     parts[2].to = w.at[DEVICE].device + BYTES - 15;
-    CHECK_REFUSED(gpuexec_copy_many(w.stream, parts, 3), GPUEXEC_BAD_ARGUMENT, "copies[2]: ",
-                  "only 15 bytes remain", "the copy needs 16", "copies.c:");
-    CHECK_REFUSED(gpuexec_copy_many(gpuexec_stream_legacy(w.ctx), parts, 3), GPUEXEC_BAD_ARGUMENT, "copies[2]: ");
+    CHECK_REFUSED(gpuexec_copy_many(w.stream, parts, 3), GPUEXEC_BAD_ARGUMENT,
+            "copies[2]: ", "only 15 bytes remain", "the copy needs 16", "copies.c:");
+    CHECK_REFUSED(gpuexec_copy_many(gpuexec_stream_legacy(w.ctx), parts, 3), GPUEXEC_BAD_ARGUMENT,
+            "copies[2]: ");
     CHECK_OK(gpuexec_copy_out_now(w.ctx, got, w.at[DEVICE].device, 16));
-    for (i = 0; i < 16; i++) CHECK_EQ(got[i], 7);                    /* none of them was made */
+    for (i = 0; i < 16; i++) CHECK_EQ(got[i], 7); /* none of them was made */
     free(w.at[PAGEABLE].host);
 }
 
-/* All sizes and alignments between device addresses, more than one launch of the kernel takes, and larger than it
-   takes. */
+/* All sizes and alignments between device addresses, more than one launch of the kernel takes, and
+   larger than it takes. */
 TEST(many_copies_within_the_device) {
     enum { each = 5000, count = 400, large = 3 << 20 };
     world w = begin();
-    const size_t       bytes = (size_t)each * count + large;
-    gpuexec_ptr        from = gpuexec_alloc(w.ctx, bytes), to = gpuexec_alloc(w.ctx, bytes);
-    unsigned char     *model = (unsigned char *)malloc(bytes), *source = (unsigned char *)malloc(bytes);
+    const size_t bytes = (size_t)each * count + large;
+    gpuexec_ptr from = gpuexec_alloc(w.ctx, bytes), to = gpuexec_alloc(w.ctx, bytes);
+    unsigned char *model = (unsigned char *)malloc(bytes), *source = (unsigned char *)malloc(bytes);
     gpuexec_copy_part *parts = (gpuexec_copy_part *)calloc(count + 1, sizeof *parts);
-    size_t             i;
+    size_t i;
     if (!CHECK(model && source && parts)) return;
     for (i = 0; i < bytes; i++) source[i] = (unsigned char)(test_random(&w.random) >> 8);
     memset(model, 5, bytes);
     CHECK_OK(gpuexec_fill_now(w.ctx, to, 5, 1, bytes));
     CHECK_OK(gpuexec_copy_in_now(w.ctx, from, source, bytes));
     for (i = 0; i < count; i++) {
-        const size_t a = i * each + (i % 3 ? 0 : i % 16), b = (count - 1 - i) * each + (i % 4 ? 0 : i % 16);
+        const size_t a = i * each + (i % 3 ? 0 : i % 16),
+                     b = (count - 1 - i) * each + (i % 4 ? 0 : i % 16);
         parts[i].to = to + a;
         parts[i].from = from + b;
         parts[i].bytes = i % 5 == 0 ? i % 40 : each - 16 - i % 16;
@@ -498,15 +548,16 @@ TEST(many_copies_within_the_device) {
     free(w.at[PAGEABLE].host);
 }
 
-/* A capture records them, and the graph knows their memory; the stream of another library's capture also takes them. */
+/* A capture records them, and the graph knows their memory; the stream of another library's capture
+   also takes them. */
 TEST(arrays_in_captures) {
-    world             w = begin();
-    gpuexec_stream    adopted = gpuexec_stream_from_native(w.ctx, gpuexec_stream_native(w.stream));
-    gpuexec_ptr       p = gpuexec_alloc(w.ctx, 256);
+    world w = begin();
+    gpuexec_stream adopted = gpuexec_stream_from_native(w.ctx, gpuexec_stream_native(w.stream));
+    gpuexec_ptr p = gpuexec_alloc(w.ctx, 256);
     gpuexec_copy_part parts[3];
-    gpuexec_graph     g = { 0 };
-    unsigned char     got[3] = { 0, 0, 0 };
-    unsigned          i, round;
+    gpuexec_graph g = { 0 };
+    unsigned char got[3] = { 0, 0, 0 };
+    unsigned i, round;
     memset(parts, 0, sizeof parts);
     for (i = 0; i < 3; i++) {
         parts[i].to = p + i;
@@ -517,7 +568,8 @@ TEST(arrays_in_captures) {
     parts[1].from = w.at[DEVICE].device;
     CHECK_OK(gpuexec_fill_now(w.ctx, w.at[DEVICE].device, 40, 1, 4));
     for (round = 0; round < 2; round++) {
-        GPUEXEC_CAPTURE(w.stream, &g) CHECK_OK(gpuexec_copy_many(round ? adopted : w.stream, parts, 3));
+        GPUEXEC_CAPTURE(w.stream, &g)
+        CHECK_OK(gpuexec_copy_many(round ? adopted : w.stream, parts, 3));
         CHECK_MADE(g);
         w.at[PINNED].host[0] = (unsigned char)(round + 1);
         w.at[PINNED].host[200] = (unsigned char)(round + 3);
@@ -529,18 +581,19 @@ TEST(arrays_in_captures) {
         CHECK_EQ(got[2], round + 3);
     }
     CHECK_OK(gpuexec_free(p));
-    CHECK_REFUSED(gpuexec_graph_launch(g, w.stream), GPUEXEC_STALE_HANDLE, "256 bytes of device memory",
-                  "were freed at");
+    CHECK_REFUSED(gpuexec_graph_launch(g, w.stream), GPUEXEC_STALE_HANDLE,
+            "256 bytes of device memory", "were freed at");
     free(w.at[PAGEABLE].host);
 }
 
-/* Another library captures on a stream of gpuexec: a batch, or a kernel that is loaded first, would break that. */
+/* Another library captures on a stream of gpuexec: a batch, or a kernel that is loaded first, would
+   break that. */
 TEST(arrays_in_captures_of_other_libraries) {
-    world             w = begin();
+    world w = begin();
     gpuexec_copy_part parts[8];
-    void             *graph = NULL;
-    size_t            nodes = 0;
-    unsigned          i;
+    void *graph = NULL;
+    size_t nodes = 0;
+    unsigned i;
     const driver_calls cu = calls_find();
     memset(parts, 0, sizeof parts);
     for (i = 0; i < 8; i++) {
@@ -560,9 +613,9 @@ TEST(arrays_in_captures_of_other_libraries) {
 
 /* On GPUEXEC_CURRENT, the destination of the first copy selects the stream. */
 TEST(arrays_on_the_current_stream) {
-    world             w = begin();
+    world w = begin();
     gpuexec_copy_part part;
-    unsigned char     got = 0;
+    unsigned char got = 0;
     memset(&part, 0, sizeof part);
     part.to = w.at[DEVICE].device + 8;
     part.from_host = w.at[PINNED].host;
@@ -573,7 +626,8 @@ TEST(arrays_on_the_current_stream) {
     CHECK_OK(gpuexec_stream_sync(gpuexec_context_stream(w.ctx)));
     CHECK_EQ(got, 77);
     part.from_host = NULL;
-    CHECK_REFUSED(gpuexec_copy_many(GPUEXEC_CURRENT, &part, 1), GPUEXEC_BAD_ARGUMENT, "copies[0]: ", "the source has");
+    CHECK_REFUSED(gpuexec_copy_many(GPUEXEC_CURRENT, &part, 1), GPUEXEC_BAD_ARGUMENT,
+            "copies[0]: ", "the source has");
     free(w.at[PAGEABLE].host);
 }
 /* Empty copies do nothing, also at the beginning of the array. */
@@ -589,8 +643,8 @@ TEST(the_first_copies_on_the_current_stream_are_empty) {
     CHECK_OK(gpuexec_copy_many(GPUEXEC_CURRENT, parts, 3));
     CHECK_OK(gpuexec_context_sync(s.ctx));
     parts[2].to = 0;
-    CHECK_REFUSED(gpuexec_copy_many(GPUEXEC_CURRENT, parts, 3), GPUEXEC_BAD_ARGUMENT, "copies[2]: ",
-                  "the destination has");
+    CHECK_REFUSED(gpuexec_copy_many(GPUEXEC_CURRENT, parts, 3), GPUEXEC_BAD_ARGUMENT,
+            "copies[2]: ", "the destination has");
 }
 
 /* ---- which way an array of copies goes ---- */
@@ -603,7 +657,7 @@ static void count_ways(void *user, gpuexec_log_level level, const char *text) {
     ways[LAUNCHES] += strncmp(text, "gpuexec: cuLaunchKernel ", 24) == 0;
     ways[BATCHES] += strncmp(text, "gpuexec: cuMemcpyBatchAsync ", 28) == 0;
     ways[SINGLE] += strncmp(text, "gpuexec: cuMemcpyDtoDAsync ", 27) == 0 ||
-        strncmp(text, "gpuexec: cuMemcpyHtoDAsync ", 27) == 0;
+            strncmp(text, "gpuexec: cuMemcpyHtoDAsync ", 27) == 0;
 }
 static world begin_counting(void) {
     gpuexec_setup_desc desc;
@@ -613,10 +667,10 @@ static world begin_counting(void) {
     CHECK_OK(gpuexec_setup(&desc));
     return begin();
 }
-/* Copies n parts of 4 bytes (one of `large`, if that is not 0) to the device; checks which calls of the driver that
-   needed, and one of the copies. */
-static void goes(world *w, gpuexec_stream s, int from, unsigned n, size_t large, int launches, int batches,
-                 int single) {
+/* Copies n parts of 4 bytes (one of `large`, if that is not 0) to the device; checks which calls of
+   the driver that needed, and one of the copies. */
+static void goes(world *w, gpuexec_stream s, int from, unsigned n, size_t large, int launches,
+        int batches, int single) {
     static gpuexec_copy_part parts[600];
     unsigned i;
     uint32_t got = 0;
@@ -635,7 +689,8 @@ static void goes(world *w, gpuexec_stream s, int from, unsigned n, size_t large,
     }
     if (w->at[from].host) memset(w->at[from].host + 4 * (n - 1), (int)n, 4);
     else if (!gpuexec_stream_is_capturing(s))
-        CHECK_OK(gpuexec_fill_now(from == OTHER ? w->other : w->ctx, w->at[from].device + 4 * (n - 1), (unsigned char)n, 1, 4));
+        CHECK_OK(gpuexec_fill_now(from == OTHER ? w->other : w->ctx,
+                w->at[from].device + 4 * (n - 1), (unsigned char)n, 1, 4));
     memset(ways, 0, sizeof ways);
     CHECK_OK(gpuexec_copy_many(s, parts, n));
     CHECK_EQ(ways[LAUNCHES], launches);
@@ -648,10 +703,10 @@ static void goes(world *w, gpuexec_stream s, int from, unsigned n, size_t large,
     CHECK_OK(gpuexec_free(big));
 }
 TEST(ways_of_arrays) {
-    world          w = begin_counting();
+    world w = begin_counting();
     gpuexec_stream legacy = gpuexec_stream_legacy(w.ctx);
-    gpuexec_graph  g = { 0 };
-    const int      has = gpuexec_driver_version() >= 12080;
+    gpuexec_graph g = { 0 };
+    const int has = gpuexec_driver_version() >= 12080;
     goes(&w, w.stream, POOL, 171, 0, 2, 0, 0);
     goes(&w, legacy, POOL, 170, 0, 1, 0, 0);
     goes(&w, w.stream, POOL, 3, 0, 0, 0, 3);
@@ -672,22 +727,23 @@ TEST(ways_of_arrays) {
 }
 TEST_ALONE(without_the_kernel) {
     world w;
-    setenv("SIMGPU_FAIL", "cuModuleLoadDataEx:1:221", 1);            /* CUDA_ERROR_JIT_COMPILER_NOT_FOUND */
+    setenv("SIMGPU_FAIL", "cuModuleLoadDataEx:1:221", 1); /* CUDA_ERROR_JIT_COMPILER_NOT_FOUND */
     if (!on_cpu_device()) SKIP("needs the CPU device's failures");
     w = begin_counting();
     goes(&w, w.stream, POOL, 20, 0, 0, 0, 20);
-    goes(&w, w.stream, PINNED, 20, 0, 0, gpuexec_driver_version() >= 12080, gpuexec_driver_version() >= 12080 ? 0 : 20);
+    goes(&w, w.stream, PINNED, 20, 0, 0, gpuexec_driver_version() >= 12080,
+            gpuexec_driver_version() >= 12080 ? 0 : 20);
     free(w.at[PAGEABLE].host);
 }
 
 /* Threads that need the kernel at the same time. */
 static void *copies_of_a_thread(void *user) {
-    const world      *w = (const world *)user;
-    gpuexec_stream    s = gpuexec_stream_create(w->ctx, NULL);
-    gpuexec_ptr       p = gpuexec_alloc(w->ctx, BYTES);
+    const world *w = (const world *)user;
+    gpuexec_stream s = gpuexec_stream_create(w->ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(w->ctx, BYTES);
     gpuexec_copy_part parts[PARTS];
-    unsigned char     got[PARTS];
-    unsigned          i;
+    unsigned char got[PARTS];
+    unsigned i;
     memset(parts, 0, sizeof parts);
     for (i = 0; i < PARTS; i++) {
         parts[i].to = p + i;
@@ -701,10 +757,10 @@ static void *copies_of_a_thread(void *user) {
     return NULL;
 }
 TEST(arrays_on_threads) {
-    world         w = begin();
+    world w = begin();
     unsigned char numbers[PARTS];
-    pthread_t     threads[4];
-    unsigned      i;
+    pthread_t threads[4];
+    unsigned i;
     for (i = 0; i < PARTS; i++) numbers[i] = (unsigned char)i;
     CHECK_OK(gpuexec_copy_in_now(w.ctx, w.at[DEVICE].device, numbers, PARTS));
     for (i = 0; i < 4; i++) CHECK_EQ(pthread_create(&threads[i], NULL, copies_of_a_thread, &w), 0);

@@ -1,4 +1,5 @@
-/* current.c - the current stream of a context: GPUEXEC_CURRENT, gpuexec_context_stream and stream scopes. */
+/* current.c - the current stream of a context: GPUEXEC_CURRENT, gpuexec_context_stream and stream
+   scopes. */
 #include "../../test.h"
 
 enum { WORDS = 512, BYTES = WORDS * 4 };
@@ -11,7 +12,8 @@ static setting begin(void) {
     return s;
 }
 
-/* Streams that do not synchronize with the legacy default stream: only the waits under test order them. */
+/* Streams that do not synchronize with the legacy default stream: only the waits under test order
+   them. */
 static gpuexec_stream make_stream(gpuexec_context ctx) {
     gpuexec_stream_desc desc = { 0 };
     desc.non_blocking = 1;
@@ -20,11 +22,12 @@ static gpuexec_stream make_stream(gpuexec_context ctx) {
 
 static gpuexec_result add_to(const setting *s, gpuexec_stream stream, uint32_t by) {
     uint32_t n = WORDS;
-    return gpuexec_launch(s->kernel, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s->data, by, n));
+    return gpuexec_launch(
+            s->kernel, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s->data, by, n));
 }
 
 TEST(a_context_has_a_stream) {
-    setting        s = begin();
+    setting s = begin();
     gpuexec_stream own = gpuexec_context_stream(s.ctx);
     gpuexec_stream_info info;
     CHECK_MADE(own);
@@ -37,22 +40,23 @@ TEST(a_context_has_a_stream) {
     CHECK_OK(gpuexec_copy_out(own, s.host, s.data, BYTES));
     CHECK_OK(gpuexec_stream_sync(own));
     CHECK_EQ(s.host[7], 5);
-    CHECK_FAILED(gpuexec_stream_destroy(own), GPUEXEC_BAD_ARGUMENT, "cannot destroy the context's own stream",
-                 "closed with its context");
+    CHECK_FAILED(gpuexec_stream_destroy(own), GPUEXEC_BAD_ARGUMENT,
+            "cannot destroy the context's own stream", "closed with its context");
     CHECK_OK(gpuexec_context_close(s.ctx));
     CHECK_NOT_MADE(gpuexec_context_stream(s.ctx), GPUEXEC_STALE_HANDLE, "the context is stale");
     CHECK_FAILED(gpuexec_stream_query(own), GPUEXEC_STALE_HANDLE, "the stream is stale");
 }
 
-/* Each kind of call, on the context's own stream and on one that was set: what it enqueues is behind the gate. */
+/* Each kind of call, on the context's own stream and on one that was set: what it enqueues is
+   behind the gate. */
 TEST(what_goes_to_the_current_stream) {
-    setting        s = begin();
+    setting s = begin();
     gpuexec_stream streams[2];
-    gpuexec_event  e = gpuexec_event_create(s.ctx, NULL);
-    gpuexec_ptr    other = gpuexec_alloc(s.ctx, BYTES);
-    uint32_t       n = WORDS, one = 1;
+    gpuexec_event e = gpuexec_event_create(s.ctx, NULL);
+    gpuexec_ptr other = gpuexec_alloc(s.ctx, BYTES);
+    uint32_t n = WORDS, one = 1;
     gpuexec_launch_desc desc = { 0 };
-    int            i;
+    int i;
     streams[0] = gpuexec_context_stream(s.ctx);
     streams[1] = make_stream(s.ctx);
     for (i = 0; i < 2; i++) {
@@ -63,11 +67,12 @@ TEST(what_goes_to_the_current_stream) {
         CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, s.data, 100, 4, WORDS));
         CHECK_OK(add_to(&s, GPUEXEC_CURRENT, 1));
         CHECK_OK(gpuexec_launch_with(s.kernel, GPUEXEC_CURRENT, gpuexec_grid_for(n, 128), &desc,
-                                     GPUEXEC_ARGS(s.data, one, n)));
-        CHECK_OK(gpuexec_launch_cooperative(s.kernel, GPUEXEC_CURRENT, gpuexec_grid(1, 128, 0),
-                                            GPUEXEC_ARGS(s.data, one, n)));
+                GPUEXEC_ARGS(s.data, one, n)));
+        CHECK_OK(gpuexec_launch_cooperative(
+                s.kernel, GPUEXEC_CURRENT, gpuexec_grid(1, 128, 0), GPUEXEC_ARGS(s.data, one, n)));
         CHECK_OK(gpuexec_copy(GPUEXEC_CURRENT, other, s.data, BYTES));
-        CHECK_OK(gpuexec_copy_with(GPUEXEC_CURRENT, ROWS(ON_DEVICE(other, 64), OF_VALUE(0, 1), 4, 2)));
+        CHECK_OK(gpuexec_copy_with(
+                GPUEXEC_CURRENT, ROWS(ON_DEVICE(other, 64), OF_VALUE(0, 1), 4, 2)));
         CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, s.host, other, BYTES));
         CHECK_OK(gpuexec_event_record(e, GPUEXEC_CURRENT));
         CHECK_RESULT(gpuexec_stream_query(now), GPUEXEC_NOT_READY);
@@ -84,13 +89,13 @@ TEST(what_goes_to_the_current_stream) {
     CHECK(gpuexec_same(gpuexec_context_stream(s.ctx), streams[0]));
 }
 
-/* A gate holds the stream that was current. Work in the scope must wait for it, and work after a joining scope for the
-   work inside, which a second gate holds. */
+/* A gate holds the stream that was current. Work in the scope must wait for it, and work after a
+   joining scope for the work inside, which a second gate holds. */
 TEST(a_scope_waits_for_the_stream_before) {
-    setting        s = begin();
-    test_gate      inside = gate_make(s.ctx, s.mod);
+    setting s = begin();
+    test_gate inside = gate_make(s.ctx, s.mod);
     gpuexec_stream own = gpuexec_context_stream(s.ctx), stream = make_stream(s.ctx);
-    int            join;
+    int join;
     for (join = 0; join < 2; join++) {
         CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, 1, BYTES));
         gate_close(s.gate, GPUEXEC_CURRENT);
@@ -112,8 +117,8 @@ TEST(a_scope_waits_for_the_stream_before) {
         CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
         gate_open(s.gate);
         if (join) {
-            test_sleep_ms(20);                       /* not order: it could be done too early */
-            CHECK_RESULT(gpuexec_stream_query(own), GPUEXEC_NOT_READY);          /* it waits for the scope */
+            test_sleep_ms(20); /* not order: it could be done too early */
+            CHECK_RESULT(gpuexec_stream_query(own), GPUEXEC_NOT_READY); /* it waits for the scope */
         } else CHECK_OK(gpuexec_stream_sync(own));
         gate_open(inside);
         CHECK_OK(gpuexec_stream_sync(stream));
@@ -128,9 +133,9 @@ static gpuexec_stream inside_a_scope(gpuexec_context ctx, gpuexec_stream stream)
 }
 
 TEST(scopes_nest_and_end_at_a_return) {
-    setting        s = begin();
+    setting s = begin();
     gpuexec_stream own, a = make_stream(s.ctx), b = make_stream(s.ctx);
-    int            turns = 0;
+    int turns = 0;
     CHECK(gpuexec_same(inside_a_scope(s.ctx, a), a));
     own = gpuexec_context_stream(s.ctx);
     CHECK(!gpuexec_same(own, a));
@@ -143,7 +148,7 @@ TEST(scopes_nest_and_end_at_a_return) {
             turns++;
         }
         CHECK(gpuexec_same(gpuexec_context_stream(s.ctx), a));
-        CHECK_OK(gpuexec_context_set_stream(s.ctx, b));                            /* the scope restores its own */
+        CHECK_OK(gpuexec_context_set_stream(s.ctx, b)); /* the scope restores its own */
     }
     CHECK_EQ(turns, 1);
     CHECK(gpuexec_same(gpuexec_context_stream(s.ctx), own));
@@ -154,16 +159,17 @@ static char calls[4096];
 static void keep_calls(void *user, gpuexec_log_level level, const char *text) {
     const char *call = strstr(text, "cu");
     (void)user;
-    if (level == GPUEXEC_LOG_TRACE && call) snprintf(calls + strlen(calls), sizeof calls - strlen(calls), "%.*s ",
-                                                     (int)strcspn(call, "( "), call);
+    if (level == GPUEXEC_LOG_TRACE && call)
+        snprintf(calls + strlen(calls), sizeof calls - strlen(calls), "%.*s ",
+                (int)strcspn(call, "( "), call);
 }
 
-/* Entering costs one record and one wait, leaving nothing, joining one record and one wait; a stream without earlier
-   work, or the current one again, nothing. */
+/* Entering costs one record and one wait, leaving nothing, joining one record and one wait; a
+   stream without earlier work, or the current one again, nothing. */
 TEST(what_a_scope_costs) {
     gpuexec_setup_desc desc = { 0 };
-    gpuexec_context    ctx;
-    gpuexec_stream     a, b;
+    gpuexec_context ctx;
+    gpuexec_stream a, b;
     desc.trace = 1;
     desc.log = keep_calls;
     CHECK_OK(gpuexec_setup(&desc));
@@ -171,9 +177,10 @@ TEST(what_a_scope_costs) {
     a = gpuexec_stream_create(ctx, NULL);
     b = gpuexec_stream_create(ctx, NULL);
     calls[0] = 0;
-    GPUEXEC_STREAM_SCOPE(a) CHECK_STRING(calls, "");           /* nothing was enqueued on the context's own stream */
+    /* nothing was enqueued on the context's own stream */
+    GPUEXEC_STREAM_SCOPE(a) CHECK_STRING(calls, "");
     CHECK_OK(gpuexec_context_set_stream(ctx, a));
-    CHECK_OK(gpuexec_stream_wait_stream(a, b));                                     /* creates the event for waits */
+    CHECK_OK(gpuexec_stream_wait_stream(a, b)); /* creates the event for waits */
     calls[0] = 0;
     GPUEXEC_STREAM_SCOPE(b) {
         CHECK_STRING(calls, "cuEventRecord cuStreamWaitEvent ");
@@ -186,18 +193,18 @@ TEST(what_a_scope_costs) {
 }
 
 TEST(contexts_have_separate_current_streams) {
-    setting         s = begin();
+    setting s = begin();
     gpuexec_context other = gpuexec_context_create(0, NULL);
-    gpuexec_stream  mine = make_stream(s.ctx), its = make_stream(other);
-    gpuexec_ptr     p = gpuexec_alloc(other, BYTES);
-    CHECK_REFUSED(gpuexec_context_set_stream(s.ctx, its), GPUEXEC_WRONG_CONTEXT, "the context is on device 0",
-                  "pass the context of the stream");
+    gpuexec_stream mine = make_stream(s.ctx), its = make_stream(other);
+    gpuexec_ptr p = gpuexec_alloc(other, BYTES);
+    CHECK_REFUSED(gpuexec_context_set_stream(s.ctx, its), GPUEXEC_WRONG_CONTEXT,
+            "the context is on device 0", "pass the context of the stream");
     CHECK_OK(gpuexec_context_set_stream(s.ctx, mine));
     CHECK_OK(gpuexec_context_set_stream(other, its));
     CHECK(gpuexec_same(gpuexec_context_stream(s.ctx), mine));
     CHECK(gpuexec_same(gpuexec_context_stream(other), its));
     gate_close(s.gate, mine);
-    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, p, 1, 1, BYTES));                           /* the memory decides */
+    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, p, 1, 1, BYTES)); /* the memory decides */
     CHECK_OK(gpuexec_stream_sync(its));
     CHECK_OK(gpuexec_copy_peer(GPUEXEC_CURRENT, s.data, s.ctx, p, other, BYTES));
     CHECK_OK(gpuexec_stream_query(its));
@@ -212,12 +219,12 @@ TEST(contexts_have_separate_current_streams) {
 
 /* Memory that gpuexec did not allocate: a variable of a module. */
 TEST(the_driver_says_whose_memory_it_is) {
-    setting        s = begin();
+    setting s = begin();
     gpuexec_module globals = gpuexec_module_load_file(s.ctx, "kernels/globals.ptx", NULL);
     gpuexec_stream stream = make_stream(s.ctx);
-    size_t         bytes = 0;
-    gpuexec_ptr    scale = gpuexec_module_global_address(globals, "initial", &bytes);
-    uint32_t       here[4] = { 0 };
+    size_t bytes = 0;
+    gpuexec_ptr scale = gpuexec_module_global_address(globals, "initial", &bytes);
+    uint32_t here[4] = { 0 };
     CHECK(scale != 0 && bytes >= 4);
     CHECK_OK(gpuexec_context_set_stream(s.ctx, stream));
     gate_close(s.gate, stream);
@@ -227,15 +234,16 @@ TEST(the_driver_says_whose_memory_it_is) {
     CHECK_OK(gpuexec_stream_sync(stream));
     CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, 0, 0, 1, 0));
     CHECK_REFUSED(gpuexec_fill(GPUEXEC_CURRENT, 0, 0, 1, 4), GPUEXEC_BAD_ARGUMENT,
-                  "the destination is the device address 0");
+            "the destination is the device address 0");
     CHECK_REFUSED(gpuexec_copy(GPUEXEC_CURRENT, (uintptr_t)here, s.data, 4), GPUEXEC_BAD_ARGUMENT,
-                  "the destination 0x", "is not in memory of a context", "pass a stream instead of GPUEXEC_CURRENT");
+            "the destination 0x", "is not in memory of a context",
+            "pass a stream instead of GPUEXEC_CURRENT");
 }
 
 TEST(calls_that_refuse_the_current_stream) {
-    setting       s = begin();
+    setting s = begin();
     gpuexec_event e = gpuexec_stream_record(gpuexec_context_stream(s.ctx), NULL);
-    uint32_t      n = WORDS, one = 1;
+    uint32_t n = WORDS, one = 1;
     gpuexec_stream_info info;
     static const char is[] = "is GPUEXEC_CURRENT", cure[] = "gpuexec_context_stream(context)";
     CHECK_FAILED(gpuexec_stream_sync(GPUEXEC_CURRENT), GPUEXEC_BAD_HANDLE, is, cure);
@@ -243,24 +251,27 @@ TEST(calls_that_refuse_the_current_stream) {
     CHECK_FAILED(gpuexec_stream_get_info(GPUEXEC_CURRENT, &info), GPUEXEC_BAD_HANDLE, is, cure);
     CHECK_FAILED(gpuexec_stream_destroy(GPUEXEC_CURRENT), GPUEXEC_BAD_HANDLE, is, cure);
     CHECK_REFUSED(gpuexec_stream_wait_event(GPUEXEC_CURRENT, e), GPUEXEC_BAD_HANDLE, is, cure);
-    CHECK_REFUSED(gpuexec_stream_wait_stream(s.stream, GPUEXEC_CURRENT), GPUEXEC_BAD_HANDLE, "the other stream", cure);
+    CHECK_REFUSED(gpuexec_stream_wait_stream(s.stream, GPUEXEC_CURRENT), GPUEXEC_BAD_HANDLE,
+            "the other stream", cure);
     CHECK_REFUSED(gpuexec_context_set_stream(s.ctx, GPUEXEC_CURRENT), GPUEXEC_BAD_HANDLE, is, cure);
     CHECK_NOT_MADE(gpuexec_stream_record(GPUEXEC_CURRENT, NULL), GPUEXEC_BAD_HANDLE, is, cure);
     CHECK_NOT_MADE(gpuexec_prepare(s.kernel, GPUEXEC_CURRENT, gpuexec_grid_for(n, 128),
-                                   GPUEXEC_ARGS(s.data, one, n)), GPUEXEC_BAD_HANDLE, is, cure);
+                           GPUEXEC_ARGS(s.data, one, n)),
+            GPUEXEC_BAD_HANDLE, is, cure);
     CHECK(!gpuexec_ok(GPUEXEC_CURRENT));
     CHECK(gpuexec_stream_native(GPUEXEC_CURRENT) == NULL);
-    GPUEXEC_STREAM_SCOPE(GPUEXEC_CURRENT) CHECK_EQ(0, 1);                          /* the block is skipped */
+    GPUEXEC_STREAM_SCOPE(GPUEXEC_CURRENT) CHECK_EQ(0, 1); /* the block is skipped */
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
 }
 
 TEST(a_current_stream_that_was_destroyed) {
-    setting        s = begin();
+    setting s = begin();
     gpuexec_stream stream = make_stream(s.ctx), own = gpuexec_context_stream(s.ctx);
     CHECK_OK(gpuexec_context_set_stream(s.ctx, stream));
     CHECK_OK(gpuexec_stream_destroy(stream));
     CHECK_REFUSED(add_to(&s, GPUEXEC_CURRENT, 1), GPUEXEC_STALE_HANDLE,
-                  "the current stream of the context on device 0 was destroyed", "gpuexec_context_set_stream");
+            "the current stream of the context on device 0 was destroyed",
+            "gpuexec_context_set_stream");
     CHECK_NOT_MADE(gpuexec_context_stream(s.ctx), GPUEXEC_STALE_HANDLE, "was destroyed");
     CHECK_OK(gpuexec_context_set_stream(s.ctx, (gpuexec_stream){ 0 }));
     CHECK(gpuexec_same(gpuexec_context_stream(s.ctx), own));
@@ -270,16 +281,19 @@ TEST(a_current_stream_that_was_destroyed) {
 
 /* A failure on the current stream marks the stream that it stands for. */
 TEST(failures_mark_the_current_stream) {
-    setting        s = begin();
+    setting s = begin();
     gpuexec_stream own = gpuexec_context_stream(s.ctx);
     CHECK_RESULT(gpuexec_fill(GPUEXEC_CURRENT, s.data, 0, 1, BYTES + 1), GPUEXEC_BAD_ARGUMENT);
-    CHECK_RESULT(add_to(&s, GPUEXEC_CURRENT, 1), GPUEXEC_BAD_ARGUMENT);             /* refused: the latch */
+    CHECK_RESULT(add_to(&s, GPUEXEC_CURRENT, 1), GPUEXEC_BAD_ARGUMENT); /* refused: the latch */
     CHECK_RESULT(gpuexec_stream_sync(own), GPUEXEC_BAD_ARGUMENT);
     CHECK_OK(add_to(&s, GPUEXEC_CURRENT, 1));
     CHECK_OK(gpuexec_stream_sync(own));
 }
 
-typedef struct mine { gpuexec_context ctx; gpuexec_stream seen, set; } mine;
+typedef struct mine {
+    gpuexec_context ctx;
+    gpuexec_stream seen, set;
+} mine;
 static void *on_a_thread(void *user) {
     mine *m = (mine *)user;
     m->seen = gpuexec_context_stream(m->ctx);
@@ -289,13 +303,13 @@ static void *on_a_thread(void *user) {
 }
 
 TEST(threads_have_separate_current_streams) {
-    setting        s = begin();
+    setting s = begin();
     gpuexec_stream a = make_stream(s.ctx);
-    mine           m[8];
-    pthread_t      threads[8];
-    int            i;
+    mine m[8];
+    pthread_t threads[8];
+    int i;
     CHECK_OK(gpuexec_context_set_stream(s.ctx, a));
-    for (i = 0; i < 8; i++) {                                                       /* all of them need the own one */
+    for (i = 0; i < 8; i++) { /* all of them need the own one */
         m[i].ctx = s.ctx;
         m[i].set = make_stream(s.ctx);
         CHECK_EQ(pthread_create(&threads[i], NULL, on_a_thread, &m[i]), 0);

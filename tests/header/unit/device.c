@@ -2,8 +2,17 @@
 #include "../../test.h"
 
 /* CUdevice_attribute numbers from cuda.h. */
-enum { MAX_THREADS_PER_BLOCK = 1, MAX_BLOCK_X = 2, SHARED_PER_BLOCK = 8, WARP_SIZE = 10, CLOCK_KHZ = 13,
-       MULTIPROCESSORS = 16, MAJOR = 75, MINOR = 76, SHARED_OPTIN = 97 };
+enum {
+    MAX_THREADS_PER_BLOCK = 1,
+    MAX_BLOCK_X = 2,
+    SHARED_PER_BLOCK = 8,
+    WARP_SIZE = 10,
+    CLOCK_KHZ = 13,
+    MULTIPROCESSORS = 16,
+    MAJOR = 75,
+    MINOR = 76,
+    SHARED_OPTIN = 97
+};
 
 static int attribute(int device, int number) {
     int value = -1;
@@ -54,7 +63,8 @@ TEST(the_memory_is_that_of_the_context) {
     size_t total = 0;
     CHECK_OK(gpuexec_device_get_info(0, &d));
     CHECK_OK(gpuexec_context_get_memory(gpuexec_context_open(0, NULL), NULL, &total));
-    CHECK(total <= d.total_memory && total > d.total_memory / 10 * 9);       /* a driver may reserve some */
+    /* a driver may reserve some */
+    CHECK(total <= d.total_memory && total > d.total_memory / 10 * 9);
 }
 
 TEST(no_such_device) {
@@ -68,7 +78,7 @@ TEST(no_such_device) {
     CHECK_TEXT(gpuexec_error_text(), number);
     CHECK_RESULT(gpuexec_device_get_attribute(4711, 1, &value), GPUEXEC_NO_DEVICE);
     CHECK_TEXT(gpuexec_error_text(), "4711");
-    CHECK_OK(gpuexec_take_error());                              /* queries latch nothing */
+    CHECK_OK(gpuexec_take_error()); /* queries latch nothing */
 }
 
 TEST(wrong_queries) {
@@ -86,7 +96,7 @@ TEST(peers) {
         for (b = 0; b < count; b++) {
             int can = gpuexec_device_can_access_peer(a, b);
             CHECK(can == 0 || can == 1);
-            if (a == b) CHECK_EQ(can, 0);                       /* the driver returns 0: a device is not its own peer */
+            if (a == b) CHECK_EQ(can, 0); /* the driver returns 0: a device is not its own peer */
         }
     CHECK_EQ(gpuexec_device_can_access_peer(0, 9999), 0);
     CHECK_EQ(gpuexec_device_can_access_peer(-1, 0), 0);
@@ -137,17 +147,26 @@ static void topology(const char *peers, const char *matrix) {
 }
 #define OF_ROWS(a, b, c) "              0          1          2\n   0" a "\n   1" b "\n   2" c
 #define SELF "          -"
-#define NO   "         no"
+#define NO "         no"
 #define PCIE "     PCIe 1"
-#define NVL  "   NVLink 0"
-TEST_ALONE_MULTI(topology_all) { topology("all", OF_ROWS(SELF NVL NVL, NVL SELF NVL, NVL NVL SELF)); }
+#define NVL "   NVLink 0"
+TEST_ALONE_MULTI(topology_all) {
+    topology("all", OF_ROWS(SELF NVL NVL, NVL SELF NVL, NVL NVL SELF));
+}
 TEST_ALONE_MULTI(topology_none) { topology("none", OF_ROWS(SELF NO NO, NO SELF NO, NO NO SELF)); }
-TEST_ALONE_MULTI(topology_pairs) { topology("pairs", OF_ROWS(SELF NVL NO, NVL SELF NO, NO NO SELF)); }
-TEST_ALONE_MULTI(topology_pcie) { topology("pcie", OF_ROWS(SELF PCIE PCIE, PCIE SELF PCIE, PCIE PCIE SELF)); }
-TEST_ALONE_MULTI(topology_mixed) { topology("mixed", OF_ROWS(SELF NVL PCIE, NVL SELF PCIE, PCIE PCIE SELF)); }
+TEST_ALONE_MULTI(topology_pairs) {
+    topology("pairs", OF_ROWS(SELF NVL NO, NVL SELF NO, NO NO SELF));
+}
+TEST_ALONE_MULTI(topology_pcie) {
+    topology("pcie", OF_ROWS(SELF PCIE PCIE, PCIE SELF PCIE, PCIE PCIE SELF));
+}
+TEST_ALONE_MULTI(topology_mixed) {
+    topology("mixed", OF_ROWS(SELF NVL PCIE, NVL SELF PCIE, PCIE PCIE SELF));
+}
 
-/* Links that no available machine has: some atomics, CUDA arrays; a driver that knows no attribute 5; failures. */
-static int link_values[6], link_fails;               /* by attribute; -1: not known */
+/* Links that no available machine has: some atomics, CUDA arrays; a driver that knows no attribute
+   5; failures. */
+static int link_values[6], link_fails; /* by attribute; -1: not known */
 static int can_access(int *can, int from, int to) {
     *can = link_values[2];
     return from == to;
@@ -159,12 +178,16 @@ static int p2p_attribute(int *value, int attribute, int from, int to) {
     return 0;
 }
 TEST_MULTI(links_that_are_played) {
-    static const struct { int values[6]; const char *cell; gpuexec_device_link link; } rows[] = {
-        { { 0, 3, 1, 0, 1, 1 },   " PCIe 3sa", { 1, 3, 0, 1, 1 } },
-        { { 0, 1, 1, 0, 0, 1 },   " PCIe 1s",  { 1, 1, 0, 1, 0 } },
-        { { 0, 0, 1, 1, 1, 0 },   " NVLink 0a", { 1, 0, 1, 0, 1 } },
+    static const struct {
+        int values[6];
+        const char *cell;
+        gpuexec_device_link link;
+    } rows[] = {
+        { { 0, 3, 1, 0, 1, 1 }, " PCIe 3sa", { 1, 3, 0, 1, 1 } },
+        { { 0, 1, 1, 0, 0, 1 }, " PCIe 1s", { 1, 1, 0, 1, 0 } },
+        { { 0, 0, 1, 1, 1, 0 }, " NVLink 0a", { 1, 0, 1, 0, 1 } },
         { { 0, 2, 1, 1, -1, -1 }, " NVLink 2", { 1, 2, 1, 0, 0 } },
-        { { 0, 7, 0, 1, 1, 1 },   " no",       { 0, 0, 0, 0, 0 } }
+        { { 0, 7, 0, 1, 1, 1 }, " no", { 0, 0, 0, 0, 0 } },
     };
     gpuexec_device_link link;
     char text[20000];
@@ -182,7 +205,8 @@ TEST_MULTI(links_that_are_played) {
     link_values[2] = 1;
     link_fails = 999;
     CHECK_RESULT(gpuexec_device_get_link(0, 1, &link), GPUEXEC_DRIVER_ERROR);
-    CHECK_TEXT(gpuexec_error_text(), "cannot query the link from device 0 to device 1", "cuDeviceGetP2PAttribute");
+    CHECK_TEXT(gpuexec_error_text(), "cannot query the link from device 0 to device 1",
+            "cuDeviceGetP2PAttribute");
     CHECK_EQ(link.access, 0);
     CHECK_EQ(gpuexec_topology_text(text, sizeof text), 0);
     CHECK_STRING(text, "");
@@ -192,14 +216,16 @@ TEST_MULTI(links_that_are_played) {
 /* ---- CUDA_VISIBLE_DEVICES ---- */
 
 enum { MOST = 8 };
-static gpuexec_device_info seen[MOST + 1];           /* [0]: how many, in total_memory; the others: the devices */
+/* [0]: how many, in total_memory; the others: the devices */
+static gpuexec_device_info seen[MOST + 1];
 static const char *visible_now, *visible_fails;
 
-static int answers;                                  /* a file without a name */
+static int answers; /* a file without a name */
 
 static void see(void) {
     int i, count;
-    if (visible_now) setenv("CUDA_VISIBLE_DEVICES", visible_now, 1); else unsetenv("CUDA_VISIBLE_DEVICES");
+    if (visible_now) setenv("CUDA_VISIBLE_DEVICES", visible_now, 1);
+    else unsetenv("CUDA_VISIBLE_DEVICES");
     memset(seen, 0, sizeof seen);
     count = gpuexec_device_count();
     for (i = 0; i < count && i < MOST; i++) CHECK_OK(gpuexec_device_get_info(i, &seen[i + 1]));
@@ -218,11 +244,27 @@ static int devices_seen(const char *visible) {
 
 /* Measured on two H200s, driver 580. */
 TEST_ALONE_MULTI(visible_devices) {
-    static const struct { const char *visible; int n, first, second; } cases[] = {
-        { "0", 1, 0, 0 }, { "1", 1, 1, 0 }, { "1,0", 2, 1, 0 }, { " 1, 0", 2, 1, 0 }, { "1gpu,0", 2, 1, 0 },
-        { "1,-1,0", 1, 1, 0 }, { "0,99,1", 1, 0, 0 }, { "1,x,0", 1, 1, 0 }, { "0,,1", 1, 0, 0 }, { "", 0, 0, 0 },
-        { "-1", 0, 0, 0 }, { "-1,0", 0, 0, 0 }, { "99", 0, 0, 0 }, { "none", 0, 0, 0 }, { "0,0", 0, 0, 0 },
-        { "0,1,0", 0, 0, 0 }, { "GPU-0000000000000000", 0, 0, 0 }
+    static const struct {
+        const char *visible;
+        int n, first, second;
+    } cases[] = {
+        { "0", 1, 0, 0 },
+        { "1", 1, 1, 0 },
+        { "1,0", 2, 1, 0 },
+        { " 1, 0", 2, 1, 0 },
+        { "1gpu,0", 2, 1, 0 },
+        { "1,-1,0", 1, 1, 0 },
+        { "0,99,1", 1, 0, 0 },
+        { "1,x,0", 1, 1, 0 },
+        { "0,,1", 1, 0, 0 },
+        { "", 0, 0, 0 },
+        { "-1", 0, 0, 0 },
+        { "-1,0", 0, 0, 0 },
+        { "99", 0, 0, 0 },
+        { "none", 0, 0, 0 },
+        { "0,0", 0, 0, 0 },
+        { "0,1,0", 0, 0, 0 },
+        { "GPU-0000000000000000", 0, 0, 0 },
     };
     FILE *file = tmpfile();
     gpuexec_device_info all[MOST + 1];
@@ -235,23 +277,26 @@ TEST_ALONE_MULTI(visible_devices) {
     memcpy(all, seen, sizeof all);
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
         int n;
-        visible_fails = strncmp(cases[i].visible, "0,", 2) == 0 ? "(101)" : "(100)";         /* a device named twice */
+        /* a device named twice */
+        visible_fails = strncmp(cases[i].visible, "0,", 2) == 0 ? "(101)" : "(100)";
         n = devices_seen(cases[i].visible);
-        if (!CHECK_EQ(n, cases[i].n)) printf("with CUDA_VISIBLE_DEVICES=\"%s\"\n", cases[i].visible);
+        if (!CHECK_EQ(n, cases[i].n))
+            printf("with CUDA_VISIBLE_DEVICES=\"%s\"\n", cases[i].visible);
         else if (n) {
             CHECK_STRING(seen[1].pci_bus_id, all[1 + cases[i].first].pci_bus_id);
             CHECK(memcmp(seen[1].uuid, all[1 + cases[i].first].uuid, sizeof seen[1].uuid) == 0);
             if (n > 1) CHECK_STRING(seen[2].pci_bus_id, all[1 + cases[i].second].pci_bus_id);
         }
     }
-    for (i = 2, names[0] = 0; i > 0; i--) {                      /* by UUID: device 1, then device 0 */
+    for (i = 2, names[0] = 0; i > 0; i--) { /* by UUID: device 1, then device 0 */
         if (*names) strcat(names, ",");
         strcat(names, "GPU-");
         for (k = 0; k < sizeof all[i].uuid; k++)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%02x",
-                     k >= 4 && k <= 10 && k % 2 == 0 ? "-" : "", all[i].uuid[k]);
+                    k >= 4 && k <= 10 && k % 2 == 0 ? "-" : "", all[i].uuid[k]);
     }
     if (CHECK_EQ(devices_seen(names), 2))
-        for (i = 0; i < 2; i++) CHECK(memcmp(seen[1 + i].uuid, all[2 - i].uuid, sizeof all[0].uuid) == 0);
+        for (i = 0; i < 2; i++)
+            CHECK(memcmp(seen[1 + i].uuid, all[2 - i].uuid, sizeof all[0].uuid) == 0);
     fclose(file);
 }

@@ -27,7 +27,9 @@ static gpuexec_module fail_with_file_error(const setting *s) {
     return gpuexec_module_load_file(s->ctx, "no/such/file.ptx", NULL);
 }
 
-static gpuexec_kernel fail_with_not_found(const setting *s)  { return gpuexec_kernel_get(s->mod, "no_such_kernel"); }
+static gpuexec_kernel fail_with_not_found(const setting *s) {
+    return gpuexec_kernel_get(s->mod, "no_such_kernel");
+}
 
 TEST(nothing_failed_yet) {
     const gpuexec_error *e = gpuexec_error_detail();
@@ -36,24 +38,38 @@ TEST(nothing_failed_yet) {
     CHECK_EQ(e->result, GPUEXEC_OK);
     CHECK_EQ(e->driver_result, 0);
     CHECK_STRING(e->text, "");
-    CHECK(e->driver_result_name == NULL && e->driver_call == NULL && e->log == NULL && e->cure == NULL);
+    CHECK(e->driver_result_name == NULL && e->driver_call == NULL && e->log == NULL &&
+            e->cure == NULL);
     CHECK_OK(gpuexec_take_error());
 }
 
 TEST(result_names) {
-    static const struct { gpuexec_result result; const char *name; } names[] = {
-        { GPUEXEC_OK, "GPUEXEC_OK" }, { GPUEXEC_NOT_READY, "GPUEXEC_NOT_READY" },
-        { GPUEXEC_BAD_ARGUMENT, "GPUEXEC_BAD_ARGUMENT" }, { GPUEXEC_BAD_HANDLE, "GPUEXEC_BAD_HANDLE" },
-        { GPUEXEC_STALE_HANDLE, "GPUEXEC_STALE_HANDLE" }, { GPUEXEC_WRONG_KIND, "GPUEXEC_WRONG_KIND" },
-        { GPUEXEC_WRONG_CONTEXT, "GPUEXEC_WRONG_CONTEXT" }, { GPUEXEC_TOO_LATE, "GPUEXEC_TOO_LATE" },
-        { GPUEXEC_NO_DRIVER, "GPUEXEC_NO_DRIVER" }, { GPUEXEC_OLD_DRIVER, "GPUEXEC_OLD_DRIVER" },
-        { GPUEXEC_NO_DEVICE, "GPUEXEC_NO_DEVICE" }, { GPUEXEC_FORKED, "GPUEXEC_FORKED" },
+    static const struct {
+        gpuexec_result result;
+        const char *name;
+    } names[] = {
+        { GPUEXEC_OK, "GPUEXEC_OK" },
+        { GPUEXEC_NOT_READY, "GPUEXEC_NOT_READY" },
+        { GPUEXEC_BAD_ARGUMENT, "GPUEXEC_BAD_ARGUMENT" },
+        { GPUEXEC_BAD_HANDLE, "GPUEXEC_BAD_HANDLE" },
+        { GPUEXEC_STALE_HANDLE, "GPUEXEC_STALE_HANDLE" },
+        { GPUEXEC_WRONG_KIND, "GPUEXEC_WRONG_KIND" },
+        { GPUEXEC_WRONG_CONTEXT, "GPUEXEC_WRONG_CONTEXT" },
+        { GPUEXEC_TOO_LATE, "GPUEXEC_TOO_LATE" },
+        { GPUEXEC_NO_DRIVER, "GPUEXEC_NO_DRIVER" },
+        { GPUEXEC_OLD_DRIVER, "GPUEXEC_OLD_DRIVER" },
+        { GPUEXEC_NO_DEVICE, "GPUEXEC_NO_DEVICE" },
+        { GPUEXEC_FORKED, "GPUEXEC_FORKED" },
         { GPUEXEC_NOT_SUPPORTED, "GPUEXEC_NOT_SUPPORTED" },
         { GPUEXEC_OUT_OF_HOST_MEMORY, "GPUEXEC_OUT_OF_HOST_MEMORY" },
-        { GPUEXEC_OUT_OF_DEVICE_MEMORY, "GPUEXEC_OUT_OF_DEVICE_MEMORY" }, { GPUEXEC_BAD_IMAGE, "GPUEXEC_BAD_IMAGE" },
-        { GPUEXEC_IMAGE_TOO_NEW, "GPUEXEC_IMAGE_TOO_NEW" }, { GPUEXEC_NOT_FOUND, "GPUEXEC_NOT_FOUND" },
-        { GPUEXEC_FILE_ERROR, "GPUEXEC_FILE_ERROR" }, { GPUEXEC_BAD_LAUNCH, "GPUEXEC_BAD_LAUNCH" },
-        { GPUEXEC_BAD_PARAMETERS, "GPUEXEC_BAD_PARAMETERS" }, { GPUEXEC_KERNEL_FAILED, "GPUEXEC_KERNEL_FAILED" },
+        { GPUEXEC_OUT_OF_DEVICE_MEMORY, "GPUEXEC_OUT_OF_DEVICE_MEMORY" },
+        { GPUEXEC_BAD_IMAGE, "GPUEXEC_BAD_IMAGE" },
+        { GPUEXEC_IMAGE_TOO_NEW, "GPUEXEC_IMAGE_TOO_NEW" },
+        { GPUEXEC_NOT_FOUND, "GPUEXEC_NOT_FOUND" },
+        { GPUEXEC_FILE_ERROR, "GPUEXEC_FILE_ERROR" },
+        { GPUEXEC_BAD_LAUNCH, "GPUEXEC_BAD_LAUNCH" },
+        { GPUEXEC_BAD_PARAMETERS, "GPUEXEC_BAD_PARAMETERS" },
+        { GPUEXEC_KERNEL_FAILED, "GPUEXEC_KERNEL_FAILED" },
         { GPUEXEC_DRIVER_ERROR, "GPUEXEC_DRIVER_ERROR" },
     };
     size_t i;
@@ -71,7 +87,8 @@ TEST(the_text_and_its_parts) {
     char where[64];
     snprintf(where, sizeof where, "error.c:%d", line);
     CHECK(!gpuexec_ok(bad));
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_module_load_file", "no/such/file.ptx", where, "GPUEXEC_FILE_ERROR");
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_module_load_file", "no/such/file.ptx", where,
+            "GPUEXEC_FILE_ERROR");
     e = gpuexec_error_detail();
     CHECK_EQ(e->result, GPUEXEC_FILE_ERROR);
     CHECK_STRING(e->function, "gpuexec_module_load_file");
@@ -91,7 +108,8 @@ TEST(calling_past_the_macro) {
     CHECK(!gpuexec_ok(gpuexec_module_load_file_at(NULL, s.ctx, "no/such/file.ptx", NULL)));
     CHECK(gpuexec_error_detail()->where == NULL);
     CHECK_TEXT(gpuexec_error_text(), "no/such/file.ptx");
-    CHECK(!gpuexec_ok(gpuexec_module_load_file_at("script.lua:7", s.ctx, "no/such/file.ptx", NULL)));
+    CHECK(!gpuexec_ok(
+            gpuexec_module_load_file_at("script.lua:7", s.ctx, "no/such/file.ptx", NULL)));
     CHECK_TEXT(gpuexec_error_text(), "script.lua:7");
     gpuexec_take_error();
 }
@@ -110,57 +128,64 @@ TEST(the_result_of_the_driver) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
 }
 
-/* One failure propagates to everything created from the failed handle, and each handle can report it. */
+/* One failure propagates to everything created from the failed handle, and each handle can report
+   it. */
 TEST(a_failed_handle_holds_its_reason) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_module  mod = gpuexec_module_load_file(ctx, "no/such/file.ptx", NULL);
-    gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "saxpy");
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_module mod = gpuexec_module_load_file(ctx, "no/such/file.ptx", NULL);
+    gpuexec_kernel fn = gpuexec_kernel_get(mod, "saxpy");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
     CHECK(gpuexec_ok(ctx) && gpuexec_ok(s));
     CHECK(!gpuexec_ok(mod));
     CHECK(!gpuexec_ok(fn));
     CHECK(mod.id != 0 && fn.id != 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
     CHECK_REFUSED(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_FILE_ERROR,
-                  "no/such/file.ptx");
+            "no/such/file.ptx");
     CHECK_TEXT(gpuexec_why(mod), "no/such/file.ptx");
     CHECK_TEXT(gpuexec_why(fn), "no/such/file.ptx");
     CHECK_STRING(gpuexec_why(ctx), "");
-    CHECK_OK(gpuexec_take_error());                    /* gpuexec_why and gpuexec_ok are queries */
+    CHECK_OK(gpuexec_take_error()); /* gpuexec_why and gpuexec_ok are queries */
     gpuexec_kernel_native(fn);
     gpuexec_module_native(mod);
     CHECK_EQ(gpuexec_module_kernel_count(mod), -1);
     CHECK_OK(gpuexec_take_error());
 }
 
-/* The text names each call that created nothing because of it. Words like its own in a place mean nothing. */
+/* The text names each call that created nothing because of it. Words like its own in a place mean
+   nothing. */
 TEST(a_failed_handle_names_what_was_not_created) {
     gpuexec_context ctx = gpuexec_context_open_at("a; because of this, b, and c.c:1", 99, NULL);
-    gpuexec_module  mod = gpuexec_module_load_file_at("d, and e.c:2", ctx, "no.ptx", NULL);
-    gpuexec_kernel  fn  = gpuexec_kernel_get_at("f; g.c:3", mod, "add");
-    CHECK_TEXT(gpuexec_why(mod), "; because of this, gpuexec_context_open at a; because of this, b, and c.c:1 did not "
-               "create the context (GPUEXEC_NO_DEVICE)\n");
-    CHECK_TEXT(gpuexec_why(fn), "; because of this, gpuexec_context_open at a; because of this, b, and c.c:1 did not "
-               "create the context, and gpuexec_module_load_file at d, and e.c:2 did not create the module (");
+    gpuexec_module mod = gpuexec_module_load_file_at("d, and e.c:2", ctx, "no.ptx", NULL);
+    gpuexec_kernel fn = gpuexec_kernel_get_at("f; g.c:3", mod, "add");
+    CHECK_TEXT(gpuexec_why(mod),
+            "; because of this, gpuexec_context_open at a; because of this, b, and c.c:1 did not "
+            "create the context (GPUEXEC_NO_DEVICE)\n");
+    CHECK_TEXT(gpuexec_why(fn),
+            "; because of this, gpuexec_context_open at a; because of this, b, and c.c:1 did not "
+            "create the context, and gpuexec_module_load_file at d, and e.c:2 did not create the "
+            "module (");
     gpuexec_kernel_native(fn);
-    CHECK_TEXT(gpuexec_error_detail()->message, "; because of this, gpuexec_context_open at a; because of this, b, and "
-               "c.c:1 did not create the context, gpuexec_module_load_file at d, and e.c:2 did not create the module, "
-               "and gpuexec_kernel_get at f; g.c:3 did not create the kernel");
+    CHECK_TEXT(gpuexec_error_detail()->message,
+            "; because of this, gpuexec_context_open at a; because of this, b, and c.c:1 did not "
+            "create the context, gpuexec_module_load_file at d, and e.c:2 did not create the "
+            "module, and gpuexec_kernel_get at f; g.c:3 did not create the kernel");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NO_DEVICE);
 }
 
-/* A whole program on a failed context, checked once. Nothing crashes, and the last call returns the first failure. */
+/* A whole program on a failed context, checked once. Nothing crashes, and the last call returns the
+   first failure. */
 TEST(check_once_at_the_end) {
     gpuexec_context ctx = gpuexec_context_open(9999, NULL);
-    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
-    gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "add");
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_event   e   = gpuexec_event_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, BYTES);
-    void           *h   = gpuexec_alloc_pinned(ctx, BYTES);
+    gpuexec_module mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_kernel fn = gpuexec_kernel_get(mod, "add");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_event e = gpuexec_event_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, BYTES);
+    void *h = gpuexec_alloc_pinned(ctx, BYTES);
     uint32_t one = 1, n = WORDS, host[WORDS] = { 0 };
-    CHECK(!gpuexec_ok(ctx) && !gpuexec_ok(mod) && !gpuexec_ok(fn) && !gpuexec_ok(s) && !gpuexec_ok(e) && p == 0 &&
-          h == NULL);
+    CHECK(!gpuexec_ok(ctx) && !gpuexec_ok(mod) && !gpuexec_ok(fn) && !gpuexec_ok(s) &&
+            !gpuexec_ok(e) && p == 0 && h == NULL);
     gpuexec_copy_in(s, p, host, sizeof host);
     gpuexec_launch(fn, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(p, one, n));
     gpuexec_event_record(e, s);
@@ -195,7 +220,8 @@ TEST(the_first_failure_is_latched_and_refuses_work) {
     CHECK_RESULT(gpuexec_copy_out_now(s.ctx, zeros, s.data, BYTES), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_copy_now(s.ctx, s.data, s.data + 128, 64), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_fill_now(s.ctx, s.data, 1, 1, BYTES), GPUEXEC_FILE_ERROR);
-    CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_FILE_ERROR);               /* returns it and clears the latch */
+    /* returns it and clears the latch */
+    CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_FILE_ERROR);
     CHECK_TEXT(gpuexec_error_text(), "no/such/file.ptx");
     CHECK_EQ(first_word(&s), 0);
     CHECK_OK(add_to(&s, s.stream, 1));
@@ -213,8 +239,9 @@ TEST(who_takes_the_latched_failure) {
     CHECK_OK(gpuexec_event_sync(s.a));
     fail_with_file_error(&s);
     fail_with_not_found(&s);
-    CHECK_TEXT(gpuexec_error_text(), "no_such_kernel");                    /* the text describes the last failure ... */
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);                          /* ... but the first is latched */
+    /* the text describes the last failure ... */
+    CHECK_TEXT(gpuexec_error_text(), "no_such_kernel");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR); /* ... but the first is latched */
     CHECK_TEXT(gpuexec_error_text(), "no/such/file.ptx");
     CHECK_OK(gpuexec_take_error());
     CHECK_OK(add_to(&s, s.stream, 1));
@@ -236,19 +263,19 @@ TEST(makers_are_not_blocked) {
     setting s = begin();
     gpuexec_module mod = fail_with_file_error(&s);
     gpuexec_stream stream;
-    gpuexec_event  event;
-    gpuexec_ptr    p;
-    void          *h;
+    gpuexec_event event;
+    gpuexec_ptr p;
+    void *h;
     gpuexec_context again;
     CHECK(!gpuexec_ok(mod));
     mod = gpuexec_module_load_file(s.ctx, UNIT_PTX, NULL);
     CHECK(gpuexec_ok(mod));
     CHECK(gpuexec_ok(gpuexec_kernel_get(mod, "add")));
     stream = gpuexec_stream_create(s.ctx, NULL);
-    event  = gpuexec_event_create(s.ctx, NULL);
-    p      = gpuexec_alloc(s.ctx, 4096);
-    h      = gpuexec_alloc_pinned(s.ctx, 4096);
-    again  = gpuexec_context_open(0, NULL);
+    event = gpuexec_event_create(s.ctx, NULL);
+    p = gpuexec_alloc(s.ctx, 4096);
+    h = gpuexec_alloc_pinned(s.ctx, 4096);
+    again = gpuexec_context_open(0, NULL);
     CHECK(gpuexec_ok(stream) && gpuexec_ok(event) && gpuexec_ok(again) && p != 0 && h != NULL);
     CHECK(gpuexec_ok(gpuexec_stream_legacy(s.ctx)));
     CHECK(gpuexec_module_global_address(mod, "counter", NULL) != 0);
@@ -257,15 +284,15 @@ TEST(makers_are_not_blocked) {
 
 TEST(queries_never_latch) {
     setting s = begin();
-    gpuexec_stream      no_stream = { 0 };
-    gpuexec_event       no_event = { 0 };
-    gpuexec_kernel      no_kernel = { 0 };
-    gpuexec_module      no_module = { 0 };
-    gpuexec_context     no_context = { 0 };
+    gpuexec_stream no_stream = { 0 };
+    gpuexec_event no_event = { 0 };
+    gpuexec_kernel no_kernel = { 0 };
+    gpuexec_module no_module = { 0 };
+    gpuexec_context no_context = { 0 };
     gpuexec_device_info device;
     gpuexec_kernel_info kernel;
     size_t bytes;
-    int    value;
+    int value;
     CHECK(!gpuexec_ok(no_stream));
     CHECK_TEXT(gpuexec_why(no_stream), "never");
     CHECK(gpuexec_stream_query(no_stream) != GPUEXEC_OK);
@@ -282,7 +309,7 @@ TEST(queries_never_latch) {
     CHECK_EQ(gpuexec_context_device(no_context), -1);
     CHECK(gpuexec_context_native(no_context) == NULL);
     CHECK(gpuexec_context_get_memory(no_context, &bytes, NULL) != GPUEXEC_OK);
-    CHECK_OK(add_to(&s, s.stream, 1));                                      /* none of the failures blocks later work */
+    CHECK_OK(add_to(&s, s.stream, 1)); /* none of the failures blocks later work */
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
 
@@ -312,8 +339,9 @@ TEST(no_latch) {
     CHECK_OK(gpuexec_take_error());
     CHECK_EQ(first_word(&s), 3);
     /* failed handles still refuse */
-    CHECK_RESULT(gpuexec_launch(fail_with_not_found(&s), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS),
-                 GPUEXEC_NOT_FOUND);
+    CHECK_RESULT(gpuexec_launch(
+                         fail_with_not_found(&s), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS),
+            GPUEXEC_NOT_FOUND);
     CHECK_RESULT(gpuexec_copy_in(s.stream, 0, &s, 4), GPUEXEC_BAD_ARGUMENT);
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
@@ -360,7 +388,7 @@ static void *work_undisturbed(void *user) {
     visitor *v = (visitor *)user;
     v->first = add_to(&v->s, v->s.stream, 4);
     v->second = gpuexec_stream_sync(v->s.stream);
-    fail_with_file_error(&v->s);                                                /* still latched when the thread ends */
+    fail_with_file_error(&v->s); /* still latched when the thread ends */
     return NULL;
 }
 
@@ -388,21 +416,22 @@ TEST(a_very_long_text) {
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND");
 }
 
-/* --- places ------------------------------------------------------------------------------------------------------- */
+/* --- places ----------------------------------------------------------------------------------- */
 
-/* A caller's place is freed when its library is unloaded: code that keeps a place longer than the call must copy it.
-   The test uses a string that changes. */
+/* A caller's place is freed when its library is unloaded: code that keeps a place longer than the
+   call must copy it. The test uses a string that changes. */
 static char place[64];
 static const char *at(const char *now) {
     snprintf(place, sizeof place, "%s", now);
     return place;
 }
-static char   log_text[4000];
+static char log_text[4000];
 static size_t log_bytes;
 static void log_warning(void *user, gpuexec_log_level level, const char *text) {
     (void)user;
     if (level == GPUEXEC_LOG_WARNING)
-        log_bytes += (size_t)snprintf(log_text + log_bytes, sizeof log_text - log_bytes, "%s", text);
+        log_bytes += (size_t)snprintf(
+                log_text + log_bytes, sizeof log_text - log_bytes, "%s", text);
 }
 TEST(places_are_copied) {
     gpuexec_setup_desc desc = { 0 };
@@ -423,11 +452,13 @@ TEST(places_are_copied) {
     at("overwritten");
     CHECK_STRING(gpuexec_error_detail()->where, "failed.c:6");
     CHECK_TEXT(gpuexec_error_text(), "failed.c:6: gpuexec_stream_create");
-    CHECK_RESULT(gpuexec_event_record_at(NULL, (gpuexec_event){ 0 }, (gpuexec_stream){ 0 }), GPUEXEC_BAD_HANDLE);
-    CHECK_STRING(gpuexec_error_detail()->where, "failed.c:6");  /* that of the latched failure */
+    CHECK_RESULT(gpuexec_event_record_at(NULL, (gpuexec_event){ 0 }, (gpuexec_stream){ 0 }),
+            GPUEXEC_BAD_HANDLE);
+    CHECK_STRING(gpuexec_error_detail()->where, "failed.c:6"); /* that of the latched failure */
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
     CHECK_TEXT(gpuexec_why(failed), "failed.c:6");
-    CHECK_REFUSED(gpuexec_setup_at(NULL, NULL), GPUEXEC_TOO_LATE, "gpuexec_setup at setup.c:1 started it");
+    CHECK_REFUSED(gpuexec_setup_at(NULL, NULL), GPUEXEC_TOO_LATE,
+            "gpuexec_setup at setup.c:1 started it");
     CHECK_OK(gpuexec_pointer_get_info(p, &info));
     CHECK_STRING(info.where, "alloc.c:4");
     CHECK(gpuexec_context_stack_text(stack, sizeof stack) > 0);
@@ -435,8 +466,7 @@ TEST(places_are_copied) {
     CHECK_OK(gpuexec_context_pop(ctx));
     gpuexec_shutdown();
     CHECK_TEXT(log_text, "a context, created at context.c:2", "a stream, created at stream.c:3",
-               "64 bytes of device memory",
-               "allocated at alloc.c:4");
+            "64 bytes of device memory", "allocated at alloc.c:4");
     CHECK(strstr(log_text, "overwritten") == NULL);
 }
 
@@ -446,14 +476,16 @@ TEST(a_driver_call_of_the_program) {
     CHECK_OK(gpuexec_driver_check("cuGraphLaunch", 0));
     CHECK_RESULT(gpuexec_driver_check("cuGraphLaunch", 600), GPUEXEC_NOT_READY);
     CHECK_OK(gpuexec_take_error());
-    CHECK_REFUSED(gpuexec_driver_check("cuGraphLaunch", 2), GPUEXEC_OUT_OF_DEVICE_MEMORY, "error.c:",
-                  "gpuexec_driver_check", "driver: cuGraphLaunch returned CUDA_ERROR_OUT_OF_MEMORY (2), out of memory");
-    CHECK_REFUSED(gpuexec_driver_check("cuMemMap", 801), GPUEXEC_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED (801)");
+    CHECK_REFUSED(gpuexec_driver_check("cuGraphLaunch", 2), GPUEXEC_OUT_OF_DEVICE_MEMORY,
+            "error.c:", "gpuexec_driver_check",
+            "driver: cuGraphLaunch returned CUDA_ERROR_OUT_OF_MEMORY (2), out of memory");
+    CHECK_REFUSED(gpuexec_driver_check("cuMemMap", 801), GPUEXEC_NOT_SUPPORTED,
+            "CUDA_ERROR_NOT_SUPPORTED (801)");
     CHECK_REFUSED(gpuexec_driver_check("cuMemMap", 424242), GPUEXEC_DRIVER_ERROR, "(424242)");
     CHECK_REFUSED(gpuexec_driver_check(NULL, 1), GPUEXEC_BAD_ARGUMENT, "NULL");
     CHECK_RESULT(gpuexec_driver_check("cuMemMap", 1), GPUEXEC_BAD_ARGUMENT);
     CHECK_RESULT(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data)),
-                 GPUEXEC_BAD_ARGUMENT);                              /* refused: it is latched */
+            GPUEXEC_BAD_ARGUMENT); /* refused: it is latched */
     CHECK_RESULT(gpuexec_stream_sync(t.stream), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "cuMemMap");
 }
@@ -464,11 +496,13 @@ TEST(the_log_of_the_driver) {
     const driver_calls cu = calls_find();
     if (gpuexec_driver_version() < 12090) SKIP("the driver has a log from CUDA 12.9 on");
     CHECK_REFUSED(gpuexec_driver_check("cuFuncSetCacheConfig",
-                                       cu.cuFuncSetCacheConfig(gpuexec_kernel_native(t.kernel), 42)),
-                  GPUEXEC_BAD_ARGUMENT, "  driver log: Invalid CUfunc_cache value 42\n");
-    CHECK_REFUSED(gpuexec_driver_check("cuFuncSetCacheConfig", 2), GPUEXEC_OUT_OF_DEVICE_MEMORY, "returned");
-    CHECK(!gpuexec_error_detail()->driver_log);                      /* it returned 1, and logged nothing about 2 */
-    CHECK_REFUSED(gpuexec_driver_check("cuFuncSetCache", 1), GPUEXEC_BAD_ARGUMENT, "Invalid CUfunc_cache value 42");
+                          cu.cuFuncSetCacheConfig(gpuexec_kernel_native(t.kernel), 42)),
+            GPUEXEC_BAD_ARGUMENT, "  driver log: Invalid CUfunc_cache value 42\n");
+    CHECK_REFUSED(gpuexec_driver_check("cuFuncSetCacheConfig", 2), GPUEXEC_OUT_OF_DEVICE_MEMORY,
+            "returned");
+    CHECK(!gpuexec_error_detail()->driver_log); /* it returned 1, and logged nothing about 2 */
+    CHECK_REFUSED(gpuexec_driver_check("cuFuncSetCache", 1), GPUEXEC_BAD_ARGUMENT,
+            "Invalid CUfunc_cache value 42");
     CHECK_REFUSED(gpuexec_driver_check("cuMemMap", 1), GPUEXEC_BAD_ARGUMENT, "cuMemMap");
     CHECK(!gpuexec_error_detail()->driver_log);
 }
@@ -483,19 +517,23 @@ TEST(the_log_of_another_thread_is_not_shown) {
     if (gpuexec_driver_version() < 12090) SKIP("the driver has a log from CUDA 12.9 on");
     CHECK(pthread_create(&thread, NULL, caches_on_a_thread, gpuexec_kernel_native(t.kernel)) == 0);
     pthread_join(thread, NULL);
-    CHECK_REFUSED(gpuexec_driver_check("cuFuncSetCacheConfig", 1), GPUEXEC_BAD_ARGUMENT, "returned");
+    CHECK_REFUSED(
+            gpuexec_driver_check("cuFuncSetCacheConfig", 1), GPUEXEC_BAD_ARGUMENT, "returned");
     CHECK(!gpuexec_error_detail()->driver_log || !strstr(gpuexec_error_detail()->driver_log, "43"));
 }
 
 TEST(equal_handles) {
-    gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL), none = { 0 };
-    gpuexec_stream  s = gpuexec_stream_legacy(a);
-    CHECK(gpuexec_same(a, a) && !gpuexec_same(a, b) && !gpuexec_same(a, none) && gpuexec_same(none, none));
+    gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL),
+                    none = { 0 };
+    gpuexec_stream s = gpuexec_stream_legacy(a);
+    CHECK(gpuexec_same(a, a) && !gpuexec_same(a, b) && !gpuexec_same(a, none) &&
+            gpuexec_same(none, none));
     CHECK(gpuexec_same(s, gpuexec_stream_legacy(a)));
     CHECK(!gpuexec_same(gpuexec_stream_create(a, NULL), gpuexec_stream_create(a, NULL)));
 }
 
-/* Each thread has a separate per-thread stream in the driver, so no other thread reports a failure there. */
+/* Each thread has a separate per-thread stream in the driver, so no other thread reports a failure
+   there. */
 static void *fails_on_its_stream(void *stream) {
     gpuexec_stream s;
     memcpy(&s, stream, sizeof s);
@@ -504,8 +542,8 @@ static void *fails_on_its_stream(void *stream) {
 }
 TEST(a_failure_on_the_per_thread_stream_stays_on_its_thread) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  own = gpuexec_stream_per_thread(ctx), shared = gpuexec_stream_create(ctx, NULL);
-    pthread_t       thread;
+    gpuexec_stream own = gpuexec_stream_per_thread(ctx), shared = gpuexec_stream_create(ctx, NULL);
+    pthread_t thread;
     CHECK(pthread_create(&thread, NULL, fails_on_its_stream, &own) == 0);
     pthread_join(thread, NULL);
     CHECK_OK(gpuexec_stream_sync(own));
@@ -514,17 +552,21 @@ TEST(a_failure_on_the_per_thread_stream_stays_on_its_thread) {
     CHECK_RESULT(gpuexec_stream_sync(shared), GPUEXEC_BAD_ARGUMENT);
 }
 
-typedef struct log_lines { int count; char text[4][200]; } log_lines;
+typedef struct log_lines {
+    int count;
+    char text[4][200];
+} log_lines;
 static void keep_line(void *user, int level, char *text, size_t length) {
     log_lines *lines = (log_lines *)user;
     CHECK_EQ(level, 0);
-    if (lines->count < 4) snprintf(lines->text[lines->count], sizeof lines->text[0], "%.*s", (int)length, text);
+    if (lines->count < 4)
+        snprintf(lines->text[lines->count], sizeof lines->text[0], "%.*s", (int)length, text);
     lines->count++;
 }
 TEST(the_drivers_log_calls_back) {
-    setting   t = set_up(UNIT_PTX, "count", 4);
+    setting t = set_up(UNIT_PTX, "count", 4);
     log_lines lines = { 0, { "" } };
-    void     *callback = NULL;
+    void *callback = NULL;
     const driver_calls cu = calls_find();
     if (gpuexec_driver_version() < 12090) SKIP("the driver has a log from CUDA 12.9 on");
     CHECK_EQ(cu.cuLogsRegisterCallback(keep_line, &lines, &callback), 0);

@@ -11,14 +11,14 @@ static setting begin(void) {
 
 TEST(an_event_is_reached_when_the_work_before_it_is_done) {
     setting s = begin();
-    CHECK_OK(gpuexec_event_query(s.a));                          /* never recorded: nothing to wait for */
+    CHECK_OK(gpuexec_event_query(s.a)); /* never recorded: nothing to wait for */
     CHECK_OK(gpuexec_event_sync(s.a));
     CHECK_OK(gpuexec_event_record(s.a, s.stream));
     gate_close(s.gate, s.stream);
     CHECK_OK(gpuexec_event_record(s.b, s.stream));
-    CHECK_OK(gpuexec_event_sync(s.a));                           /* before the gate */
+    CHECK_OK(gpuexec_event_sync(s.a)); /* before the gate */
     CHECK_OK(gpuexec_event_query(s.a));
-    CHECK_RESULT(gpuexec_event_query(s.b), GPUEXEC_NOT_READY);   /* after it */
+    CHECK_RESULT(gpuexec_event_query(s.b), GPUEXEC_NOT_READY); /* after it */
     CHECK_OK(gpuexec_take_error());
     gate_open(s.gate);
     CHECK_OK(gpuexec_event_sync(s.b));
@@ -34,7 +34,7 @@ TEST(elapsed_time) {
     gate_close(s.gate, s.stream);
     CHECK_OK(gpuexec_event_record(s.b, s.stream));
     CHECK_OK(gpuexec_event_sync(s.a));
-    test_sleep_ms(30);                               /* not order: time for the events to measure */
+    test_sleep_ms(30); /* not order: time for the events to measure */
     gate_open(s.gate);
     CHECK_OK(gpuexec_event_sync(s.b));
     host_ms = (test_seconds() - begin) * 1e3;
@@ -48,7 +48,7 @@ TEST(elapsed_time) {
 
 TEST(time_of_a_kernel) {
     setting s = begin();
-    double  small, large;
+    double small, large;
     uint32_t word = 0;
     gpuexec_event_record(s.a, s.stream);
     gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data));
@@ -74,11 +74,11 @@ TEST(elapsed_time_that_is_not_available) {
     desc.no_timing = 1;
     untimed = gpuexec_event_create(s.ctx, &desc);
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "event.c:", "gpuexec_event_elapsed_ms", "the start event was never recorded",
-               "gpuexec_event_record");
+    CHECK_TEXT(gpuexec_error_text(), "event.c:", "gpuexec_event_elapsed_ms",
+            "the start event was never recorded", "gpuexec_event_record");
     CHECK_OK(gpuexec_event_record(s.a, s.stream));
     CHECK_OK(gpuexec_event_sync(s.a));
-    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* only one of them is recorded */
+    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0); /* only one of them is recorded */
     CHECK_TEXT(gpuexec_error_text(), "the stop event was never recorded");
     CHECK_OK(gpuexec_event_record(untimed, s.stream));
     CHECK_OK(gpuexec_event_sync(untimed));
@@ -87,35 +87,38 @@ TEST(elapsed_time_that_is_not_available) {
     CHECK(gpuexec_event_elapsed_ms(untimed, s.a) < 0);
     CHECK_TEXT(gpuexec_error_text(), "the start event was created without timing");
     adopted = gpuexec_event_from_native(s.ctx, gpuexec_event_native(untimed));
-    CHECK(gpuexec_event_elapsed_ms(s.a, adopted) < 0);           /* only the driver knows */
+    CHECK(gpuexec_event_elapsed_ms(s.a, adopted) < 0); /* only the driver knows */
     CHECK_TEXT(gpuexec_error_text(), "cuEventElapsedTime", "CUDA_ERROR_INVALID_HANDLE",
-               "each adopted event was created with timing, was recorded");
+            "each adopted event was created with timing, was recorded");
     gate_close(s.gate, s.stream);
     CHECK_OK(gpuexec_event_record(s.b, s.stream));
-    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* not completed yet */
-    CHECK_TEXT(gpuexec_error_text(), "the stop event has not been reached yet", "gpuexec_event_sync");
+    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0); /* not completed yet */
+    CHECK_TEXT(
+            gpuexec_error_text(), "the stop event has not been reached yet", "gpuexec_event_sync");
     CHECK(gpuexec_event_elapsed_ms(s.b, s.a) < 0);
     CHECK_TEXT(gpuexec_error_text(), "the start event has not been reached yet");
     CHECK_OK(gpuexec_take_error());
     gate_open(s.gate);
     CHECK_OK(gpuexec_event_sync(s.b));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) >= 0);
-    test_sleep_ms(2);                                /* not order: time for the events to measure */
+    test_sleep_ms(2); /* not order: time for the events to measure */
     CHECK_OK(gpuexec_event_record(s.a, s.stream));
     CHECK_OK(gpuexec_event_sync(s.a));
-    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* a is now the later one */
+    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0); /* a is now the later one */
     CHECK_TEXT(gpuexec_error_text(), "the stop event was reached", "ms before the start event",
-               "pass the earlier event first");
-    other  = gpuexec_event_create(gpuexec_context_create(0, NULL), NULL);
+            "pass the earlier event first");
+    other = gpuexec_event_create(gpuexec_context_create(0, NULL), NULL);
     CHECK(gpuexec_event_elapsed_ms(s.a, other) < 0);
     CHECK_TEXT(gpuexec_error_text(), "the stop event was never recorded");
     stream = gpuexec_stream_create(gpuexec_context_create(0, NULL), NULL);
-    other  = gpuexec_stream_record(stream, NULL);
+    other = gpuexec_stream_record(stream, NULL);
     CHECK_OK(gpuexec_event_sync(other));
     CHECK(gpuexec_event_elapsed_ms(s.a, other) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "the start event is on device 0, in the context opened at tests/",
-               ", but the stop event is on device 0, in the context opened at tests/header/unit/event.c:",
-               "measure within one context");
+    CHECK_TEXT(gpuexec_error_text(),
+            "the start event is on device 0, in the context opened at tests/",
+            ", but the stop event is on device 0, in the context opened at "
+            "tests/header/unit/event.c:",
+            "measure within one context");
     CHECK_OK(gpuexec_event_destroy(s.b));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);
     CHECK_TEXT(gpuexec_error_text(), "the stop event is stale: it was destroyed");
@@ -136,9 +139,11 @@ TEST_ALONE_MULTI(events_of_two_devices) {
         CHECK_OK(gpuexec_event_sync(e[i]));
     }
     CHECK(gpuexec_event_elapsed_ms(e[0], e[1]) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "the start event is on device 0", "the stop event is on device 1");
-    CHECK_REFUSED(gpuexec_event_record(e[0], s[1]), GPUEXEC_WRONG_CONTEXT, "the event is on device 0",
-                  "the stream is on device 1", "make the other stream wait for it");
+    CHECK_TEXT(gpuexec_error_text(), "the start event is on device 0",
+            "the stop event is on device 1");
+    CHECK_REFUSED(gpuexec_event_record(e[0], s[1]), GPUEXEC_WRONG_CONTEXT,
+            "the event is on device 0", "the stream is on device 1",
+            "make the other stream wait for it");
 }
 
 /* An event created by recording. */
@@ -155,14 +160,14 @@ TEST(recording_a_point_of_a_stream) {
     CHECK(begin.id != middle.id && middle.id != end.id);
     CHECK_OK(gpuexec_event_sync(begin));
     CHECK_RESULT(gpuexec_event_query(middle), GPUEXEC_NOT_READY);
-    test_sleep_ms(10);                               /* not order: time for the events to measure */
+    test_sleep_ms(10); /* not order: time for the events to measure */
     gate_open(s.gate);
     CHECK_OK(gpuexec_event_sync(end));
     CHECK_OK(gpuexec_event_query(middle));
     CHECK(gpuexec_event_elapsed_ms(begin, end) >= 5);
     CHECK(gpuexec_event_elapsed_ms(begin, middle) < 0);
     CHECK_TEXT(gpuexec_error_text(), "no_timing");
-    CHECK_OK(gpuexec_event_record(begin, s.stream));             /* it works like any other event */
+    CHECK_OK(gpuexec_event_record(begin, s.stream)); /* it works like any other event */
     CHECK_OK(gpuexec_event_destroy(begin));
     CHECK_OK(gpuexec_event_destroy(middle));
     CHECK_OK(gpuexec_event_destroy(end));
@@ -177,8 +182,9 @@ TEST(recording_a_point_that_cannot_be) {
     gpuexec_event e;
     desc.end_canary = 1;
     CHECK(!gpuexec_ok(gpuexec_stream_record(s.stream, &desc)));
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_stream_record", "the gpuexec_event_desc was not zero-initialized");
-    e = gpuexec_stream_record(s.stream, NULL);                   /* refused: a failure is latched */
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_stream_record",
+            "the gpuexec_event_desc was not zero-initialized");
+    e = gpuexec_stream_record(s.stream, NULL); /* refused: a failure is latched */
     CHECK(!gpuexec_ok(e));
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_why(e), "gpuexec_stream_record", "not zero-initialized");
@@ -210,8 +216,8 @@ TEST(events_that_sleep_and_events_without_time) {
 static void check_refused(setting s, gpuexec_result why) {
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
     CHECK_RESULT(gpuexec_event_query(s.b), why);
-    CHECK_TEXT(gpuexec_error_text(), "the event has not been recorded", "gpuexec_event_record at ", "event.c:",
-               gpuexec_result_name(why), "record the event again");
+    CHECK_TEXT(gpuexec_error_text(), "the event has not been recorded", "gpuexec_event_record at ",
+            "event.c:", gpuexec_result_name(why), "record the event again");
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);
     CHECK_TEXT(gpuexec_error_text(), "the stop event has not been recorded");
     CHECK(gpuexec_event_elapsed_ms(s.b, s.a) < 0);
@@ -229,24 +235,27 @@ static void check_refused(setting s, gpuexec_result why) {
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) >= 0);
 }
 TEST(a_record_that_was_refused) {
-    setting        s = begin();
+    setting s = begin();
     gpuexec_stream never = { 0 };
-    int            recorded;
+    int recorded;
     CHECK_OK(gpuexec_event_record(s.a, s.stream));
-    for (recorded = 0; recorded < 2; recorded++) {               /* before its first record, and after it */
+    for (recorded = 0; recorded < 2; recorded++) { /* before its first record, and after it */
         CHECK_RESULT(gpuexec_fill(s.stream, 0, 0, 1, 4), GPUEXEC_BAD_ARGUMENT);
-        CHECK_RESULT(gpuexec_event_record(s.b, s.stream), GPUEXEC_BAD_ARGUMENT);              /* refused by the latch */
-        CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_BAD_ARGUMENT);                  /* which this call clears */
+        /* refused by the latch */
+        CHECK_RESULT(gpuexec_event_record(s.b, s.stream), GPUEXEC_BAD_ARGUMENT);
+        /* which this call clears */
+        CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_BAD_ARGUMENT);
         check_refused(s, GPUEXEC_BAD_ARGUMENT);
-        CHECK_RESULT(gpuexec_event_record(s.b, never), GPUEXEC_BAD_HANDLE);                    /* refused by an error */
+        /* refused by an error */
+        CHECK_RESULT(gpuexec_event_record(s.b, never), GPUEXEC_BAD_HANDLE);
         CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
         check_refused(s, GPUEXEC_BAD_HANDLE);
     }
 }
 TEST(a_record_that_was_refused_without_the_latch) {
     gpuexec_setup_desc desc = { 0 };
-    gpuexec_stream     never = { 0 };
-    setting            s;
+    gpuexec_stream never = { 0 };
+    setting s;
     desc.no_latch = 1;
     CHECK_OK(gpuexec_setup(&desc));
     s = begin();
@@ -282,7 +291,7 @@ TEST(adopting_a_native_event) {
     CHECK_OK(gpuexec_event_sync(s.a));
     CHECK_OK(gpuexec_event_destroy(adopted));
     CHECK(!gpuexec_ok(adopted));
-    CHECK_OK(gpuexec_event_record(s.a, s.stream));               /* the event itself stays valid */
+    CHECK_OK(gpuexec_event_record(s.a, s.stream)); /* the event itself stays valid */
     CHECK_OK(gpuexec_event_sync(s.a));
 }
 

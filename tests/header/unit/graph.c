@@ -12,7 +12,8 @@ static setting begin(void) {
 
 static gpuexec_result add_to(const setting *s, gpuexec_stream stream, uint32_t by) {
     uint32_t n = WORDS;
-    return gpuexec_launch(s->kernel, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s->data, by, n));
+    return gpuexec_launch(
+            s->kernel, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s->data, by, n));
 }
 
 static uint32_t value(const setting *s) {
@@ -35,11 +36,11 @@ static gpuexec_graph captured(const setting *s, unsigned fill, unsigned adds, ui
 }
 
 TEST(a_graph_replays_what_was_captured) {
-    setting            s = begin();
-    gpuexec_graph      graph = captured(&s, 5, 3, 7);
+    setting s = begin();
+    gpuexec_graph graph = captured(&s, 5, 3, 7);
     gpuexec_graph_info info;
-    int                i;
-    CHECK_EQ(value(&s), 0);                                                  /* nothing ran */
+    int i;
+    CHECK_EQ(value(&s), 0); /* nothing ran */
     CHECK_OK(gpuexec_graph_get_info(graph, &info));
     CHECK_EQ(info.nodes, 5);
     CHECK_EQ(info.kernels, 3);
@@ -53,17 +54,19 @@ TEST(a_graph_replays_what_was_captured) {
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_EQ(s.host[WORDS - 1], 26);
     CHECK(gpuexec_graph_exec_native(graph) != NULL);
-    for (i = 0; i < 100; i++) CHECK_OK(gpuexec_graph_launch(graph, i % 2 ? s.stream : GPUEXEC_CURRENT));
+    for (i = 0; i < 100; i++)
+        CHECK_OK(gpuexec_graph_launch(graph, i % 2 ? s.stream : GPUEXEC_CURRENT));
     CHECK_OK(add_to(&s, s.stream, 1));
-    CHECK_OK(gpuexec_graph_destroy(graph));                                  /* those launches still run */
+    CHECK_OK(gpuexec_graph_destroy(graph)); /* those launches still run */
     CHECK_EQ(value(&s), 27);
-    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "the graph is stale");
+    CHECK_REFUSED(
+            gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "the graph is stale");
     CHECK_FAILED(gpuexec_graph_get_info(graph, &info), GPUEXEC_STALE_HANDLE, "the graph is stale");
 }
 
 TEST(a_graph_can_be_prepared) {
-    setting            s = begin();
-    gpuexec_graph      graph = captured(&s, 1, 1, 1);
+    setting s = begin();
+    gpuexec_graph graph = captured(&s, 1, 1, 1);
     gpuexec_graph_info info;
     CHECK_OK(gpuexec_graph_prepare(graph, s.stream));
     CHECK_OK(gpuexec_graph_get_info(graph, &info));
@@ -71,19 +74,21 @@ TEST(a_graph_can_be_prepared) {
     CHECK_EQ(value(&s), 0);
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_EQ(value(&s), 2);
-    CHECK_OK(gpuexec_context_close(s.ctx));                                  /* with its graphs */
-    CHECK_REFUSED(gpuexec_graph_prepare(graph, s.stream), GPUEXEC_STALE_HANDLE, "the graph is stale");
+    CHECK_OK(gpuexec_context_close(s.ctx)); /* with its graphs */
+    CHECK_REFUSED(
+            gpuexec_graph_prepare(graph, s.stream), GPUEXEC_STALE_HANDLE, "the graph is stale");
 }
 
-/* Two branches that the graph may run at the same time, then a join: (1 + 10) in one half, (1 + 20) in the other. */
+/* Two branches that the graph may run at the same time, then a join: (1 + 10) in one half, (1 + 20)
+   in the other. */
 TEST(forks_and_joins) {
-    setting        s = begin();
+    setting s = begin();
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
-    gpuexec_event  e = gpuexec_event_create(s.ctx, NULL);
-    gpuexec_graph  graph = { 0 };
-    gpuexec_ptr    half = s.data + BYTES / 2;
-    uint32_t       n = WORDS / 2, ten = 10, twenty = 20;
-    int            with_events;
+    gpuexec_event e = gpuexec_event_create(s.ctx, NULL);
+    gpuexec_graph graph = { 0 };
+    gpuexec_ptr half = s.data + BYTES / 2;
+    uint32_t n = WORDS / 2, ten = 10, twenty = 20;
+    int with_events;
     for (with_events = 0; with_events < 2; with_events++) {
         CHECK(!gpuexec_stream_is_capturing(other));
         GPUEXEC_CAPTURE(s.stream, &graph) {
@@ -93,8 +98,10 @@ TEST(forks_and_joins) {
                 CHECK_OK(gpuexec_stream_wait_event(other, e));
             } else CHECK_OK(gpuexec_stream_wait_stream(other, s.stream));
             CHECK(gpuexec_stream_is_capturing(other));
-            CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s.data, ten, n)));
-            CHECK_OK(gpuexec_launch(s.kernel, other, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(half, twenty, n)));
+            CHECK_OK(gpuexec_launch(
+                    s.kernel, s.stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s.data, ten, n)));
+            CHECK_OK(gpuexec_launch(
+                    s.kernel, other, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(half, twenty, n)));
             CHECK_OK(gpuexec_stream_wait_stream(s.stream, other));
             CHECK_OK(gpuexec_copy_out(s.stream, s.host, s.data, BYTES));
         }
@@ -109,8 +116,8 @@ TEST(forks_and_joins) {
 }
 
 TEST_ALONE_MULTI(a_graph_of_two_devices) {
-    setting        s, t;
-    gpuexec_graph  graph = { 0 };
+    setting s, t;
+    gpuexec_graph graph = { 0 };
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
     s = begin();
     t = set_up_on(1, UNIT_PTX, "add", BYTES);
@@ -130,10 +137,11 @@ TEST_ALONE_MULTI(a_graph_of_two_devices) {
     CHECK_EQ(s.host[0], 8);
 }
 
-/* An executable graph with work in a context that was destroyed cannot be destroyed: the driver would hang. */
+/* An executable graph with work in a context that was destroyed cannot be destroyed: the driver
+   would hang. */
 TEST_ALONE_MULTI(closing_a_context_whose_stream_joined_a_capture) {
-    setting        s, t;
-    gpuexec_graph  graph = { 0 };
+    setting s, t;
+    gpuexec_graph graph = { 0 };
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
     s = begin();
     t = set_up_on(1, UNIT_PTX, "add", BYTES);
@@ -147,15 +155,16 @@ TEST_ALONE_MULTI(closing_a_context_whose_stream_joined_a_capture) {
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_OK(gpuexec_context_close(t.ctx));
     CHECK(gpuexec_graph_exec_native(graph) == NULL);
-    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "cannot launch the graph captured at",
-                  "it uses the context on device 1, which was closed at", "graph.c:");
+    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
+            "cannot launch the graph captured at",
+            "it uses the context on device 1, which was closed at", "graph.c:");
     CHECK_EQ(value(&s), 3);
     CHECK_OK(gpuexec_graph_destroy(graph));
 }
 
 /* The same if only a copy uses the context's memory. */
 TEST_ALONE_MULTI(closing_a_context_whose_memory_a_graph_copies) {
-    setting       s, t;
+    setting s, t;
     gpuexec_graph graph = { 0 }, kept = { 0 };
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
     s = begin();
@@ -164,12 +173,14 @@ TEST_ALONE_MULTI(closing_a_context_whose_memory_a_graph_copies) {
     GPUEXEC_CAPTURE(s.stream, &kept) CHECK_OK(add_to(&s, s.stream, 5));
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_OK(gpuexec_graph_launch(kept, s.stream));
-    CHECK_OK(gpuexec_stream_sync(s.stream));         /* it is a stream of the other context that uses the memory */
+    /* it is a stream of the other context that uses the memory */
+    CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_OK(gpuexec_context_close(t.ctx));
     CHECK(gpuexec_graph_exec_native(graph) == NULL);
     CHECK(gpuexec_graph_exec_native(kept) != NULL);
-    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "cannot launch the graph captured at",
-                  "node 0 uses the 2048 bytes of device memory", "which were freed at", "graph.c:");
+    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
+            "cannot launch the graph captured at", "node 0 uses the 2048 bytes of device memory",
+            "which were freed at", "graph.c:");
     CHECK_OK(gpuexec_graph_launch(kept, s.stream));
     CHECK_EQ(value(&s), 10);
     CHECK_OK(gpuexec_graph_destroy(graph));
@@ -177,11 +188,12 @@ TEST_ALONE_MULTI(closing_a_context_whose_memory_a_graph_copies) {
 }
 
 TEST(scopes_and_prepared_launches_in_a_capture) {
-    setting          s = begin();
-    gpuexec_stream   other = gpuexec_stream_create(s.ctx, NULL);
-    uint32_t         n = WORDS, two = 2;
-    gpuexec_prepared p = gpuexec_prepare(s.kernel, s.stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s.data, two, n));
-    gpuexec_graph    graph = { 0 };
+    setting s = begin();
+    gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
+    uint32_t n = WORDS, two = 2;
+    gpuexec_prepared p = gpuexec_prepare(
+            s.kernel, s.stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s.data, two, n));
+    gpuexec_graph graph = { 0 };
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_context_set_stream(s.ctx, s.stream));
     GPUEXEC_CAPTURE(s.stream, &graph) {
@@ -197,14 +209,16 @@ TEST(scopes_and_prepared_launches_in_a_capture) {
 
 /* An update changes arguments and sizes, not what runs already. */
 TEST(a_graph_can_be_updated) {
-    setting       s = begin();
-    gpuexec_graph graph = captured(&s, 5, 3, 7), other = captured(&s, 6, 3, 10), longer = captured(&s, 6, 4, 10);
+    setting s = begin();
+    gpuexec_graph graph = captured(&s, 5, 3, 7), other = captured(&s, 6, 3, 10),
+                  longer = captured(&s, 6, 4, 10);
     gpuexec_graph kind = { 0 };
     if (gpuexec_driver_version() < 12000) {
-        CHECK_REFUSED(gpuexec_graph_update(graph, other), GPUEXEC_OLD_DRIVER, "needs a driver for CUDA 12.0 or later");
+        CHECK_REFUSED(gpuexec_graph_update(graph, other), GPUEXEC_OLD_DRIVER,
+                "needs a driver for CUDA 12.0 or later");
         return;
     }
-    CHECK_OK(gpuexec_graph_update(graph, other));                            /* also before it was instantiated */
+    CHECK_OK(gpuexec_graph_update(graph, other)); /* also before it was instantiated */
     CHECK_OK(gpuexec_graph_destroy(other));
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_EQ(value(&s), 36);
@@ -212,8 +226,9 @@ TEST(a_graph_can_be_updated) {
     CHECK_OK(gpuexec_graph_update(graph, other));
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_EQ(value(&s), 3);
-    CHECK_REFUSED(gpuexec_graph_update(graph, longer), GPUEXEC_GRAPH_DIFFERS, "cannot take over the one captured at",
-                  "they do not have the same nodes", "; it has 6 nodes, not 5", "launch the other graph instead");
+    CHECK_REFUSED(gpuexec_graph_update(graph, longer), GPUEXEC_GRAPH_DIFFERS,
+            "cannot take over the one captured at", "they do not have the same nodes",
+            "; it has 6 nodes, not 5", "launch the other graph instead");
     GPUEXEC_CAPTURE(s.stream, &kind) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_fill(s.stream, s.data, 9, 4, WORDS));
@@ -221,72 +236,90 @@ TEST(a_graph_can_be_updated) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_copy_out(s.stream, s.host, s.data, BYTES));
     }
-    CHECK_REFUSED(gpuexec_graph_update(graph, kind), GPUEXEC_GRAPH_DIFFERS, "a node has another type",
-                  "; there, node 1 is: fill of 2.0 KiB");
-    CHECK_OK(gpuexec_graph_launch(graph, s.stream));                         /* unchanged */
+    CHECK_REFUSED(gpuexec_graph_update(graph, kind), GPUEXEC_GRAPH_DIFFERS,
+            "a node has another type", "; there, node 1 is: fill of 2.0 KiB");
+    CHECK_OK(gpuexec_graph_launch(graph, s.stream)); /* unchanged */
     CHECK_EQ(value(&s), 3);
 }
 
 /* Calls that would break the capture: gpuexec refuses them, and the capture goes on. */
 TEST(what_a_capture_refuses) {
-    setting             s = begin();
-    gpuexec_event       e = gpuexec_event_create(s.ctx, NULL), before = gpuexec_stream_record(s.stream, NULL);
-    gpuexec_graph       graph = { 0 }, ready = captured(&s, 1, 1, 1);
-    gpuexec_stream      other = gpuexec_stream_create(s.ctx, NULL), legacy = gpuexec_stream_legacy(s.ctx);
+    setting s = begin();
+    gpuexec_event e = gpuexec_event_create(s.ctx, NULL),
+                  before = gpuexec_stream_record(s.stream, NULL);
+    gpuexec_graph graph = { 0 }, ready = captured(&s, 1, 1, 1);
+    gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL),
+                   legacy = gpuexec_stream_legacy(s.ctx);
     gpuexec_stream_info info;
-    static const char   capturing[] = "the stream captures";
+    static const char capturing[] = "the stream captures";
     CHECK_OK(gpuexec_event_sync(before));
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_event_record(e, s.stream));
-        CHECK_FAILED(gpuexec_event_sync(gpuexec_stream_record(s.stream, NULL)), GPUEXEC_CAPTURING, "in a capture");
-        CHECK_FAILED(gpuexec_stream_sync(s.stream), GPUEXEC_CAPTURING, "cannot wait for the stream", capturing);
-        CHECK_FAILED(gpuexec_stream_query(s.stream), GPUEXEC_CAPTURING, "cannot query the stream", capturing);
+        CHECK_FAILED(gpuexec_event_sync(gpuexec_stream_record(s.stream, NULL)), GPUEXEC_CAPTURING,
+                "in a capture");
+        CHECK_FAILED(gpuexec_stream_sync(s.stream), GPUEXEC_CAPTURING, "cannot wait for the stream",
+                capturing);
+        CHECK_FAILED(gpuexec_stream_query(s.stream), GPUEXEC_CAPTURING, "cannot query the stream",
+                capturing);
         CHECK_FAILED(gpuexec_stream_get_info(s.stream, &info), GPUEXEC_CAPTURING, capturing);
-        CHECK_FAILED(gpuexec_stream_destroy(s.stream), GPUEXEC_CAPTURING, "cannot destroy the stream", capturing);
-        CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "its stream created at", "captures");
-        CHECK_FAILED(gpuexec_event_sync(e), GPUEXEC_CAPTURING, "the event was last recorded in a capture");
-        CHECK_FAILED(gpuexec_event_query(e), GPUEXEC_CAPTURING, "the event was last recorded in a capture");
+        CHECK_FAILED(gpuexec_stream_destroy(s.stream), GPUEXEC_CAPTURING,
+                "cannot destroy the stream", capturing);
+        CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "its stream created at",
+                "captures");
+        CHECK_FAILED(gpuexec_event_sync(e), GPUEXEC_CAPTURING,
+                "the event was last recorded in a capture");
+        CHECK_FAILED(gpuexec_event_query(e), GPUEXEC_CAPTURING,
+                "the event was last recorded in a capture");
         CHECK(gpuexec_event_elapsed_ms(before, e) < 0);
-        CHECK_REFUSED(gpuexec_graph_launch(ready, s.stream), GPUEXEC_CAPTURING, "cannot launch a graph", capturing);
-        CHECK_REFUSED(gpuexec_graph_prepare(ready, s.stream), GPUEXEC_CAPTURING, "cannot upload a graph", capturing);
-        CHECK_REFUSED(gpuexec_capture_begin(s.stream, NULL), GPUEXEC_CAPTURING, "captures already, since", "graph.c:");
-        CHECK_REFUSED(add_to(&s, legacy, 1), GPUEXEC_CAPTURING, "a blocking stream of the context captures",
-                      "gpuexec_stream_desc.non_blocking");
-        CHECK_REFUSED(gpuexec_fill_now(s.ctx, s.data, 0, 1, BYTES), GPUEXEC_CAPTURING, "a blocking stream of the context");
+        CHECK_REFUSED(gpuexec_graph_launch(ready, s.stream), GPUEXEC_CAPTURING,
+                "cannot launch a graph", capturing);
+        CHECK_REFUSED(gpuexec_graph_prepare(ready, s.stream), GPUEXEC_CAPTURING,
+                "cannot upload a graph", capturing);
+        CHECK_REFUSED(gpuexec_capture_begin(s.stream, NULL), GPUEXEC_CAPTURING,
+                "captures already, since", "graph.c:");
+        CHECK_REFUSED(add_to(&s, legacy, 1), GPUEXEC_CAPTURING,
+                "a blocking stream of the context captures", "gpuexec_stream_desc.non_blocking");
+        CHECK_REFUSED(gpuexec_fill_now(s.ctx, s.data, 0, 1, BYTES), GPUEXEC_CAPTURING,
+                "a blocking stream of the context");
         CHECK(!gpuexec_stream_is_capturing(legacy));
-        CHECK_REFUSED(gpuexec_stream_wait_event(legacy, e), GPUEXEC_CAPTURING, "the legacy default stream cannot");
-        CHECK_REFUSED(gpuexec_stream_wait_stream(legacy, s.stream), GPUEXEC_CAPTURING, "the other stream is in a capt");
-        CHECK_OK(gpuexec_graph_launch(ready, other));                        /* other streams work as usual */
+        CHECK_REFUSED(gpuexec_stream_wait_event(legacy, e), GPUEXEC_CAPTURING,
+                "the legacy default stream cannot");
+        CHECK_REFUSED(gpuexec_stream_wait_stream(legacy, s.stream), GPUEXEC_CAPTURING,
+                "the other stream is in a capt");
+        CHECK_OK(gpuexec_graph_launch(ready, other)); /* other streams work as usual */
         CHECK_OK(gpuexec_stream_sync(other));
         CHECK_OK(gpuexec_stream_query(other));
         CHECK_OK(gpuexec_event_sync(before));
         CHECK_OK(add_to(&s, s.stream, 1));
     }
     CHECK_MADE(graph);
-    CHECK_FAILED(gpuexec_event_sync(e), GPUEXEC_CAPTURING, "the event was last recorded in a capture");
+    CHECK_FAILED(
+            gpuexec_event_sync(e), GPUEXEC_CAPTURING, "the event was last recorded in a capture");
     CHECK_OK(gpuexec_event_record(e, s.stream));
     CHECK_OK(gpuexec_event_sync(e));
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
-    CHECK_EQ(value(&s), 4);                                                  /* ready: 1 + 1, then 1 + 1 */
+    CHECK_EQ(value(&s), 4); /* ready: 1 + 1, then 1 + 1 */
 }
 
-/* Calls that a capture forbids, made all the same, without breaking it: allocating, loading, freeing ... */
+/* Calls that a capture forbids, made all the same, without breaking it: allocating, loading,
+   freeing ... */
 TEST(what_works_in_a_capture) {
-    static const int modes[] = { GPUEXEC_CAPTURE_THREAD_LOCAL, GPUEXEC_CAPTURE_GLOBAL, GPUEXEC_CAPTURE_RELAXED };
+    static const int modes[] = { GPUEXEC_CAPTURE_THREAD_LOCAL, GPUEXEC_CAPTURE_GLOBAL,
+        GPUEXEC_CAPTURE_RELAXED };
     setting s = begin();
-    size_t  i;
+    size_t i;
     for (i = 0; i < 3; i++) {
         gpuexec_capture_desc desc = { 0 };
-        gpuexec_ptr          p = gpuexec_alloc(s.ctx, 1 << 20), q;
-        void                *pinned = gpuexec_alloc_pinned(s.ctx, 4096);
-        gpuexec_module       mod = gpuexec_module_load_file(s.ctx, "kernels/saxpy.ptx", NULL);
-        gpuexec_graph        graph, ready = captured(&s, 0, 0, 0);
-        gpuexec_stream       t;
-        gpuexec_stream_info  info;
-        gpuexec_context      ctx;
-        gpuexec_kernel       saxpy = gpuexec_kernel_get(mod, "saxpy");
-        static uint32_t      memory[1024];
+        gpuexec_ptr p = gpuexec_alloc(s.ctx, 1 << 20), q;
+        void *pinned = gpuexec_alloc_pinned(s.ctx, 4096);
+        gpuexec_module mod = gpuexec_module_load_file(s.ctx, "kernels/saxpy.ptx", NULL);
+        gpuexec_graph graph, ready = captured(&s, 0, 0, 0);
+        gpuexec_stream t;
+        gpuexec_stream_info info;
+        gpuexec_context ctx;
+        gpuexec_kernel saxpy = gpuexec_kernel_get(mod, "saxpy");
+        static uint32_t memory[1024];
         desc.mode = (gpuexec_capture_mode)modes[i];
         CHECK_OK(gpuexec_capture_begin(s.stream, &desc));
         CHECK_OK(add_to(&s, s.stream, 1));
@@ -312,8 +345,9 @@ TEST(what_works_in_a_capture) {
         CHECK_OK(gpuexec_context_close(ctx));
         CHECK_OK(gpuexec_context_close(gpuexec_context_open(0, NULL)));
         CHECK_MADE(gpuexec_event_create(s.ctx, NULL));
-        CHECK_MADE(gpuexec_kernel_get(gpuexec_module_load_file(s.ctx, "kernels/saxpy.ptx", NULL), "saxpy"));
-        CHECK_OK(gpuexec_module_unload(mod));                                /* when the capture ends */
+        CHECK_MADE(gpuexec_kernel_get(
+                gpuexec_module_load_file(s.ctx, "kernels/saxpy.ptx", NULL), "saxpy"));
+        CHECK_OK(gpuexec_module_unload(mod)); /* when the capture ends */
         CHECK(gpuexec_ok(saxpy));
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK(gpuexec_stream_is_capturing(s.stream));
@@ -327,55 +361,63 @@ TEST(what_works_in_a_capture) {
 
 /* Captures that give no graph, and say why. The stream is usable afterwards. */
 TEST(broken_captures) {
-    setting        s = begin();
-    gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL), legacy = gpuexec_stream_legacy(s.ctx);
-    gpuexec_event  outside = gpuexec_stream_record(other, NULL);
-    gpuexec_event  foreign = gpuexec_event_from_native(s.ctx, gpuexec_event_native(outside));
-    gpuexec_graph  graph = { 0 };
-    gpuexec_dims   empty = gpuexec_grid(0, 32, 0);
-    uint32_t       n = WORDS, one = 1;
-    int            skipped = 1;
-    CHECK_NOT_MADE(gpuexec_capture_end(s.stream), GPUEXEC_BAD_ARGUMENT, "the stream does not capture");
+    setting s = begin();
+    gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL),
+                   legacy = gpuexec_stream_legacy(s.ctx);
+    gpuexec_event outside = gpuexec_stream_record(other, NULL);
+    gpuexec_event foreign = gpuexec_event_from_native(s.ctx, gpuexec_event_native(outside));
+    gpuexec_graph graph = { 0 };
+    gpuexec_dims empty = gpuexec_grid(0, 32, 0);
+    uint32_t n = WORDS, one = 1;
+    int skipped = 1;
+    CHECK_NOT_MADE(
+            gpuexec_capture_end(s.stream), GPUEXEC_BAD_ARGUMENT, "the stream does not capture");
     CHECK_REFUSED(gpuexec_capture_begin(legacy, NULL), GPUEXEC_BAD_ARGUMENT,
-                  "the legacy default stream cannot capture");
+            "the legacy default stream cannot capture");
     GPUEXEC_CAPTURE(legacy, &graph) skipped = 0;
     CHECK(skipped);
     CHECK_NOT_MADE(graph, GPUEXEC_BAD_ARGUMENT, "the legacy default stream cannot capture");
 
-    GPUEXEC_CAPTURE(s.stream, &graph) {                                      /* a launch that fails */
+    GPUEXEC_CAPTURE(s.stream, &graph) { /* a launch that fails */
         CHECK_OK(add_to(&s, s.stream, 1));
-        CHECK_RESULT(gpuexec_launch(s.kernel, s.stream, empty, GPUEXEC_ARGS(s.data, one, n)), GPUEXEC_BAD_LAUNCH);
-        CHECK_RESULT(add_to(&s, s.stream, 1), GPUEXEC_BAD_LAUNCH);           /* refused: the latch */
+        CHECK_RESULT(gpuexec_launch(s.kernel, s.stream, empty, GPUEXEC_ARGS(s.data, one, n)),
+                GPUEXEC_BAD_LAUNCH);
+        CHECK_RESULT(add_to(&s, s.stream, 1), GPUEXEC_BAD_LAUNCH); /* refused: the latch */
     }
     CHECK_NOT_MADE(graph, GPUEXEC_BAD_LAUNCH, "the grid of kernel \"add\" is empty");
-    GPUEXEC_CAPTURE(s.stream, &graph) {                                      /* ... and was taken */
-        CHECK_RESULT(gpuexec_launch(s.kernel, s.stream, empty, GPUEXEC_ARGS(s.data, one, n)), GPUEXEC_BAD_LAUNCH);
+    GPUEXEC_CAPTURE(s.stream, &graph) { /* ... and was taken */
+        CHECK_RESULT(gpuexec_launch(s.kernel, s.stream, empty, GPUEXEC_ARGS(s.data, one, n)),
+                GPUEXEC_BAD_LAUNCH);
         CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_LAUNCH);
     }
-    CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "the capture begun at", "graph.c:",
-                   "was broken by gpuexec_launch at");
+    CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "the capture begun at",
+            "graph.c:", "was broken by gpuexec_launch at");
 
-    GPUEXEC_CAPTURE(s.stream, &graph) {                                      /* an event from outside */
+    GPUEXEC_CAPTURE(s.stream, &graph) { /* an event from outside */
         CHECK_OK(add_to(&s, s.stream, 1));
-        CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, outside), GPUEXEC_CAPTURING, "the stream captures, but the "
-                      "event's last record is outside the capture", "wait for it before the capture begins");
-        CHECK_REFUSED(gpuexec_stream_wait_stream(s.stream, other), GPUEXEC_CAPTURING, "but the other stream is out");
+        CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, outside), GPUEXEC_CAPTURING,
+                "the stream captures, but the event's last record is outside the capture",
+                "wait for it before the capture begins");
+        CHECK_REFUSED(gpuexec_stream_wait_stream(s.stream, other), GPUEXEC_CAPTURING,
+                "but the other stream is out");
     }
     CHECK_MADE(graph);
-    GPUEXEC_CAPTURE(s.stream, &graph) {                                      /* one that gpuexec did not record */
+    GPUEXEC_CAPTURE(s.stream, &graph) { /* one that gpuexec did not record */
         CHECK_OK(add_to(&s, s.stream, 1));
-        CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, foreign), GPUEXEC_CAPTURING, "cannot wait for the event",
-                      "record the event on a stream that takes part in the capture");
+        CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, foreign), GPUEXEC_CAPTURING,
+                "cannot wait for the event",
+                "record the event on a stream that takes part in the capture");
     }
     CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "was broken by gpuexec_stream_wait_event at");
 
-    GPUEXEC_CAPTURE(s.stream, &graph) {                                      /* a join is missing */
+    GPUEXEC_CAPTURE(s.stream, &graph) { /* a join is missing */
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_stream_wait_stream(other, s.stream));
         CHECK_OK(add_to(&s, other, 1));
     }
-    CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "has work that the capturing stream does not wait for",
-                   "gpuexec_stream_wait_stream(stream, other)");
+    CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN,
+            "has work that the capturing stream does not wait for",
+            "gpuexec_stream_wait_stream(stream, other)");
     CHECK(!gpuexec_stream_is_capturing(other));
 
     CHECK_OK(add_to(&s, s.stream, 2));
@@ -387,28 +429,30 @@ TEST(broken_captures) {
 
 /* The driver's own call, which gpuexec does not see, breaks a capture. */
 TEST(a_capture_that_other_code_broke) {
-    setting       s = begin();
+    setting s = begin();
     gpuexec_graph graph;
     CHECK_OK(gpuexec_context_push(s.ctx));
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_EQ(calls_find().cuCtxSynchronize(), 900);
     graph = gpuexec_capture_end(s.stream);
-    CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "was broken by a call of the driver that gpuexec did not make");
+    CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN,
+            "was broken by a call of the driver that gpuexec did not make");
     CHECK_OK(gpuexec_context_pop(s.ctx));
 }
 
 static void *end_there(void *user) {
     gpuexec_graph graph = gpuexec_capture_end(*(gpuexec_stream *)user);
-    CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "was ended on another thread", "end it on the thread that began it");
+    CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "was ended on another thread",
+            "end it on the thread that began it");
     return NULL;
 }
 
 static void *capture_and_replay(void *user) {
     setting *s = (setting *)user;
-    int      i;
+    int i;
     for (i = 0; i < 20; i++) {
         gpuexec_graph graph = { 0 };
-        gpuexec_ptr   p = gpuexec_alloc(s->ctx, 1000);
+        gpuexec_ptr p = gpuexec_alloc(s->ctx, 1000);
         GPUEXEC_CAPTURE(s->stream, &graph) {
             CHECK_OK(add_to(s, s->stream, 1));
             CHECK_OK(gpuexec_free(p));
@@ -421,9 +465,9 @@ static void *capture_and_replay(void *user) {
 }
 
 TEST(captures_and_threads) {
-    setting   s = begin(), each[4];
+    setting s = begin(), each[4];
     pthread_t thread, threads[4];
-    int       i;
+    int i;
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_EQ(pthread_create(&thread, NULL, end_there, &s.stream), 0);
     pthread_join(thread, NULL);
@@ -445,8 +489,8 @@ TEST(a_context_is_closed_during_a_capture) {
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_OK(add_to(&s, s.stream, 1));
     CHECK_OK(gpuexec_free(s.data));
-    CHECK_FAILED(gpuexec_context_close(s.ctx), GPUEXEC_CAPTURING, "closing the context: the capture begun at",
-                 "graph.c:", "was still open");
+    CHECK_FAILED(gpuexec_context_close(s.ctx), GPUEXEC_CAPTURING,
+            "closing the context: the capture begun at", "graph.c:", "was still open");
     CHECK_NOT_MADE(gpuexec_capture_end(s.stream), GPUEXEC_STALE_HANDLE, "the stream is stale");
     s = begin();
     CHECK_EQ(value(&s), 0);
@@ -454,12 +498,12 @@ TEST(a_context_is_closed_during_a_capture) {
 
 /* Another library captures on a stream that gpuexec adopted: its capture is not broken. */
 TEST(the_capture_of_another_library) {
-    setting        s = begin();
+    setting s = begin();
     gpuexec_stream adopted;
-    gpuexec_graph  graph = { 0 };
+    gpuexec_graph graph = { 0 };
     const driver_calls cu = calls_find();
-    void          *native = NULL;
-    gpuexec_ptr    p;
+    void *native = NULL;
+    gpuexec_ptr p;
     adopted = gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(s.stream));
     CHECK_EQ(cu.cuStreamBeginCapture_v2(gpuexec_stream_native(adopted), 0), 0);
     CHECK(gpuexec_stream_is_capturing(adopted));
@@ -468,7 +512,8 @@ TEST(the_capture_of_another_library) {
     CHECK(p != 0);
     CHECK_OK(gpuexec_free(p));
     CHECK_FAILED(gpuexec_stream_sync(adopted), GPUEXEC_CAPTURING, "the stream captures");
-    CHECK_REFUSED(gpuexec_capture_begin(adopted, NULL), GPUEXEC_CAPTURING, "another library captures on it");
+    CHECK_REFUSED(gpuexec_capture_begin(adopted, NULL), GPUEXEC_CAPTURING,
+            "another library captures on it");
     CHECK_NOT_MADE(gpuexec_capture_end(adopted), GPUEXEC_BAD_ARGUMENT, "another library began it");
     CHECK_EQ(cu.cuStreamEndCapture(gpuexec_stream_native(adopted), &native), 0);
     CHECK(native != NULL);
@@ -480,82 +525,94 @@ TEST(the_capture_of_another_library) {
 
 /* Memory and kernels that a graph uses must exist as long as it is launched. */
 TEST(what_a_graph_uses_is_gone) {
-    setting        s = begin();
-    gpuexec_graph  graph, fresh;
+    setting s = begin();
+    gpuexec_graph graph, fresh;
     gpuexec_module mod = gpuexec_module_load_file(s.ctx, "kernels/saxpy.ptx", NULL);
     gpuexec_kernel saxpy = gpuexec_kernel_get(mod, "saxpy");
-    gpuexec_ptr    p[5], unused = gpuexec_alloc(s.ctx, BYTES);
-    uint32_t      *pinned = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES), one = 1;
-    int            n = WORDS, use, prepared;
-    float          a = 2;
-    for (use = 0; use < 6; use++) for (prepared = 0; prepared < 2; prepared++) {
-        static const char *const texts[] = { "node 0 uses the 2048 bytes of device memory at 0x", "node 0 uses the ",
-                                             "node 1 uses the 2048", "node 2 uses the 2048", "node 3 uses the 2048",
-                                             "node 4 uses the 2048 bytes of pinned memory at 0x" };
-        int i;
-        for (i = 0; i < 5; i++) CHECK_OK(gpuexec_fill_now(s.ctx, p[i] = gpuexec_alloc(s.ctx, BYTES), 0, 1, BYTES));
-        GPUEXEC_CAPTURE(s.stream, &graph) {
-            CHECK_OK(gpuexec_copy(s.stream, p[0], p[1], BYTES));                         /* node 0 */
-            CHECK_OK(gpuexec_fill(s.stream, p[2] + 4, 1, 4, 4));                          /* 1 */
-            CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p[3], one, one)));
-            CHECK_OK(gpuexec_launch(saxpy, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(a, p[4], p[0], n)));
-            CHECK_OK(gpuexec_copy_in(s.stream, p[0], pinned, BYTES));
+    gpuexec_ptr p[5], unused = gpuexec_alloc(s.ctx, BYTES);
+    uint32_t *pinned = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES), one = 1;
+    int n = WORDS, use, prepared;
+    float a = 2;
+    for (use = 0; use < 6; use++)
+        for (prepared = 0; prepared < 2; prepared++) {
+            static const char *const texts[] = {
+                "node 0 uses the 2048 bytes of device memory at 0x", "node 0 uses the ",
+                "node 1 uses the 2048", "node 2 uses the 2048", "node 3 uses the 2048",
+                "node 4 uses the 2048 bytes of pinned memory at 0x"
+            };
+            int i;
+            for (i = 0; i < 5; i++)
+                CHECK_OK(gpuexec_fill_now(s.ctx, p[i] = gpuexec_alloc(s.ctx, BYTES), 0, 1, BYTES));
+            GPUEXEC_CAPTURE(s.stream, &graph) {
+                CHECK_OK(gpuexec_copy(s.stream, p[0], p[1], BYTES)); /* node 0 */
+                CHECK_OK(gpuexec_fill(s.stream, p[2] + 4, 1, 4, 4)); /* 1 */
+                CHECK_OK(gpuexec_launch(
+                        s.kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p[3], one, one)));
+                CHECK_OK(gpuexec_launch(
+                        saxpy, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(a, p[4], p[0], n)));
+                CHECK_OK(gpuexec_copy_in(s.stream, p[0], pinned, BYTES));
+            }
+            CHECK_MADE(graph);
+            if (prepared) CHECK_OK(gpuexec_graph_prepare(graph, s.stream));
+            CHECK_OK(gpuexec_free(unused));
+            unused = gpuexec_alloc(s.ctx, BYTES);
+            if (prepared) CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+            CHECK_OK(gpuexec_context_sync(s.ctx));
+            CHECK_OK(use < 5 ? gpuexec_free(p[use]) : gpuexec_free_pinned(pinned));
+            CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
+                    "cannot launch the graph captured", texts[use], "allocated at",
+                    "which were freed at", "graph.c:", "until the graph's last launch");
+            CHECK_REFUSED(gpuexec_graph_prepare(graph, s.stream), GPUEXEC_STALE_HANDLE, texts[use]);
+            if (use < 5) p[use] = gpuexec_alloc(s.ctx, BYTES);
+            else pinned = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);
+            GPUEXEC_CAPTURE(s.stream, &fresh) {
+                CHECK_OK(gpuexec_copy(s.stream, p[0], p[1], BYTES));
+                CHECK_OK(gpuexec_fill(s.stream, p[2] + 4, 1, 4, 4));
+                CHECK_OK(gpuexec_launch(
+                        s.kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p[3], one, one)));
+                CHECK_OK(gpuexec_launch(
+                        saxpy, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(a, p[4], p[0], n)));
+                CHECK_OK(gpuexec_copy_in(s.stream, p[0], pinned, BYTES));
+            }
+            if (prepared && gpuexec_driver_version() >= 12000) {
+                CHECK_REFUSED(gpuexec_graph_update(fresh, graph), GPUEXEC_STALE_HANDLE,
+                        "cannot update from the graph");
+                CHECK_OK(gpuexec_graph_update(graph, fresh)); /* then it can be launched again */
+                CHECK_OK(gpuexec_graph_destroy(fresh));
+                CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+            } else {
+                CHECK_OK(gpuexec_graph_launch(fresh, s.stream));
+                CHECK_OK(gpuexec_graph_destroy(fresh));
+            }
+            CHECK_OK(gpuexec_context_sync(s.ctx));
+            CHECK_OK(gpuexec_graph_destroy(graph));
+            for (i = 0; i < 5; i++) CHECK_OK(gpuexec_free(p[i]));
         }
-        CHECK_MADE(graph);
-        if (prepared) CHECK_OK(gpuexec_graph_prepare(graph, s.stream));
-        CHECK_OK(gpuexec_free(unused));
-        unused = gpuexec_alloc(s.ctx, BYTES);
-        if (prepared) CHECK_OK(gpuexec_graph_launch(graph, s.stream));
-        CHECK_OK(gpuexec_context_sync(s.ctx));
-        CHECK_OK(use < 5 ? gpuexec_free(p[use]) : gpuexec_free_pinned(pinned));
-        CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "cannot launch the graph captured",
-                      texts[use], "allocated at", "which were freed at", "graph.c:", "until the graph's last launch");
-        CHECK_REFUSED(gpuexec_graph_prepare(graph, s.stream), GPUEXEC_STALE_HANDLE, texts[use]);
-        if (use < 5) p[use] = gpuexec_alloc(s.ctx, BYTES);
-        else pinned = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);
-        GPUEXEC_CAPTURE(s.stream, &fresh) {
-            CHECK_OK(gpuexec_copy(s.stream, p[0], p[1], BYTES));
-            CHECK_OK(gpuexec_fill(s.stream, p[2] + 4, 1, 4, 4));
-            CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p[3], one, one)));
-            CHECK_OK(gpuexec_launch(saxpy, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(a, p[4], p[0], n)));
-            CHECK_OK(gpuexec_copy_in(s.stream, p[0], pinned, BYTES));
-        }
-        if (prepared && gpuexec_driver_version() >= 12000) {
-            CHECK_REFUSED(gpuexec_graph_update(fresh, graph), GPUEXEC_STALE_HANDLE, "cannot update from the graph");
-            CHECK_OK(gpuexec_graph_update(graph, fresh));                    /* then it can be launched again */
-            CHECK_OK(gpuexec_graph_destroy(fresh));
-            CHECK_OK(gpuexec_graph_launch(graph, s.stream));
-        } else {
-            CHECK_OK(gpuexec_graph_launch(fresh, s.stream));
-            CHECK_OK(gpuexec_graph_destroy(fresh));
-        }
-        CHECK_OK(gpuexec_context_sync(s.ctx));
-        CHECK_OK(gpuexec_graph_destroy(graph));
-        for (i = 0; i < 5; i++) CHECK_OK(gpuexec_free(p[i]));
-    }
     graph = captured(&s, 1, 1, 1);
     p[0] = gpuexec_alloc(s.ctx, BYTES);
     GPUEXEC_CAPTURE(s.stream, &fresh) {
-        CHECK_OK(gpuexec_launch(saxpy, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(a, s.data, s.data, n)));
-        CHECK_OK(gpuexec_module_unload(mod));                                /* happens when the capture ends */
+        CHECK_OK(gpuexec_launch(
+                saxpy, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(a, s.data, s.data, n)));
+        CHECK_OK(gpuexec_module_unload(mod)); /* happens when the capture ends */
     }
     CHECK_REFUSED(gpuexec_graph_launch(fresh, s.stream), GPUEXEC_STALE_HANDLE,
-                  "node 0 launches kernel \"saxpy\", which was unloaded at", "graph.c:");
+            "node 0 launches kernel \"saxpy\", which was unloaded at", "graph.c:");
     GPUEXEC_CAPTURE(s.stream, &fresh) {
         CHECK_OK(gpuexec_fill(s.stream, p[0], 1, 1, BYTES));
         CHECK_OK(gpuexec_free(p[0]));
     }
-    CHECK_REFUSED(gpuexec_graph_launch(fresh, s.stream), GPUEXEC_STALE_HANDLE, "which were freed at");
+    CHECK_REFUSED(
+            gpuexec_graph_launch(fresh, s.stream), GPUEXEC_STALE_HANDLE, "which were freed at");
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_EQ(value(&s), 2);
 }
 
 TEST(a_graph_as_text) {
-    setting        s = begin();
+    setting s = begin();
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
-    gpuexec_graph  graph = { 0 };
-    char           text[2000], part[20];
-    size_t         length;
+    gpuexec_graph graph = { 0 };
+    char text[2000], part[20];
+    size_t length;
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(gpuexec_fill(s.stream, s.data, 0x2a, 4, WORDS));
         CHECK_OK(gpuexec_stream_wait_stream(other, s.stream));
@@ -566,21 +623,24 @@ TEST(a_graph_as_text) {
     }
     length = gpuexec_graph_text(graph, text, sizeof text);
     CHECK_EQ(length, strlen(text));
-    CHECK_TEXT(text, "graph captured at", "graph.c:", "nodes: 4\n", "0: fill of 2.0 KiB (2048 bytes) at device 0x",
-               "with 0x2a\n", "kernel \"add\", grid 4 x 1 x 1, block 128 x 1 x 1, 0 bytes of dynamic shared memory; "
-               "after 0\n", "copy of 64 bytes from device 0x", "to host 0x", "3: copy of 512 bytes", "; after ");
+    CHECK_TEXT(text, "graph captured at", "graph.c:", "nodes: 4\n",
+            "0: fill of 2.0 KiB (2048 bytes) at device 0x", "with 0x2a\n",
+            "kernel \"add\", grid 4 x 1 x 1, block 128 x 1 x 1, 0 bytes of dynamic shared memory; "
+            "after 0\n",
+            "copy of 64 bytes from device 0x", "to host 0x", "3: copy of 512 bytes", "; after ");
     CHECK_EQ(gpuexec_graph_text(graph, part, sizeof part), length);
     CHECK_EQ(strlen(part), sizeof part - 1);
     CHECK_EQ(gpuexec_graph_text(graph, NULL, 0), length);
     length = gpuexec_graph_dot(graph, text, sizeof text);
     CHECK_EQ(length, strlen(text));
-    CHECK_TEXT(text, "digraph {\n", "    n0 [label=\"fill of 2.0 KiB", "[label=\"kernel 'add', grid 4", "n0 -> n1;\n",
-               "n0 -> n2;\n", "n1 -> n3;\n", "n2 -> n3;\n");
+    CHECK_TEXT(text, "digraph {\n", "    n0 [label=\"fill of 2.0 KiB",
+            "[label=\"kernel 'add', grid 4", "n0 -> n1;\n", "n0 -> n2;\n", "n1 -> n3;\n",
+            "n2 -> n3;\n");
     CHECK_OK(gpuexec_graph_destroy(graph));
     CHECK_EQ(gpuexec_graph_text(graph, text, sizeof text), 0);
     CHECK_EQ(*text, 0);
     CHECK_TEXT(gpuexec_error_text(), "the graph is stale");
-    GPUEXEC_CAPTURE(s.stream, &graph) { }
+    GPUEXEC_CAPTURE(s.stream, &graph) {}
     length = gpuexec_graph_text(graph, text, sizeof text);
     CHECK_TEXT(text, "nodes: 0\n");
 }
@@ -589,7 +649,7 @@ static gpuexec_graph share[2];
 static pthread_barrier_t both;
 static void *destroy_second(void *user) {
     const int *times = (const int *)user;
-    int        i;
+    int i;
     for (i = 0; i < *times; i++) {
         pthread_barrier_wait(&both);
         CHECK_OK(gpuexec_graph_destroy(share[1]));
@@ -599,9 +659,9 @@ static void *destroy_second(void *user) {
 }
 /* After an update, two graphs share a CUgraph: each can be destroyed on its own thread. */
 TEST(graphs_that_share_are_destroyed_on_two_threads) {
-    setting   s = begin();
+    setting s = begin();
     pthread_t thread;
-    int       i, times = 300;
+    int i, times = 300;
     if (gpuexec_driver_version() < 12000) SKIP("needs a driver for CUDA 12.0");
     CHECK_EQ(pthread_barrier_init(&both, NULL, 2), 0);
     CHECK_EQ(pthread_create(&thread, NULL, destroy_second, &times), 0);
@@ -617,32 +677,35 @@ TEST(graphs_that_share_are_destroyed_on_two_threads) {
     pthread_barrier_destroy(&both);
 }
 
-/* A graph's memory is known while the graph can allocate it, and as long as its last launch keeps it. */
+/* A graph's memory is known while the graph can allocate it, and as long as its last launch keeps
+   it. */
 TEST(records_of_graph_memory_end_with_the_graph) {
-    setting       s = begin();
+    setting s = begin();
     gpuexec_graph graph;
-    gpuexec_ptr   p = 0;
-    int           built, launches;
+    gpuexec_ptr p = 0;
+    int built, launches;
     if (!gpuexec_alloc_on(s.stream, 64)) SKIP("the device has no memory pools");
-    for (built = 0; built < 2; built++) for (launches = 0; launches < 3; launches++) {
-        int i;
-        if (built) {
-            graph = gpuexec_graph_create(s.ctx);
-            gpuexec_graph_add_alloc(graph, 4096, &p, GPUEXEC_FIRST);
-        } else {
-            GPUEXEC_CAPTURE(s.stream, &graph) p = gpuexec_alloc_on(s.stream, 4096);
+    for (built = 0; built < 2; built++)
+        for (launches = 0; launches < 3; launches++) {
+            int i;
+            if (built) {
+                graph = gpuexec_graph_create(s.ctx);
+                gpuexec_graph_add_alloc(graph, 4096, &p, GPUEXEC_FIRST);
+            } else {
+                GPUEXEC_CAPTURE(s.stream, &graph) p = gpuexec_alloc_on(s.stream, 4096);
+            }
+            CHECK(p != 0);
+            for (i = 0; i < launches; i++) {
+                if (i) CHECK_OK(gpuexec_free_on(s.stream, p));
+                CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+                CHECK_OK(gpuexec_fill(s.stream, p, 1, 1, 4096));
+            }
+            /* after the last launch; else, after the graph */
+            if (launches == 1) CHECK_OK(gpuexec_free_on(s.stream, p));
+            CHECK_OK(gpuexec_stream_sync(s.stream));
+            CHECK_OK(gpuexec_graph_destroy(graph));
+            if (launches == 2) CHECK_OK(gpuexec_free_on(s.stream, p));
+            CHECK_FAILED(gpuexec_free_on(s.stream, p), GPUEXEC_BAD_ARGUMENT, "was already freed");
+            CHECK_OK(gpuexec_stream_sync(s.stream));
         }
-        CHECK(p != 0);
-        for (i = 0; i < launches; i++) {
-            if (i) CHECK_OK(gpuexec_free_on(s.stream, p));
-            CHECK_OK(gpuexec_graph_launch(graph, s.stream));
-            CHECK_OK(gpuexec_fill(s.stream, p, 1, 1, 4096));
-        }
-        if (launches == 1) CHECK_OK(gpuexec_free_on(s.stream, p));   /* after the last launch; else, after the graph */
-        CHECK_OK(gpuexec_stream_sync(s.stream));
-        CHECK_OK(gpuexec_graph_destroy(graph));
-        if (launches == 2) CHECK_OK(gpuexec_free_on(s.stream, p));
-        CHECK_FAILED(gpuexec_free_on(s.stream, p), GPUEXEC_BAD_ARGUMENT, "was already freed");
-        CHECK_OK(gpuexec_stream_sync(s.stream));
-    }
 }

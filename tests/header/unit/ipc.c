@@ -1,8 +1,10 @@
-/* ipc.c - memory, events and pools between processes, and connections that notice the end of the other process.
+/* ipc.c - memory, events and pools between processes, and connections that notice the end of the
+   other process.
 
-   A test starts this program again, as another process, with the name of a part and the descriptor of a connection in
-   the environment. By default the test of rounds makes 1,000 of them, and that of kills 10, on a GPU 4; with IPC_ALL=1,
-   10,000 and 50, and on a GPU, which no other process may use then, the free memory is compared. */
+   A test starts this program again, as another process, with the name of a part and the descriptor
+   of a connection in the environment. By default the test of rounds makes 1,000 of them, and that
+   of kills 10, on a GPU 4; with IPC_ALL=1, 10,000 and 50, and on a GPU, which no other process may
+   use then, the free memory is compared. */
 #include "../../test.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -21,12 +23,21 @@ static int all(void) { return getenv("IPC_ALL") != NULL; }
 /* ---- the other process ---- */
 
 typedef void part(void);
-static part other_rounds, other_killed, other_objects, other_exits, other_pool, other_lines, other_leader,
-    other_records, other_stuck;
-static const struct { const char *name; part *run; } parts[] = {
-    { "rounds", other_rounds }, { "killed", other_killed }, { "objects", other_objects }, { "exits", other_exits },
-    { "pool", other_pool }, { "lines", other_lines }, { "leader", other_leader }, { "records", other_records },
-    { "stuck", other_stuck }
+static part other_rounds, other_killed, other_objects, other_exits, other_pool, other_lines,
+        other_leader, other_records, other_stuck;
+static const struct {
+    const char *name;
+    part *run;
+} parts[] = {
+    { "rounds", other_rounds },
+    { "killed", other_killed },
+    { "objects", other_objects },
+    { "exits", other_exits },
+    { "pool", other_pool },
+    { "lines", other_lines },
+    { "leader", other_leader },
+    { "records", other_records },
+    { "stuck", other_stuck },
 };
 static const test as_other = { "the other process", NULL, 0, 0, NULL };
 
@@ -36,7 +47,8 @@ __attribute__((constructor)) static void begin_part(void) {
     size_t i;
     if (!name) return;
     test_current = &as_other;
-    for (i = 0; i < sizeof parts / sizeof *parts; i++) if (!strcmp(parts[i].name, name)) parts[i].run();
+    for (i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strcmp(parts[i].name, name)) parts[i].run();
     gpuexec_shutdown();
     fflush(NULL);
     _exit(test_failures != 0);
@@ -53,7 +65,7 @@ static int numbered(const char *name) {
 /* Starts a part. fd: its end of a pair, which is closed here; -1: none. */
 static pid_t start_part(const char *name, int fd, const char *more, int value) {
     pid_t child;
-    char  number[16], extra[16];
+    char number[16], extra[16];
     snprintf(number, sizeof number, "%d", fd);
     snprintf(extra, sizeof extra, "%d", value);
     fflush(NULL);
@@ -70,10 +82,11 @@ static pid_t start_part(const char *name, int fd, const char *more, int value) {
 }
 /* Waits for its end: its exit code, or -1. */
 static int end_of(pid_t child) {
-    int    status = 0;
+    int status = 0;
     double end = test_seconds() + PATIENCE / 1000;
-    pid_t  done;
-    while ((done = waitpid(child, &status, WNOHANG)) == 0 && test_seconds() < end) test_sleep_ms(2);  /* not order */
+    pid_t done;
+    /* not order */
+    while ((done = waitpid(child, &status, WNOHANG)) == 0 && test_seconds() < end) test_sleep_ms(2);
     if (done == 0) {
         kill(child, SIGKILL);
         waitpid(child, &status, 0);
@@ -104,9 +117,15 @@ static void add(const setting *s, gpuexec_stream stream, gpuexec_ptr p, uint32_t
     gpuexec_launch(s->kernel, stream, gpuexec_grid_for(n, 256), GPUEXEC_ARGS(p, by, n));
 }
 
-/* ---- rounds: each process adds to the same memory in turn; only events order their streams ---- */
+/* ---- rounds: each process adds to the same memory in turn; only events order their streams
+   ---- */
 
-typedef struct two { setting s; gpuexec_ipc c; gpuexec_ptr data; gpuexec_event mine, theirs; } two;
+typedef struct two {
+    setting s;
+    gpuexec_ipc c;
+    gpuexec_ptr data;
+    gpuexec_event mine, theirs;
+} two;
 
 static two begin_first(gpuexec_ipc c) {
     gpuexec_ipc_object o;
@@ -162,13 +181,13 @@ static void other_rounds(void) {
 TEST(two_processes_take_turns_on_one_memory) {
     const uint32_t rounds = all() ? 10000 : 1000;
     static uint32_t host[WORDS];
-    uint32_t    i, bad = 0;
-    int         fd;
+    uint32_t i, bad = 0;
+    int fd;
     gpuexec_ipc c = gpuexec_ipc_pair(&fd);
-    pid_t       other;
-    double      began;
-    size_t      before, after;
-    two         t;
+    pid_t other;
+    double began;
+    size_t before, after;
+    two t;
     if (!CHECK_MADE(c)) return;
     other = start_part("rounds", fd, NULL, 0);
     t = begin_first(c);
@@ -186,7 +205,7 @@ TEST(two_processes_take_turns_on_one_memory) {
         CHECK_OK(gpuexec_ipc_send(c, "go", i, NULL, -1));
         CHECK_EQ(get(c, "went").value, i);
         gpuexec_stream_wait_event(t.s.stream, t.theirs);
-        if (i % 1000) continue;                     /* until then, both enqueue ahead of the device */
+        if (i % 1000) continue; /* until then, both enqueue ahead of the device */
         CHECK_OK(gpuexec_copy_out(t.s.stream, host, t.data, sizeof host));
         CHECK_OK(gpuexec_stream_sync(t.s.stream));
         for (uint32_t k = 0; k < WORDS; k++) bad += host[k] != i * 5;
@@ -204,23 +223,24 @@ TEST(two_processes_take_turns_on_one_memory) {
 
 /* ---- kill -9 ---- */
 
-/* Takes turns until the other process is gone; then everything must still work here. Waits on the host, so that no
-   stream waits for an event of a process that may be gone. IPC_FIRST: which of the two. */
+/* Takes turns until the other process is gone; then everything must still work here. Waits on the
+   host, so that no stream waits for an event of a process that may be gone. IPC_FIRST: which of the
+   two. */
 static void other_killed(void) {
     const int first = numbered("IPC_FIRST");
     gpuexec_ipc c = gpuexec_ipc_from_fd(given_fd());
-    two  t;
+    two t;
     gpuexec_ipc_message m;
     gpuexec_result result = GPUEXEC_OK;
     size_t before = 0, after = 0;
-    char   number[32];
-    long   pid;
+    char number[32];
+    long pid;
     uint32_t i, word = 0;
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_context_get_memory(ctx, &before, NULL);
     t = first ? begin_first(c) : begin_second(c);
     pid = gpuexec_ipc_peer(c);
-    if (write(1, "r", 1) != 1) _exit(1);           /* ready to be killed */
+    if (write(1, "r", 1) != 1) _exit(1); /* ready to be killed */
     for (i = 0; result == GPUEXEC_OK && i < 1000000; i++) {
         if (first || i > 0) {
             add(&t.s, t.s.stream, t.data, 1);
@@ -240,7 +260,7 @@ static void other_killed(void) {
     CHECK_OK(gpuexec_event_destroy(t.theirs));
     CHECK_OK(gpuexec_event_destroy(t.mine));
     CHECK_OK(gpuexec_free(t.data));
-    t.data = gpuexec_alloc(t.s.ctx, BYTES);        /* and what this process uses alone */
+    t.data = gpuexec_alloc(t.s.ctx, BYTES); /* and what this process uses alone */
     CHECK_OK(gpuexec_fill(t.s.stream, t.data, 41, 4, WORDS));
     add(&t.s, t.s.stream, t.data, 1);
     CHECK_OK(gpuexec_copy_out(t.s.stream, &word, t.data, 4));
@@ -256,12 +276,13 @@ static uint64_t entries(const char *folder) {
     DIR *d = opendir(folder);
     const struct dirent *e;
     uint64_t sum = 0;
-    while (d && (e = readdir(d)) != NULL) if (strstr(e->d_name, "simgpu") || strstr(e->d_name, "gpuexec")) sum++;
+    while (d && (e = readdir(d)) != NULL)
+        if (strstr(e->d_name, "simgpu") || strstr(e->d_name, "gpuexec")) sum++;
     if (d) closedir(d);
     return sum;
 }
 static pid_t start_killed(int fd, int first, int report) {
-    const int   kept = dup(1);
+    const int kept = dup(1);
     pid_t child;
     fflush(NULL);
     dup2(report, 1);
@@ -271,15 +292,17 @@ static pid_t start_killed(int fd, int first, int report) {
     return child;
 }
 static void kill_one(int victim, long microseconds) {
-    int   ends[2], reports[2][2], i, code;
+    int ends[2], reports[2][2], i, code;
     pid_t process[2];
-    char  text[4000];
+    char text[4000];
     struct pollfd ready;
     struct timespec pause = { 0, 0 };
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) || pipe(reports[0]) || pipe(reports[1])) abort();
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) || pipe(reports[0]) || pipe(reports[1]))
+        abort();
     for (i = 0; i < 2; i++) {
         int k;
-        for (k = 0; k < 2; k++) fcntl(reports[k][0], F_SETFD, FD_CLOEXEC), fcntl(reports[k][1], F_SETFD, FD_CLOEXEC);
+        for (k = 0; k < 2; k++)
+            fcntl(reports[k][0], F_SETFD, FD_CLOEXEC), fcntl(reports[k][1], F_SETFD, FD_CLOEXEC);
         fcntl(ends[1 - i], F_SETFD, FD_CLOEXEC);
         fcntl(ends[i], F_SETFD, 0);
         process[i] = start_killed(dup(ends[i]), i == 0, reports[i][1]);
@@ -288,15 +311,16 @@ static void kill_one(int victim, long microseconds) {
         close(ends[i]);
         close(reports[i][1]);
     }
-    for (i = 0; i < 2; i++) {                      /* both are ready */
+    for (i = 0; i < 2; i++) { /* both are ready */
         ready.fd = reports[i][0];
         ready.events = POLLIN;
         CHECK(poll(&ready, 1, PATIENCE) == 1 && read(reports[i][0], text, 1) == 1);
     }
     pause.tv_nsec = microseconds * 1000;
-    nanosleep(&pause, NULL);                       /* not order: any moment must do */
+    nanosleep(&pause, NULL); /* not order: any moment must do */
     CHECK_EQ(kill(process[victim], SIGKILL), 0);
-    code = end_of(process[1 - victim]);            /* the other is not waited for yet: the system knows how it ended */
+    /* the other is not waited for yet: the system knows how it ended */
+    code = end_of(process[1 - victim]);
     if (!CHECK_EQ(code, 0)) {
         const ssize_t n = read(reports[1 - victim][0], text, sizeof text - 1);
         printf("victim %d after %ld us:\n%.*s\n", victim, microseconds, (int)(n > 0 ? n : 0), text);
@@ -310,14 +334,16 @@ TEST(a_killed_process_is_noticed) {
     const uint64_t files = entries("/dev/shm");
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     uint32_t random = 1;
-    size_t   before = 0, after = 0;
-    double   end;
-    int      i;
+    size_t before = 0, after = 0;
+    double end;
+    int i;
     gpuexec_context_get_memory(ctx, &before, NULL);
-    for (i = 0; i < kills && !test_failures; i++) kill_one(i % 2, (long)(test_random(&random) % 30000));
-    end = test_seconds() + 10;                     /* a GPU's driver frees a process's memory a moment after its end */
+    for (i = 0; i < kills && !test_failures; i++)
+        kill_one(i % 2, (long)(test_random(&random) % 30000));
+    end = test_seconds() + 10; /* a GPU's driver frees a process's memory a moment after its end */
     if (on_cpu_device() || all()) {
-        do gpuexec_context_get_memory(ctx, &after, NULL); while (after != before && test_seconds() < end);
+        do gpuexec_context_get_memory(ctx, &after, NULL);
+        while (after != before && test_seconds() < end);
         CHECK_EQ(before, after);
     }
     CHECK_EQ(entries("/dev/shm"), files);
@@ -342,15 +368,19 @@ TEST(what_cannot_be_exported) {
     shared.interprocess = 1;
     e = gpuexec_event_create(s.ctx, &shared);
     CHECK_REFUSED(gpuexec_ipc_export(s.data, NULL), GPUEXEC_BAD_ARGUMENT, "object is NULL");
-    CHECK_REFUSED(gpuexec_ipc_export(s.data + 16, &o), GPUEXEC_BAD_ARGUMENT, "16 bytes after the beginning");
+    CHECK_REFUSED(gpuexec_ipc_export(s.data + 16, &o), GPUEXEC_BAD_ARGUMENT,
+            "16 bytes after the beginning");
     CHECK_REFUSED(gpuexec_ipc_export((uintptr_t)pinned, &o), GPUEXEC_BAD_ARGUMENT, "pinned memory");
-    CHECK_REFUSED(gpuexec_ipc_export(0x1234, &o), GPUEXEC_BAD_ARGUMENT, "0x1234 is not from gpuexec_alloc");
-    CHECK_REFUSED(gpuexec_ipc_export(pooled, &o), GPUEXEC_BAD_ARGUMENT, "gpuexec_pool_desc.exportable", "ipc.c:");
-    CHECK_REFUSED(gpuexec_ipc_export_event(plain, &o), GPUEXEC_BAD_ARGUMENT, "created for one process",
-                  "gpuexec_event_desc.interprocess");
+    CHECK_REFUSED(gpuexec_ipc_export(0x1234, &o), GPUEXEC_BAD_ARGUMENT,
+            "0x1234 is not from gpuexec_alloc");
+    CHECK_REFUSED(gpuexec_ipc_export(pooled, &o), GPUEXEC_BAD_ARGUMENT,
+            "gpuexec_pool_desc.exportable", "ipc.c:");
+    CHECK_REFUSED(gpuexec_ipc_export_event(plain, &o), GPUEXEC_BAD_ARGUMENT,
+            "created for one process", "gpuexec_event_desc.interprocess");
     CHECK_REFUSED(gpuexec_ipc_export_event(e, NULL), GPUEXEC_BAD_ARGUMENT, "object is NULL");
     CHECK_EQ(gpuexec_ipc_export_pool(gpuexec_context_pool(s.ctx)), -1);
-    CHECK_REFUSED(gpuexec_error_detail()->result, GPUEXEC_BAD_ARGUMENT, "gpuexec_pool_desc.exportable");
+    CHECK_REFUSED(
+            gpuexec_error_detail()->result, GPUEXEC_BAD_ARGUMENT, "gpuexec_pool_desc.exportable");
     CHECK_OK(gpuexec_event_record(e, s.stream));
     CHECK_OK(gpuexec_event_sync(e));
     CHECK(gpuexec_event_elapsed_ms(e, e) < 0);
@@ -374,13 +404,17 @@ TEST(bytes_that_are_not_another_process_s_object) {
     gpuexec_ipc_info info;
     size_t i;
     REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, NULL), "NULL");
-    REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &o), "this process exported the object", "use the exported address");
-    REFUSED_IMPORT(gpuexec_ok(gpuexec_ipc_import_event(s.ctx, &o)), "is memory, not an event", "gpuexec_ipc_import");
+    REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &o), "this process exported the object",
+            "use the exported address");
+    REFUSED_IMPORT(gpuexec_ok(gpuexec_ipc_import_event(s.ctx, &o)), "is memory, not an event",
+            "gpuexec_ipc_import");
     for (i = 0; i < sizeof o.bytes; i++) {
         bad = o;
         bad.bytes[i] ^= 0x10;
-        REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &bad), i < 8 ? "do not begin with its mark" : i < 12 ? "format" :
-                       "checksum is wrong");
+        REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &bad),
+                i < 8            ? "do not begin with its mark"
+                        : i < 12 ? "format"
+                                 : "checksum is wrong");
         CHECK_FAILED(gpuexec_ipc_get_info(&bad, &info), GPUEXEC_BAD_ARGUMENT, "");
     }
     memset(&bad, 0, sizeof bad);
@@ -416,12 +450,13 @@ TEST(what_is_imported_outlives_its_process) {
     REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &o), "has imported the memory already", "ipc.c:");
     REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &oe), "is an event, not memory");
     CHECK_REFUSED(gpuexec_ipc_export(s.data, &again), GPUEXEC_BAD_ARGUMENT, "was imported");
-    CHECK_REFUSED(gpuexec_ipc_export_event(e, &again), GPUEXEC_BAD_ARGUMENT, "the event was imported", "ipc.c:");
+    CHECK_REFUSED(gpuexec_ipc_export_event(e, &again), GPUEXEC_BAD_ARGUMENT,
+            "the event was imported", "ipc.c:");
     CHECK_OK(gpuexec_copy_out(s.stream, &word, s.data + BYTES - 4, 4));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_EQ(word, 7);
     CHECK_REFUSED(gpuexec_copy_out(s.stream, &word, s.data + BYTES - 2, 4), GPUEXEC_BAD_ARGUMENT,
-                  "only 2 bytes remain");
+            "only 2 bytes remain");
     kill(other, SIGKILL);
     waitpid(other, &status, 0);
     add(&s, s.stream, s.data, 1);
@@ -439,7 +474,9 @@ TEST(what_is_imported_outlives_its_process) {
 
 /* ---- connections ---- */
 
-static void listening_name(char *name, size_t size, int parent) { snprintf(name, size, "@gpuexec-test-%d", parent); }
+static void listening_name(char *name, size_t size, int parent) {
+    snprintf(name, size, "@gpuexec-test-%d", parent);
+}
 
 /* Whether the kernel attaches its descriptor of the sender to messages: SO_PASSPIDFD. */
 static int knows_processes(void) {
@@ -455,29 +492,30 @@ static int open_files(void) {
     for (fd = 0; fd < 1024; fd++) n += fcntl(fd, F_GETFD) >= 0;
     return n;
 }
-/* The format of messages and objects, again: a witness of what other processes may rely on, or lie about. */
+/* The format of messages and objects, again: a witness of what other processes may rely on, or lie
+   about. */
 typedef struct wire {
-    char               magic[8];
-    uint32_t           version, kind;            /* a gpuexec_ipc_kind, or HELLO or BYE */
-    uint64_t           value;
-    char               label[64];
+    char magic[8];
+    uint32_t version, kind; /* a gpuexec_ipc_kind, or HELLO or BYE */
+    uint64_t value;
+    char label[64];
     gpuexec_ipc_object object;
 } wire;
 typedef struct object {
-    char          magic[8];
-    uint32_t      version, kind;
-    uint64_t      process;
-    int64_t       pid;
-    uint64_t      bytes;
+    char magic[8];
+    uint32_t version, kind;
+    uint64_t process;
+    int64_t pid;
+    uint64_t bytes;
     unsigned char uuid[16], handle[64];
-    uint64_t      hash;                          /* FNV-1a of all before it */
+    uint64_t hash; /* FNV-1a of all before it */
 } object;
 enum { VERSION = 1, HELLO = 100, BYE = 101 };
 
 static uint64_t hash_of(const object *o) {
     const unsigned char *byte = (const unsigned char *)o;
     uint64_t hash = 0xCBF29CE484222325u;
-    size_t   i;
+    size_t i;
     for (i = 0; i < offsetof(object, hash); i++) hash = (hash ^ byte[i]) * 0x100000001B3u;
     return hash;
 }
@@ -504,7 +542,10 @@ static wire wire_of(uint32_t kind, uint64_t value) {
 }
 /* Sends bytes with copies of descriptor 0. */
 static void send_raw(int raw, const void *bytes, size_t n, int files) {
-    union { struct cmsghdr header; char room[CMSG_SPACE(64 * sizeof(int))]; } control;
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(64 * sizeof(int))];
+    } control;
     struct iovec v = { (void *)(uintptr_t)bytes, n };
     struct msghdr m;
     memset(&m, 0, sizeof m);
@@ -515,12 +556,12 @@ static void send_raw(int raw, const void *bytes, size_t n, int files) {
         m.msg_control = &control;
         m.msg_controllen = control.header.cmsg_len = CMSG_LEN((size_t)files * sizeof(int));
         control.header.cmsg_level = SOL_SOCKET;
-        control.header.cmsg_type = SCM_RIGHTS;           /* the descriptors are zeros */
+        control.header.cmsg_type = SCM_RIGHTS; /* the descriptors are zeros */
     }
     CHECK_EQ(sendmsg(raw, &m, MSG_NOSIGNAL), n);
 }
 
-extern long syscall(long number, ...);             /* POSIX hides it */
+extern long syscall(long number, ...); /* POSIX hides it */
 /* Its first thread ends; another one goes on. */
 static void *goes_on(void *fd) {
     gpuexec_ipc c = gpuexec_ipc_from_fd(*(int *)fd);
@@ -542,7 +583,7 @@ static void other_leader(void) {
     pthread_t thread;
     fd = given_fd();
     if (pthread_create(&thread, NULL, goes_on, &fd)) _exit(1);
-    syscall(SYS_exit, 0);                          /* of this thread; pthread_exit does the same in main() */
+    syscall(SYS_exit, 0); /* of this thread; pthread_exit does the same in main() */
 }
 TEST(a_process_without_its_first_thread_lives) {
     gpuexec_ipc_message m;
@@ -570,7 +611,7 @@ TEST(a_number_in_a_greeting_decides_nothing) {
         wire hello = wire_of(HELLO, numbers[i]), word = wire_of(GPUEXEC_IPC_NOTHING, i);
         send_raw(raw, &hello, sizeof hello, 0);
         CHECK_RESULT(gpuexec_ipc_receive(c, &m, 250), GPUEXEC_NOT_READY);
-        CHECK_EQ(gpuexec_ipc_peer(c), getpid());         /* what the kernel says */
+        CHECK_EQ(gpuexec_ipc_peer(c), getpid()); /* what the kernel says */
         send_raw(raw, &word, sizeof word, 0);
         CHECK_OK(gpuexec_ipc_receive(c, &m, 0));
         CHECK_EQ(m.value, i);
@@ -585,7 +626,7 @@ TEST_ALONE(a_forked_child_closes_only_its_copy) {
     pid_t child;
     fflush(NULL);
     child = fork();
-    if (child == 0) {                              /* refused if CUDA has started; then the shutdown closes it */
+    if (child == 0) { /* refused if CUDA has started; then the shutdown closes it */
         const gpuexec_result closed = gpuexec_ipc_close(a), ended = gpuexec_shutdown();
         _exit(closed != GPUEXEC_OK && closed != GPUEXEC_FORKED && ended != GPUEXEC_OK);
     }
@@ -603,7 +644,7 @@ static unsigned ticks;
 static void tick(int number) {
     const struct itimerval stop = { { 0, 0 }, { 0, 0 } };
     (void)number;
-    if (++ticks >= 1000) setitimer(ITIMER_REAL, &stop, NULL);        /* after 8 seconds */
+    if (++ticks >= 1000) setitimer(ITIMER_REAL, &stop, NULL); /* after 8 seconds */
 }
 static socklen_t address_of(struct sockaddr_un *address, const char *name) {
     memset(address, 0, sizeof *address);
@@ -661,12 +702,14 @@ TEST(a_listener_that_does_not_accept) {
     size = address_of(&address, name);
     CHECK_EQ(bind(fd, (struct sockaddr *)(void *)&address, size), 0);
     CHECK_EQ(listen(fd, 1), 0);
-    for (i = 0; i < 2; i++) {                      /* fill its queue */
+    for (i = 0; i < 2; i++) { /* fill its queue */
         waits[i] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
         CHECK_EQ(connect(waits[i], (struct sockaddr *)(void *)&address, size), 0);
     }
-    CHECK_NOT_MADE(gpuexec_ipc_connect(name, 100), GPUEXEC_FILE_ERROR, "within 100 ms", "does not accept");
-    CHECK_NOT_MADE(gpuexec_ipc_connect(name, 0), GPUEXEC_FILE_ERROR, "within 0 ms", "does not accept");
+    CHECK_NOT_MADE(
+            gpuexec_ipc_connect(name, 100), GPUEXEC_FILE_ERROR, "within 100 ms", "does not accept");
+    CHECK_NOT_MADE(
+            gpuexec_ipc_connect(name, 0), GPUEXEC_FILE_ERROR, "within 0 ms", "does not accept");
     for (i = 0; i < 2; i++) close(waits[i]);
     close(fd);
 }
@@ -687,8 +730,8 @@ TEST(a_listener_without_descriptors) {
         const int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
         close(ends[1]);
         while (connect(fd, (struct sockaddr *)(void *)&address, size) && read(fd, &end, 0) < 1)
-            test_sleep_ms(1);                     /* not order: until the other process listens */
-        _exit(read(ends[0], &end, 1) != 0);        /* until the test closes the other end */
+            test_sleep_ms(1);               /* not order: until the other process listens */
+        _exit(read(ends[0], &end, 1) != 0); /* until the test closes the other end */
     }
     getrlimit(RLIMIT_NOFILE, &limit);
     few = limit;
@@ -696,8 +739,8 @@ TEST(a_listener_without_descriptors) {
     few.rlim_cur = (rlim_t)fill[n] + 1;
     close(fill[n]);
     CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
-    CHECK_NOT_MADE(gpuexec_ipc_listen(name, PATIENCE), GPUEXEC_FILE_ERROR, "cannot accept", "Too many open files",
-                   "ulimit");
+    CHECK_NOT_MADE(gpuexec_ipc_listen(name, PATIENCE), GPUEXEC_FILE_ERROR, "cannot accept",
+            "Too many open files", "ulimit");
     setrlimit(RLIMIT_NOFILE, &limit);
     for (i = 0; i < n; i++) close(fill[i]);
     close(ends[1]);
@@ -707,7 +750,8 @@ TEST(a_listener_without_descriptors) {
 
 /* ---- processes that lie ---- */
 
-static void refused_raw(gpuexec_ipc c, int raw, const void *bytes, size_t n, int files, const char *text) {
+static void refused_raw(
+        gpuexec_ipc c, int raw, const void *bytes, size_t n, int files, const char *text) {
     const int before = open_files();
     gpuexec_ipc_message m;
     wire good = wire_of(GPUEXEC_IPC_NOTHING, n);
@@ -716,11 +760,12 @@ static void refused_raw(gpuexec_ipc c, int raw, const void *bytes, size_t n, int
     CHECK_EQ(m.fd, -1);
     CHECK_EQ(open_files(), before);
     send_raw(raw, &good, sizeof good, 0);
-    CHECK_OK(gpuexec_ipc_receive(c, &m, 0));       /* the connection works */
+    CHECK_OK(gpuexec_ipc_receive(c, &m, 0)); /* the connection works */
     CHECK_EQ(m.value, n);
 }
 TEST(what_a_lying_process_sends_is_refused) {
-    static const char *const kinds[] = { "nothing", "memory", "an event", "a pool", "memory of a pool" };
+    static const char *const kinds[] = { "nothing", "memory", "an event", "a pool",
+        "memory of a pool" };
     setting s = set_up(UNIT_PTX, NULL, BYTES);
     gpuexec_ipc_object o = exported(s.data);
     gpuexec_ipc_message m;
@@ -743,8 +788,8 @@ TEST(what_a_lying_process_sends_is_refused) {
         const int right = kind == GPUEXEC_IPC_POOL;
         w[0] = wire_of(kind, 0);
         w[0].object = o;
-        snprintf(text, sizeof text, "a message with %s arrived with %d descriptors, not %d", kinds[kind], 1 - right,
-                 right);
+        snprintf(text, sizeof text, "a message with %s arrived with %d descriptors, not %d",
+                kinds[kind], 1 - right, right);
         refused_raw(c, raw, w, sizeof *w, 1 - right, text);
         refused_raw(c, raw, w, sizeof *w, 2, "arrived with 2 descriptors");
         refused_raw(c, raw, w, sizeof *w, 60, "or more descriptors");
@@ -814,13 +859,15 @@ TEST(random_messages) {
         gpuexec_result result;
         unsigned k;
         memset(w, 0, sizeof w);
-        w[0] = wire_of(bye ? (uint32_t)BYE : kinds[test_random(&random) % 12], test_random(&random));
+        w[0] = wire_of(
+                bye ? (uint32_t)BYE : kinds[test_random(&random) % 12], test_random(&random));
         for (k = test_random(&random) % 8; k < 8 && !bye && r % 16 == 0; k++)
-            ((unsigned char *)w)[test_random(&random) % sizeof w] ^= (unsigned char)test_random(&random);
+            ((unsigned char *)w)[test_random(&random) % sizeof w] ^= (unsigned char)test_random(
+                    &random);
         send_raw(raw, w, n, r / 16 % 3 ? 0 : (int)(test_random(&random) % 65));
         result = gpuexec_ipc_receive(c, &m, 0);
-        CHECK(result == GPUEXEC_OK || result == GPUEXEC_NOT_READY || result == GPUEXEC_BAD_ARGUMENT ||
-              result == GPUEXEC_PEER_GONE);
+        CHECK(result == GPUEXEC_OK || result == GPUEXEC_NOT_READY ||
+                result == GPUEXEC_BAD_ARGUMENT || result == GPUEXEC_PEER_GONE);
         taken += result == GPUEXEC_OK;
         refused += result == GPUEXEC_BAD_ARGUMENT;
         CHECK((m.fd >= 0) == (result == GPUEXEC_OK && m.kind == GPUEXEC_IPC_POOL));
@@ -853,9 +900,10 @@ TEST(an_object_that_lies_about_its_size) {
         lies.bytes = sizes[i];
         lies.hash = hash_of(&lies);
         snprintf(text, sizeof text, "%llu bytes", (unsigned long long)sizes[i]);
-        REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, (const gpuexec_ipc_object *)(const void *)&lies), text, "16384 bytes");
+        REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, (const gpuexec_ipc_object *)(const void *)&lies),
+                text, "16384 bytes");
     }
-    s.data = gpuexec_ipc_import(s.ctx, &o);          /* the refused ones were closed */
+    s.data = gpuexec_ipc_import(s.ctx, &o); /* the refused ones were closed */
     CHECK(s.data != 0);
     CHECK_OK(gpuexec_free(s.data));
     get(c, "event");
@@ -890,8 +938,13 @@ static void other_records(void) {
     CHECK_OK(gpuexec_stream_sync(s.stream));
     get(c, "end");
 }
-/* On the per-thread stream: all threads have the same CUstream for it, but each has a separate stream. */
-typedef struct waiting { gpuexec_ipc c; gpuexec_context ctx; gpuexec_event e; } waiting;
+/* On the per-thread stream: all threads have the same CUstream for it, but each has a separate
+   stream. */
+typedef struct waiting {
+    gpuexec_ipc c;
+    gpuexec_context ctx;
+    gpuexec_event e;
+} waiting;
 static void *waits_and_goes_on(void *user) {
     const waiting *w = (const waiting *)user;
     gpuexec_stream own = gpuexec_stream_per_thread(w->ctx);
@@ -901,21 +954,23 @@ static void *waits_and_goes_on(void *user) {
     return NULL;
 }
 static void *opens_later(void *c) {
-    test_sleep_ms(1500);                          /* not order: longer than a wait for an ended process */
+    test_sleep_ms(1500); /* not order: longer than a wait for an ended process */
     CHECK_OK(gpuexec_ipc_send(*(gpuexec_ipc *)c, "open", 0, NULL, -1));
     return NULL;
 }
-/* IPC_HOW: 0 shuts down, 1 closes the context, 2 closes the connection before, 3 destroys the stream and the event
-   before, 4 waits for a process that lives, 5 waits on two threads, on one of them only for a moment. */
+/* IPC_HOW: 0 shuts down, 1 closes the context, 2 closes the connection before, 3 destroys the
+   stream and the event before, 4 waits for a process that lives, 5 waits on two threads, on one of
+   them only for a moment. */
 static void other_stuck(void) {
     const int how = numbered("IPC_HOW");
-    int   fd, status;
+    int fd, status;
     gpuexec_ipc c = gpuexec_ipc_pair(&fd);
     pid_t recorder = start_part("records", fd, NULL, 0);
     setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_stream second = gpuexec_stream_create(s.ctx, NULL);
     gpuexec_ipc_object o = get(c, "event").object, o2 = get(c, "another").object;
-    gpuexec_event e = gpuexec_ipc_import_event(s.ctx, &o), another = gpuexec_ipc_import_event(s.ctx, &o2);
+    gpuexec_event e = gpuexec_ipc_import_event(s.ctx, &o),
+                  another = gpuexec_ipc_import_event(s.ctx, &o2);
     gpuexec_ipc_message m;
     void *pinned = gpuexec_alloc_pinned(s.ctx, 64);
     pthread_t thread;
@@ -939,14 +994,15 @@ static void other_stuck(void) {
         CHECK_FAILED(gpuexec_ipc_receive(ended, &m, PATIENCE), GPUEXEC_PEER_GONE, "SIGABRT");
         waitpid(ends, &status, 0);
         CHECK_EQ(pthread_create(&thread, NULL, opens_later, &c), 0);
-        CHECK_OK(gpuexec_context_close(s.ctx));      /* waits for it */
+        CHECK_OK(gpuexec_context_close(s.ctx)); /* waits for it */
         pthread_join(thread, NULL);
         CHECK_OK(gpuexec_ipc_send(c, "end", 0, NULL, -1));
         CHECK_EQ(end_of(recorder), 0);
         return;
     }
     kill(recorder, SIGKILL);
-    CHECK_FAILED(gpuexec_ipc_receive(c, &m, PATIENCE), GPUEXEC_PEER_GONE, "signal 9", "gpuexec_shutdown");
+    CHECK_FAILED(gpuexec_ipc_receive(c, &m, PATIENCE), GPUEXEC_PEER_GONE, "signal 9",
+            "gpuexec_shutdown");
     waitpid(recorder, &status, 0);
     if (how == 2) CHECK_OK(gpuexec_ipc_close(c));
     if (how == 3) {
@@ -954,37 +1010,46 @@ static void other_stuck(void) {
         CHECK_OK(gpuexec_stream_destroy(second));
     }
     if (how == 1) {
-        CHECK_FAILED(gpuexec_context_close(s.ctx), GPUEXEC_PEER_GONE, "process that has ended", "ipc.c:", "forever");
+        CHECK_FAILED(gpuexec_context_close(s.ctx), GPUEXEC_PEER_GONE, "process that has ended",
+                "ipc.c:", "forever");
         CHECK_OK(gpuexec_shutdown());
-    } else CHECK_FAILED(gpuexec_shutdown(), GPUEXEC_PEER_GONE, "process that has ended", "ipc.c:", "gpuexec_ipc_wait");
+    } else
+        CHECK_FAILED(gpuexec_shutdown(), GPUEXEC_PEER_GONE, "process that has ended",
+                "ipc.c:", "gpuexec_ipc_wait");
 }
 TEST(streams_that_wait_for_an_ended_process) {
     pid_t child[6];
-    int   how;
+    int how;
     for (how = 0; how < 6; how++) child[how] = start_part("stuck", -1, "IPC_HOW", how);
-    for (how = 0; how < 6; how++) if (!CHECK_EQ(end_of(child[how]), 0)) printf("IPC_HOW=%d\n", how);
+    for (how = 0; how < 6; how++)
+        if (!CHECK_EQ(end_of(child[how]), 0)) printf("IPC_HOW=%d\n", how);
 }
 
-/* IPC_HOW: 0 closes the connection, 1 exits without closing it, 2 aborts, 3 stops until it is killed. */
+/* IPC_HOW: 0 closes the connection, 1 exits without closing it, 2 aborts, 3 stops until it is
+   killed. */
 static void other_exits(void) {
     gpuexec_ipc c = gpuexec_ipc_from_fd(given_fd());
     CHECK_OK(gpuexec_ipc_send(c, "last words", 1, NULL, -1));
     switch (numbered("IPC_HOW")) {
-    case 0: CHECK_OK(gpuexec_ipc_close(c)); test_sleep_ms(20000); break;    /* not order: it is killed */
+    case 0:
+        CHECK_OK(gpuexec_ipc_close(c));
+        test_sleep_ms(20000); /* not order: it is killed */
+        break;
     case 1: _exit(3);
     case 2: signal(SIGABRT, SIG_DFL); abort();
     default: raise(SIGSTOP);
     }
 }
 TEST(how_the_other_process_ended) {
-    static const char *const texts[] = { "closed its end", "has exited with status 3", "signal 6 (SIGABRT)" };
+    static const char *const texts[] = { "closed its end", "has exited with status 3",
+        "signal 6 (SIGABRT)" };
     gpuexec_ipc_message m;
     char number[24];
-    int  how, fd, status;
+    int how, fd, status;
     for (how = 0; how < 3; how++) {
         gpuexec_ipc c = gpuexec_ipc_pair(&fd);
         pid_t other = start_part("exits", fd, "IPC_HOW", how);
-        if (how == 1) test_sleep_ms(300);            /* not order: it can end before the first receive */
+        if (how == 1) test_sleep_ms(300); /* not order: it can end before the first receive */
         CHECK_EQ(get(c, "last words").value, 1);
         snprintf(number, sizeof number, "process, %d,", (int)other);
         CHECK_FAILED(gpuexec_ipc_receive(c, &m, PATIENCE), GPUEXEC_PEER_GONE, number, texts[how]);
@@ -1000,7 +1065,8 @@ TEST(an_end_without_the_end_of_the_socket) {
     int fd, kept, status;
     gpuexec_ipc c;
     pid_t other;
-    if (!knows_processes()) SKIP("before Linux 6.5, only the end of the socket shows the end of the process");
+    if (!knows_processes())
+        SKIP("before Linux 6.5, only the end of the socket shows the end of the process");
     c = gpuexec_ipc_pair(&fd);
     kept = dup(fd);
     other = start_part("exits", fd, "IPC_HOW", 1);
@@ -1013,7 +1079,7 @@ TEST(an_end_without_the_end_of_the_socket) {
     kept = dup(fd);
     other = start_part("exits", fd, "IPC_HOW", 1);
     CHECK_EQ(get(c, "last words").value, 1);
-    waitpid(other, &status, 0);                    /* now the system no longer knows how */
+    waitpid(other, &status, 0); /* now the system no longer knows how */
     CHECK_FAILED(gpuexec_ipc_receive(c, &m, PATIENCE), GPUEXEC_PEER_GONE, "has ended");
     CHECK_OK(gpuexec_ipc_close(c));
     close(kept);
@@ -1040,15 +1106,19 @@ TEST(connections_by_name) {
     CHECK_EQ(get(c, "number").value, 6);
     CHECK_EQ(end_of(other), 0);
     CHECK_OK(gpuexec_ipc_close(c));
-    CHECK_NOT_MADE(gpuexec_ipc_listen(name, 10), GPUEXEC_FILE_ERROR, "no process connected", "10 ms");
-    CHECK_NOT_MADE(gpuexec_ipc_connect(name, 10), GPUEXEC_FILE_ERROR, "cannot connect", "gpuexec_ipc_listen");
+    CHECK_NOT_MADE(
+            gpuexec_ipc_listen(name, 10), GPUEXEC_FILE_ERROR, "no process connected", "10 ms");
+    CHECK_NOT_MADE(gpuexec_ipc_connect(name, 10), GPUEXEC_FILE_ERROR, "cannot connect",
+            "gpuexec_ipc_listen");
     CHECK_NOT_MADE(gpuexec_ipc_listen("", 10), GPUEXEC_BAD_ARGUMENT, "1 to 107 bytes, not 0");
-    CHECK_NOT_MADE(gpuexec_ipc_listen("/no/such/folder/name", 10), GPUEXEC_FILE_ERROR, "cannot listen");
+    CHECK_NOT_MADE(
+            gpuexec_ipc_listen("/no/such/folder/name", 10), GPUEXEC_FILE_ERROR, "cannot listen");
     close(mkstemp(file));
-    CHECK_NOT_MADE(gpuexec_ipc_listen(file, 10), GPUEXEC_FILE_ERROR, "cannot listen", "another name");
+    CHECK_NOT_MADE(
+            gpuexec_ipc_listen(file, 10), GPUEXEC_FILE_ERROR, "cannot listen", "another name");
     unlink(file);
     CHECK_NOT_MADE(gpuexec_ipc_listen(file, 10), GPUEXEC_FILE_ERROR, "no process connected");
-    CHECK(access(file, F_OK) != 0);                /* it has removed its file */
+    CHECK(access(file, F_OK) != 0); /* it has removed its file */
 }
 TEST(messages) {
     setting s = set_up(UNIT_PTX, "add", BYTES);
@@ -1061,7 +1131,7 @@ TEST(messages) {
     char label[65];
     int fd = -1, pipes[2];
     a = gpuexec_ipc_pair(&fd);
-    b = gpuexec_ipc_from_fd(fd);                   /* both ends in one process */
+    b = gpuexec_ipc_from_fd(fd); /* both ends in one process */
     CHECK_MADE(b);
     CHECK_RESULT(gpuexec_ipc_receive(b, &m, 0), GPUEXEC_NOT_READY);
     CHECK_RESULT(gpuexec_ipc_receive(b, &m, 20), GPUEXEC_NOT_READY);
@@ -1075,9 +1145,10 @@ TEST(messages) {
     memset(&bad, 1, sizeof bad);
     CHECK_FAILED(gpuexec_ipc_send(a, "", 0, &bad, -1), GPUEXEC_BAD_ARGUMENT, "not an object");
     CHECK_FAILED(gpuexec_ipc_receive(a, NULL, 0), GPUEXEC_BAD_ARGUMENT, "message is NULL");
-    CHECK_FAILED(gpuexec_ipc_send_pool(a, "", 0, gpuexec_context_pool(s.ctx), -1), GPUEXEC_BAD_ARGUMENT, "exportable");
+    CHECK_FAILED(gpuexec_ipc_send_pool(a, "", 0, gpuexec_context_pool(s.ctx), -1),
+            GPUEXEC_BAD_ARGUMENT, "exportable");
     while ((result = gpuexec_ipc_send(a, "", sent, NULL, 0)) == GPUEXEC_OK && sent < 100000) sent++;
-    CHECK_RESULT(result, GPUEXEC_NOT_READY);           /* the other end has not received them */
+    CHECK_RESULT(result, GPUEXEC_NOT_READY); /* the other end has not received them */
     CHECK_RESULT(gpuexec_ipc_send(a, "", sent, NULL, 20), GPUEXEC_NOT_READY);
     for (i = 0; i < sent; i++) {
         CHECK_OK(gpuexec_ipc_receive(b, &m, 0));
@@ -1085,7 +1156,7 @@ TEST(messages) {
     }
     CHECK_RESULT(gpuexec_ipc_receive(b, &m, 0), GPUEXEC_NOT_READY);
     CHECK_OK(gpuexec_ipc_send(a, "", 0, NULL, 0));
-    CHECK_OK(gpuexec_ipc_wait(a, e, 0));           /* never recorded */
+    CHECK_OK(gpuexec_ipc_wait(a, e, 0)); /* never recorded */
     s.gate = gate_make(s.ctx, s.mod);
     gate_close(s.gate, s.stream);
     CHECK_OK(gpuexec_event_record(e, s.stream));
@@ -1093,12 +1164,14 @@ TEST(messages) {
     CHECK_OK(gpuexec_ipc_close(b));
     CHECK_FAILED(gpuexec_ipc_wait(a, e, PATIENCE), GPUEXEC_PEER_GONE, "closed its end");
     gate_open(s.gate);
-    CHECK_FAILED(gpuexec_ipc_send(b, "", 0, NULL, -1), GPUEXEC_STALE_HANDLE, "the connection is stale");
+    CHECK_FAILED(
+            gpuexec_ipc_send(b, "", 0, NULL, -1), GPUEXEC_STALE_HANDLE, "the connection is stale");
     CHECK_OK(gpuexec_ipc_close(a));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     if (pipe(pipes)) abort();
-    CHECK_NOT_MADE(gpuexec_ipc_from_fd(pipes[0]), GPUEXEC_BAD_ARGUMENT, "not a SOCK_SEQPACKET socket");
-    CHECK_EQ(close(pipes[0]) + close(pipes[1]), 0);        /* still the caller's */
+    CHECK_NOT_MADE(
+            gpuexec_ipc_from_fd(pipes[0]), GPUEXEC_BAD_ARGUMENT, "not a SOCK_SEQPACKET socket");
+    CHECK_EQ(close(pipes[0]) + close(pipes[1]), 0); /* still the caller's */
     CHECK_NOT_MADE(gpuexec_ipc_pair(NULL), GPUEXEC_BAD_ARGUMENT, "child_fd is NULL");
 }
 
@@ -1169,12 +1242,14 @@ TEST(a_pool_of_another_process) {
     close(m.fd);
     m = get(c, "memory");
     CHECK_EQ(m.kind, GPUEXEC_IPC_POOL_MEMORY);
-    REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &m.object), "is memory of a pool", "gpuexec_ipc_import_from");
+    REFUSED_IMPORT(
+            gpuexec_ipc_import(s.ctx, &m.object), "is memory of a pool", "gpuexec_ipc_import_from");
     s.data = gpuexec_ipc_import_from(pool, &m.object);
     CHECK(s.data != 0);
     /* the driver would return the same address, and the first free would end both */
-    REFUSED_IMPORT(gpuexec_ipc_import_from(pool, &m.object), "has imported the memory already", "ipc.c:");
-    CHECK(gpuexec_pool_alloc(pool, s.stream, 64) == 0);              /* only its process allocates */
+    REFUSED_IMPORT(
+            gpuexec_ipc_import_from(pool, &m.object), "has imported the memory already", "ipc.c:");
+    CHECK(gpuexec_pool_alloc(pool, s.stream, 64) == 0); /* only its process allocates */
     CHECK(gpuexec_take_error() != GPUEXEC_OK);
     add(&s, s.stream, s.data, 2);
     CHECK_OK(gpuexec_stream_sync(s.stream));
@@ -1182,6 +1257,7 @@ TEST(a_pool_of_another_process) {
     CHECK_OK(gpuexec_ipc_send(c, "freed", 0, NULL, -1));
     CHECK_EQ(end_of(other), 0);
     CHECK_OK(gpuexec_pool_destroy(pool));
-    CHECK_NOT_MADE(gpuexec_ipc_import_pool(s.ctx, 0), gpuexec_error_detail()->result, "file descriptor 0");
+    CHECK_NOT_MADE(
+            gpuexec_ipc_import_pool(s.ctx, 0), gpuexec_error_detail()->result, "file descriptor 0");
     CHECK_OK(gpuexec_ipc_close(c));
 }

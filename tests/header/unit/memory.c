@@ -10,7 +10,7 @@ TEST(allocations_are_aligned_and_apart) {
     enum { count = 40 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_ptr p[count];
-    size_t      bytes[count];
+    size_t bytes[count];
     int i, k;
     for (i = 0; i < count; i++) {
         bytes[i] = (size_t)1 + (size_t)(i * i * 97);
@@ -30,15 +30,17 @@ TEST(freeing_nothing) {
 }
 
 TEST(round_trips_of_many_sizes) {
-    static const size_t sizes[] = { 1, 2, 3, 4, 7, 8, 15, 64, 255, 256, 257, 4095, 4096, 4097, 65537, 1000003 };
+    static const size_t sizes[] = { 1, 2, 3, 4, 7, 8, 15, 64, 255, 256, 257, 4095, 4096, 4097,
+        65537, 1000003 };
     enum { longest = 1000003 };
-    gpuexec_context ctx  = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s    = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     a    = gpuexec_alloc(ctx, longest + 64), b = gpuexec_alloc(ctx, longest + 64);
-    unsigned char  *from = (unsigned char *)malloc(longest), *to = (unsigned char *)malloc(longest + 1);
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr a = gpuexec_alloc(ctx, longest + 64), b = gpuexec_alloc(ctx, longest + 64);
+    unsigned char *from = (unsigned char *)malloc(longest),
+                  *to = (unsigned char *)malloc(longest + 1);
     size_t i;
     for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        size_t n = sizes[i], off = i % 5;                        /* addresses need no alignment */
+        size_t n = sizes[i], off = i % 5; /* addresses need no alignment */
         fill_random(from, n, (uint32_t)n);
         memset(to, 0xee, longest + 1);
         gpuexec_copy_in(s, a + off, from, n);
@@ -46,7 +48,7 @@ TEST(round_trips_of_many_sizes) {
         gpuexec_copy_out(s, to, b + off * 3, n);
         CHECK_OK(gpuexec_stream_sync(s));
         CHECK(memcmp(from, to, n) == 0);
-        CHECK_EQ(to[n], 0xee);                                   /* and not one byte more */
+        CHECK_EQ(to[n], 0xee); /* and not one byte more */
         memset(to, 0, n);
         CHECK_OK(gpuexec_fill_now(ctx, a, 0, 1, longest));
         CHECK_OK(gpuexec_copy_in_now(ctx, a + off, from, n));
@@ -61,8 +63,8 @@ TEST(round_trips_of_many_sizes) {
 TEST(a_large_round_trip) {
     enum { bytes = 48 << 20 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, bytes);
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, bytes);
     uint32_t *from = (uint32_t *)malloc(bytes), *to = (uint32_t *)malloc(bytes), seed = 1;
     size_t i;
     for (i = 0; i < bytes / 4; i++) from[i] = test_random(&seed);
@@ -76,15 +78,15 @@ TEST(a_large_round_trip) {
 
 TEST(fills) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, 1024);
-    unsigned char   host[1024];
-    uint32_t        word;
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 1024);
+    unsigned char host[1024];
+    uint32_t word;
     size_t i;
     gpuexec_fill(s, p, 0x5a, 1, 1024);
-    gpuexec_fill(s, p + 3, 0x01, 1, 10);                            /* bytes 3 .. 12 */
-    gpuexec_fill(s, p + 512, 0xdeadbeef, 4, 100);                 /* bytes 512 .. 911 */
-    gpuexec_fill(s, p + 914, 0x1234, 2, 5);                       /* bytes 914 .. 923 */
+    gpuexec_fill(s, p + 3, 0x01, 1, 10);          /* bytes 3 .. 12 */
+    gpuexec_fill(s, p + 512, 0xdeadbeef, 4, 100); /* bytes 512 .. 911 */
+    gpuexec_fill(s, p + 914, 0x1234, 2, 5);       /* bytes 914 .. 923 */
     gpuexec_copy_out(s, host, p, sizeof host);
     CHECK_OK(gpuexec_stream_sync(s));
     for (i = 0; i < 512; i++) CHECK_EQ(host[i], i >= 3 && i < 13 ? 0x01 : 0x5a);
@@ -92,7 +94,8 @@ TEST(fills) {
         memcpy(&word, host + i, 4);
         CHECK_EQ(word, 0xdeadbeef);
     }
-    for (i = 912; i < 1024; i++) CHECK_EQ(host[i], i < 914 || i >= 924 ? 0x5a : i % 2 ? 0x12 : 0x34);
+    for (i = 912; i < 1024; i++)
+        CHECK_EQ(host[i], i < 914 || i >= 924 ? 0x5a : i % 2 ? 0x12 : 0x34);
     CHECK_OK(gpuexec_fill_now(ctx, p + 1, 0xff, 1, 2));
     CHECK_OK(gpuexec_copy_out_now(ctx, host, p, 4));
     CHECK_EQ(host[0], 0x5a);
@@ -103,17 +106,19 @@ TEST(fills) {
 
 TEST(misaligned_fill32) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, 64);
-    CHECK_REFUSED(gpuexec_fill(s, p + 2, 1, 4, 4), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill", "not a multiple of 4");
-    CHECK_REFUSED(gpuexec_fill(s, p + 1, 1, 2, 4), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill", "not a multiple of 2");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 64);
+    CHECK_REFUSED(gpuexec_fill(s, p + 2, 1, 4, 4), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill",
+            "not a multiple of 4");
+    CHECK_REFUSED(gpuexec_fill(s, p + 1, 1, 2, 4), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill",
+            "not a multiple of 2");
 }
 
 TEST(zero_bytes_do_nothing) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, 4);
-    uint32_t        host = 5;
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 4);
+    uint32_t host = 5;
     CHECK_OK(gpuexec_copy_in_now(ctx, p, &host, 4));
     host = 6;
     CHECK_OK(gpuexec_copy_in(s, p, &host, 0));
@@ -140,8 +145,8 @@ TEST(zero_bytes_do_nothing) {
 TEST(pinned_memory) {
     enum { words = 10000 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, words * 4);
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, words * 4);
     uint32_t *from = (uint32_t *)gpuexec_alloc_pinned(ctx, words * 4),
              *to = (uint32_t *)gpuexec_alloc_pinned(ctx, words * 4);
     if (!CHECK(from != NULL && to != NULL)) return;
@@ -159,13 +164,13 @@ TEST(pinned_memory) {
 TEST(pinned_memory_in_a_kernel) {
     enum { words = 1000 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_kernel  add = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "add");
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    uint32_t       *h   = (uint32_t *)gpuexec_alloc_pinned(ctx, words * 4);
-    gpuexec_ptr     p   = gpuexec_pinned_address(h);
-    uint32_t        by = 1000, n = words - 10, i;
+    gpuexec_kernel add = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "add");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    uint32_t *h = (uint32_t *)gpuexec_alloc_pinned(ctx, words * 4);
+    gpuexec_ptr p = gpuexec_pinned_address(h);
+    uint32_t by = 1000, n = words - 10, i;
     if (!CHECK(h != NULL && p != 0)) return;
-    CHECK_EQ(gpuexec_pinned_address(h + 10), p + 40);            /* an address inside */
+    CHECK_EQ(gpuexec_pinned_address(h + 10), p + 40); /* an address inside */
     for (i = 0; i < words; i++) h[i] = i;
     p = gpuexec_pinned_address(h + 10);
     CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 96), GPUEXEC_ARGS(p, by, n)));
@@ -189,10 +194,10 @@ TEST(not_pinned) {
 TEST(queued_copies_keep_their_order) {
     enum { rounds = 50, words = 256 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_kernel  add = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "add");
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, words * 4);
-    uint32_t       *h   = (uint32_t *)gpuexec_alloc_pinned(ctx, rounds * words * 4), by = 3, n = words;
+    gpuexec_kernel add = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "add");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, words * 4);
+    uint32_t *h = (uint32_t *)gpuexec_alloc_pinned(ctx, rounds * words * 4), by = 3, n = words;
     size_t r, i;
     if (!CHECK(h != NULL)) return;
     gpuexec_fill(s, p, 0, 1, words * 4);
@@ -207,10 +212,11 @@ TEST(queued_copies_keep_their_order) {
 
 /* Freeing waits for work that uses the memory. */
 TEST(freeing_memory_in_use) {
-    gpuexec_context ctx   = gpuexec_context_open(0, NULL);
-    gpuexec_kernel  count = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "count");
-    gpuexec_stream  s     = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p     = gpuexec_alloc(ctx, 4);
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_kernel count = gpuexec_kernel_get(
+            gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "count");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 4);
     gpuexec_fill(s, p, 0, 1, 4);
     CHECK_OK(gpuexec_launch(count, s, gpuexec_grid(2000, 128, 0), GPUEXEC_ARGS(p)));
     CHECK_OK(gpuexec_free(p));
@@ -221,14 +227,15 @@ TEST(freeing_memory_in_use) {
 
 TEST(registered_memory) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
-    size_t          bytes = 100000;
-    unsigned char  *h = malloc(bytes);
-    gpuexec_ptr     d = gpuexec_alloc(ctx, bytes);
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    size_t bytes = 100000;
+    unsigned char *h = malloc(bytes);
+    gpuexec_ptr d = gpuexec_alloc(ctx, bytes);
     memset(h, 7, bytes);
     CHECK_OK(gpuexec_register(ctx, h, bytes));
     CHECK(gpuexec_pinned_address(h + 5) != 0);
-    CHECK_REFUSED(gpuexec_register(ctx, h, bytes), GPUEXEC_BAD_ARGUMENT, "already registered (at ", "memory.c:");
+    CHECK_REFUSED(gpuexec_register(ctx, h, bytes), GPUEXEC_BAD_ARGUMENT, "already registered (at ",
+            "memory.c:");
     CHECK_OK(gpuexec_copy_in(s, d, h, bytes));
     CHECK_OK(gpuexec_fill(s, d + 10, 9, 1, 10));
     CHECK_OK(gpuexec_copy_out(s, h, d, bytes));
@@ -245,16 +252,16 @@ TEST(registered_memory) {
 
 TEST_MULTI(memory_of_a_peer) {
     gpuexec_context a, b;
-    gpuexec_stream  s;
-    gpuexec_ptr     p, q;
-    uint32_t        got = 0;
+    gpuexec_stream s;
+    gpuexec_ptr p, q;
+    uint32_t got = 0;
     setenv("SIMGPU_DEVICES", "2", 1);
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
     a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(1, NULL);
     s = gpuexec_stream_create(a, NULL);
     p = gpuexec_alloc(a, 4096), q = gpuexec_alloc(b, 4096);
     gpuexec_fill_now(b, q, 0x5A, 1, 4096);
-    CHECK_OK(gpuexec_copy(s, p, q, 4096));                           /* works with and without peer access */
+    CHECK_OK(gpuexec_copy(s, p, q, 4096)); /* works with and without peer access */
     CHECK_OK(gpuexec_copy_out(s, &got, p + 4092, 4));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(got, 0x5A5A5A5A);
@@ -263,7 +270,7 @@ TEST_MULTI(memory_of_a_peer) {
         return;
     }
     CHECK_OK(gpuexec_peer_enable(a, b));
-    CHECK_OK(gpuexec_peer_enable(a, b));                             /* enabling it twice is not an error */
+    CHECK_OK(gpuexec_peer_enable(a, b)); /* enabling it twice is not an error */
     CHECK_OK(gpuexec_copy(s, q, p, 2048));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_OK(gpuexec_peer_disable(a, b));
@@ -273,9 +280,10 @@ TEST_MULTI(memory_of_a_peer) {
 /* A copy that is refused; the texts give the reason. */
 #define REFUSED(call, ...) CHECK_REFUSED(call, GPUEXEC_BAD_ARGUMENT, __VA_ARGS__)
 
-static const char *number(unsigned long long n) {                    /* for texts; each of the last eight stays valid */
+/* for texts; each of the last eight stays valid */
+static const char *number(unsigned long long n) {
     static char texts[8][24];
-    static int  next;
+    static int next;
     char *t = texts[next++ % 8];
     snprintf(t, sizeof texts[0], "%llu", n);
     return t;
@@ -296,12 +304,8 @@ static void *foreign_alloc_pinned(gpuexec_context ctx, size_t bytes) {
     CHECK_OK(gpuexec_context_pop(ctx));
     return h;
 }
-static void foreign_free(gpuexec_ptr p) {
-    CHECK_EQ(gxi.cu.cuMemFree(p), 0);
-}
-static void foreign_free_pinned(void *h) {
-    CHECK_EQ(gxi.cu.cuMemFreeHost(h), 0);
-}
+static void foreign_free(gpuexec_ptr p) { CHECK_EQ(gxi.cu.cuMemFree(p), 0); }
+static void foreign_free_pinned(void *h) { CHECK_EQ(gxi.cu.cuMemFreeHost(h), 0); }
 
 /* ---- rows ---- */
 
@@ -319,8 +323,9 @@ TEST(pitched_allocations) {
             CHECK(pitch >= widths[i]);
             CHECK_EQ(pitch % element, 0);
             CHECK_EQ(p % element, 0);
-            CHECK_OK(gpuexec_fill_now(ctx, p, 1, 1, pitch * 7));        /* all rows are there ... */
-            REFUSED(gpuexec_fill_now(ctx, p, 1, 1, pitch * 7 + 1), number(pitch * 7), number(pitch * 7 + 1), "memory.c:");
+            CHECK_OK(gpuexec_fill_now(ctx, p, 1, 1, pitch * 7)); /* all rows are there ... */
+            REFUSED(gpuexec_fill_now(ctx, p, 1, 1, pitch * 7 + 1), number(pitch * 7),
+                    number(pitch * 7 + 1), "memory.c:");
             CHECK_OK(gpuexec_free(p));
         }
 }
@@ -349,12 +354,14 @@ TEST(pitched_allocations_that_are_refused) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
 }
 
-/* Host rows without gaps, to a pitched allocation, to rows of an odd pitch at an odd address, to host rows with gaps:
-   the gaps stay unchanged. */
-static void rows_round_trip(gpuexec_context ctx, unsigned char *from, unsigned char *to, size_t width, size_t height) {
+/* Host rows without gaps, to a pitched allocation, to rows of an odd pitch at an odd address, to
+   host rows with gaps: the gaps stay unchanged. */
+static void rows_round_trip(
+        gpuexec_context ctx, unsigned char *from, unsigned char *to, size_t width, size_t height) {
     gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
-    size_t         pitch = 0, odd = width + 5, gapped = width + 3, x, y, wrong = 0;
-    gpuexec_ptr    a = gpuexec_alloc_pitched(ctx, width, height, 4, &pitch), b = gpuexec_alloc(ctx, odd * height + 1);
+    size_t pitch = 0, odd = width + 5, gapped = width + 3, x, y, wrong = 0;
+    gpuexec_ptr a = gpuexec_alloc_pitched(ctx, width, height, 4, &pitch),
+                b = gpuexec_alloc(ctx, odd * height + 1);
     fill_random(from, width * height, (uint32_t)width);
     memset(to, 0xee, gapped * height);
     gpuexec_fill(s, b, 0x77, 1, odd * height + 1);
@@ -367,22 +374,30 @@ static void rows_round_trip(gpuexec_context ctx, unsigned char *from, unsigned c
         for (x = width; x < gapped; x++) wrong += to[y * gapped + x] != 0xee;
     }
     CHECK_EQ(wrong, 0);
-    gpuexec_copy_out(s, to, b, odd * height + 1);                    /* the gaps of b */
+    gpuexec_copy_out(s, to, b, odd * height + 1); /* the gaps of b */
     CHECK_OK(gpuexec_stream_sync(s));
     wrong = to[0] != 0x77;
-    for (y = 0; y < height; y++) for (x = width; x < odd; x++) wrong += to[1 + y * odd + x] != 0x77;
+    for (y = 0; y < height; y++)
+        for (x = width; x < odd; x++) wrong += to[1 + y * odd + x] != 0x77;
     CHECK_EQ(wrong, 0);
     CHECK_OK(gpuexec_free(a));
     CHECK_OK(gpuexec_free(b));
     CHECK_OK(gpuexec_stream_destroy(s));
 }
 TEST(rows_of_many_sizes) {
-    static const size_t sizes[][2] = { { 1, 1 }, { 1, 100 }, { 33, 1 }, { 33, 10 }, { 512, 16 }, { 1000, 77 },
-                                       { 4099, 5 } };
+    static const size_t sizes[][2] = {
+        { 1, 1 },
+        { 1, 100 },
+        { 33, 1 },
+        { 33, 10 },
+        { 512, 16 },
+        { 1000, 77 },
+        { 4099, 5 },
+    };
     enum { most = 100000 };
-    gpuexec_context ctx    = gpuexec_context_open(0, NULL);
-    unsigned char  *page   = (unsigned char *)malloc(most * 2),
-                   *pinned = (unsigned char *)gpuexec_alloc_pinned(ctx, most * 2);
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    unsigned char *page = (unsigned char *)malloc(most * 2),
+                  *pinned = (unsigned char *)gpuexec_alloc_pinned(ctx, most * 2);
     size_t i;
     if (!CHECK(pinned != NULL)) return;
     for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -396,13 +411,15 @@ TEST(rows_of_many_sizes) {
 TEST(fill_of_rows) {
     enum { pitch = 20, height = 6 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL), legacy = gpuexec_stream_legacy(ctx);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, pitch * height);
-    unsigned char   host[pitch * height];
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL), legacy = gpuexec_stream_legacy(ctx);
+    gpuexec_ptr p = gpuexec_alloc(ctx, pitch * height);
+    unsigned char host[pitch * height];
     size_t i;
     gpuexec_fill(s, p, 1, 1, sizeof host);
-    gpuexec_copy_with(s, ROWS(ON_DEVICE(p + 3, pitch), OF_VALUE(0x5a, 1), 7, 4));                    /* columns 3 .. 9 of rows 0 .. 3 */
-    gpuexec_copy_with(s, ROWS(ON_DEVICE(p + 5 * pitch, pitch), OF_VALUE(9, 1), pitch, 1));           /* the last row, to its end */
+    /* columns 3 .. 9 of rows 0 .. 3 */
+    gpuexec_copy_with(s, ROWS(ON_DEVICE(p + 3, pitch), OF_VALUE(0x5a, 1), 7, 4));
+    /* the last row, to its end */
+    gpuexec_copy_with(s, ROWS(ON_DEVICE(p + 5 * pitch, pitch), OF_VALUE(9, 1), pitch, 1));
     CHECK_OK(gpuexec_stream_sync(s));
     gpuexec_copy_with(legacy, ROWS(ON_DEVICE(p + 4 * pitch, pitch), OF_VALUE(8, 1), 2, 1));
     gpuexec_copy_out(legacy, host, p, sizeof host);
@@ -415,51 +432,64 @@ TEST(fill_of_rows) {
 
 TEST(rows_that_are_refused) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     a   = gpuexec_alloc(ctx, 1000), b = gpuexec_alloc(ctx, 1000);
-    unsigned char   host[1000], *pinned = (unsigned char *)gpuexec_alloc_pinned(ctx, 500);
-    int             max_pitch = 0;
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr a = gpuexec_alloc(ctx, 1000), b = gpuexec_alloc(ctx, 1000);
+    unsigned char host[1000], *pinned = (unsigned char *)gpuexec_alloc_pinned(ctx, 500);
+    int max_pitch = 0;
     memset(host, 0, sizeof host);
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 32), ON_HOST(host, 40), 33, 2)), "2 rows of 33 bytes", "pitch of the destination is 32",
-            "less than the 33 of a row", "cure:");
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 40), ON_HOST(host, 32), 33, 2)), "pitch of the source is 32", "less than the 33 of a row");
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_HOST(host, 1), ON_DEVICE(a, 40), 33, 2)), "pitch of the destination is 1");
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 7), OF_VALUE(0, 1), 8, 2)), "cannot fill", "pitch of the destination is 7",
-            "less than the 8 of a row");
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 100), ON_HOST(host, 50), 50, 11)), "the copy needs 1050", "only 1000 bytes remain",
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 32), ON_HOST(host, 40), 33, 2)),
+            "2 rows of 33 bytes", "pitch of the destination is 32", "less than the 33 of a row",
+            "cure:");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 40), ON_HOST(host, 32), 33, 2)),
+            "pitch of the source is 32", "less than the 33 of a row");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_HOST(host, 1), ON_DEVICE(a, 40), 33, 2)),
+            "pitch of the destination is 1");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 7), OF_VALUE(0, 1), 8, 2)), "cannot fill",
+            "pitch of the destination is 7", "less than the 8 of a row");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 100), ON_HOST(host, 50), 50, 11)),
+            "the copy needs 1050", "only 1000 bytes remain",
             "its allocation (1000 bytes of device memory, allocated at ", "memory.c:");
-    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 100), ON_HOST(host, 50), 100 - 50, 10))); /* the last row needs no gap after it */
+    /* the last row needs no gap after it */
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 100), ON_HOST(host, 50), 100 - 50, 10)));
     CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(a + 50, 100), OF_VALUE(0, 1), 50, 10)));
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a + 51, 100), OF_VALUE(0, 1), 50, 10)), "the fill needs 950", "only 949 bytes remain");
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(b, 100), ON_DEVICE(a + 600, 100), 100, 5)), "the source", "the copy needs 500",
-            "only 400 bytes remain");
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_HOST(pinned, 60), ON_DEVICE(a, 50), 50, 9)), "the destination", "the copy needs 530",
-            "only 500 bytes remain",
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a + 51, 100), OF_VALUE(0, 1), 50, 10)),
+            "the fill needs 950", "only 949 bytes remain");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(b, 100), ON_DEVICE(a + 600, 100), 100, 5)),
+            "the source", "the copy needs 500", "only 400 bytes remain");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_HOST(pinned, 60), ON_DEVICE(a, 50), 50, 9)),
+            "the destination", "the copy needs 530", "only 500 bytes remain",
             "bytes of pinned memory");
     CHECK_OK(gpuexec_device_get_attribute(0, 11, &max_pitch));
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, (size_t)max_pitch + 1), ON_DEVICE(b, 50), 50, 2)), "pitch of the destination",
-            number((unsigned)max_pitch), number((unsigned)max_pitch + 1u), "MAX_PITCH");
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 50), ON_DEVICE(b, 50), 50, SIZE_MAX)), "no memory is that large");
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 50), ON_HOST(NULL, 50), 50, 2)), "the source has neither a device address nor a host pointer");
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(0, 50), ON_HOST(host, 50), 50, 2)), "the destination has neither a device address nor a host pointer");
+    REFUSED(gpuexec_copy_with(
+                    s, ROWS(ON_DEVICE(a, (size_t)max_pitch + 1), ON_DEVICE(b, 50), 50, 2)),
+            "pitch of the destination", number((unsigned)max_pitch),
+            number((unsigned)max_pitch + 1u), "MAX_PITCH");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 50), ON_DEVICE(b, 50), 50, SIZE_MAX)),
+            "no memory is that large");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 50), ON_HOST(NULL, 50), 50, 2)),
+            "the source has neither a device address nor a host pointer");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(0, 50), ON_HOST(host, 50), 50, 2)),
+            "the destination has neither a device address nor a host pointer");
     CHECK_OK(gpuexec_stream_sync(s));
 }
 
 TEST(rows_past_the_end_of_foreign_memory) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p   = foreign_alloc(ctx, 2 << 20);
-    static char     host[8192];
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p + (2 << 20) - 4096, 4096), ON_HOST(host, 4096), 4096, 2)), "2 rows",
-            "only 4096 bytes remain", "its allocation (2097152 bytes of device memory", "another library",
-            "cuMemcpy2DAsync");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = foreign_alloc(ctx, 2 << 20);
+    static char host[8192];
+    REFUSED(gpuexec_copy_with(
+                    s, ROWS(ON_DEVICE(p + (2 << 20) - 4096, 4096), ON_HOST(host, 4096), 4096, 2)),
+            "2 rows", "only 4096 bytes remain", "its allocation (2097152 bytes of device memory",
+            "another library", "cuMemcpy2DAsync");
     foreign_free(p);
 }
 
 /* The manual's loop: a smaller size each time; it clears only failures for lack of memory. */
 static gpuexec_ptr as_much_as_there_is(gpuexec_context ctx, size_t bytes) {
     gpuexec_ptr p;
-    while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
+    while (!(p = gpuexec_alloc(ctx, bytes)) &&
+            gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
         gpuexec_take_error();
         bytes /= 2;
     }
@@ -480,8 +510,8 @@ TEST(trying_with_less) {
 
 TEST(copies_that_overlap) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, 1000);
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 1000);
     gpuexec_fill(s, p, 0, 1, 1000);
     REFUSED(gpuexec_copy(s, p + 99, p, 100), "overlap", "third buffer");
     REFUSED(gpuexec_copy(s, p, p + 99, 100), "overlap");
@@ -489,23 +519,30 @@ TEST(copies_that_overlap) {
     REFUSED(gpuexec_copy_peer(s, p, ctx, p + 99, ctx, 100), "overlap");
     CHECK_OK(gpuexec_copy(s, p + 100, p, 100));
     CHECK_OK(gpuexec_copy(s, p, p + 100, 100));
-    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p + 50, 100), ON_DEVICE(p, 100), 50, 10)));       /* the left half of a picture to its right half */
+    /* the left half of a picture to its right half */
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p + 50, 100), ON_DEVICE(p, 100), 50, 10)));
     CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 50, 100), 50, 10)));
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p + 49, 100), ON_DEVICE(p, 100), 50, 10)), "overlap");
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 51, 100), 50, 9)), "overlap");     /* overlaps the beginning of the next row */
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p + 49, 100), ON_DEVICE(p, 100), 50, 10)),
+            "overlap");
+    /* overlaps the beginning of the next row */
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 51, 100), 50, 9)),
+            "overlap");
     CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 500, 100), 50, 5)));
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 400, 100), 50, 5)), "overlap");
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 49, 200), 50, 1)), "overlap");     /* one row: the pitches mean nothing */
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 400, 100), 50, 5)),
+            "overlap");
+    /* one row: the pitches mean nothing */
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 49, 200), 50, 1)),
+            "overlap");
     CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 50, 200), 50, 1)));
     CHECK_OK(gpuexec_stream_sync(s));
 }
 /* Source and destination are the same: the driver accepts it, and nothing changes. */
 TEST(copies_onto_themselves) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, 1000);
-    unsigned char  *h   = (unsigned char *)gpuexec_alloc_pinned(ctx, 1000), got[1000];
-    unsigned        i;
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 1000);
+    unsigned char *h = (unsigned char *)gpuexec_alloc_pinned(ctx, 1000), got[1000];
+    unsigned i;
     for (i = 0; i < 1000; i++) h[i] = (unsigned char)(i * 7);
     CHECK_OK(gpuexec_copy_in(s, p, h, 1000));
     CHECK_OK(gpuexec_copy(s, p, p, 1000));
@@ -522,16 +559,18 @@ TEST(copies_onto_themselves) {
 
 TEST(counts_over_4_GiB) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096);
-    const size_t    five_gib = (size_t)5 << 30;
-    REFUSED(gpuexec_copy(s, p, q, five_gib), "5.0 GiB (5368709120 bytes)", "only 4096 bytes remain");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096);
+    const size_t five_gib = (size_t)5 << 30;
+    REFUSED(gpuexec_copy(s, p, q, five_gib), "5.0 GiB (5368709120 bytes)",
+            "only 4096 bytes remain");
     REFUSED(gpuexec_fill(s, p, 0, 1, five_gib), "5368709120 bytes", "only 4096 bytes remain");
     REFUSED(gpuexec_fill(s, p, 0, 2, five_gib), "10737418240 bytes");
     REFUSED(gpuexec_fill(s, p, 0, 4, five_gib), "21474836480 bytes");
-    REFUSED(gpuexec_fill(s, p, 0, 4, (size_t)1 << 30), "4294967296 bytes");        /* 0 in 32 bits */
+    REFUSED(gpuexec_fill(s, p, 0, 4, (size_t)1 << 30), "4294967296 bytes"); /* 0 in 32 bits */
     REFUSED(gpuexec_fill(s, p, 0, 2, SIZE_MAX / 2 + 2), "no memory is that large");
-    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 1 << 20), OF_VALUE(0, 1), 1, 4097)), "the fill needs 4294967297");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 1 << 20), OF_VALUE(0, 1), 1, 4097)),
+            "the fill needs 4294967297");
     CHECK_OK(gpuexec_stream_sync(s));
 }
 
@@ -541,36 +580,39 @@ TEST(counts_over_4_GiB) {
 static void copies_between(gpuexec_context a, gpuexec_context b) {
     enum { bytes = 300000 };
     gpuexec_stream streams[4];
-    gpuexec_ptr    p = gpuexec_alloc(a, bytes), q = gpuexec_alloc(b, bytes);
+    gpuexec_ptr p = gpuexec_alloc(a, bytes), q = gpuexec_alloc(b, bytes);
     unsigned char *from = (unsigned char *)malloc(bytes), *to = (unsigned char *)malloc(bytes);
     int i, k;
     streams[0] = gpuexec_stream_create(a, NULL);
     streams[1] = gpuexec_stream_create(b, NULL);
     streams[2] = gpuexec_stream_legacy(a);
     streams[3] = gpuexec_stream_legacy(b);
-    for (i = 0; i < 4; i++) for (k = 0; k < 3; k++) {
-        gpuexec_stream s = streams[i];
-        fill_random(from, bytes, (uint32_t)(i * 3 + k + 1));
-        memset(to, 0, bytes);
-        CHECK_OK(gpuexec_copy_in_now(a, p, from, bytes));
-        CHECK_OK(gpuexec_fill_now(b, q, 0, 1, bytes));
-        if (k == 0) CHECK_OK(gpuexec_copy_peer(s, q, b, p, a, bytes));
-        if (k == 1) CHECK_OK(gpuexec_copy(s, q, p, bytes));
-        if (k == 2) CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(q, 1000), ON_DEVICE(p, 1000), 1000, bytes / 1000)));
-        CHECK_OK(gpuexec_stream_sync(s));
-        CHECK_OK(gpuexec_copy_out_now(b, to, q, bytes));
-        CHECK(memcmp(from, to, bytes) == 0);
-    }
-    REFUSED(gpuexec_copy_peer(streams[0], q, a, p, a, 100), "the destination", "memory on device 1", "memory.c:",
-            "its context is on device 0");
+    for (i = 0; i < 4; i++)
+        for (k = 0; k < 3; k++) {
+            gpuexec_stream s = streams[i];
+            fill_random(from, bytes, (uint32_t)(i * 3 + k + 1));
+            memset(to, 0, bytes);
+            CHECK_OK(gpuexec_copy_in_now(a, p, from, bytes));
+            CHECK_OK(gpuexec_fill_now(b, q, 0, 1, bytes));
+            if (k == 0) CHECK_OK(gpuexec_copy_peer(s, q, b, p, a, bytes));
+            if (k == 1) CHECK_OK(gpuexec_copy(s, q, p, bytes));
+            if (k == 2)
+                CHECK_OK(gpuexec_copy_with(
+                        s, ROWS(ON_DEVICE(q, 1000), ON_DEVICE(p, 1000), 1000, bytes / 1000)));
+            CHECK_OK(gpuexec_stream_sync(s));
+            CHECK_OK(gpuexec_copy_out_now(b, to, q, bytes));
+            CHECK(memcmp(from, to, bytes) == 0);
+        }
+    REFUSED(gpuexec_copy_peer(streams[0], q, a, p, a, 100), "the destination", "memory on device 1",
+            "memory.c:", "its context is on device 0");
     REFUSED(gpuexec_copy_peer(streams[0], q, b, p, b, 100), "the source", "memory on device 0",
             "its context is on device 1");
     REFUSED(gpuexec_copy_peer(streams[0], q, b, p + 1, a, bytes), "only 299999 bytes remain");
     free(from);
     free(to);
 }
-static void expect_explained(gpuexec_stream s, uint64_t to, uint64_t from, size_t bytes, int asynchronous, int overlaps,
-                             const char *why, const char *more) {
+static void expect_explained(gpuexec_stream s, uint64_t to, uint64_t from, size_t bytes,
+        int asynchronous, int overlaps, const char *why, const char *more) {
     gpuexec_copy_info info;
     if (!CHECK_OK(gpuexec_copy_explain(s, to, from, bytes, &info))) return;
     CHECK_EQ(info.asynchronous, asynchronous);
@@ -580,15 +622,17 @@ static void expect_explained(gpuexec_stream s, uint64_t to, uint64_t from, size_
 
 TEST_MULTI(copies_between_devices) {
     gpuexec_context a, b;
-    gpuexec_stream  s;
-    gpuexec_ptr     p, q;
+    gpuexec_stream s;
+    gpuexec_ptr p, q;
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
     a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(1, NULL);
     s = gpuexec_stream_create(a, NULL);
     p = gpuexec_alloc(a, 4096), q = gpuexec_alloc(b, 4096);
     copies_between(a, b);
-    if (!gpuexec_device_can_access_peer(0, 1)) SKIP("the second half needs devices with peer access");
-    expect_explained(s, p, q, 4096, 1, 1, "from device 1 to device 0 through host memory", "gpuexec_peer_enable");
+    if (!gpuexec_device_can_access_peer(0, 1))
+        SKIP("the second half needs devices with peer access");
+    expect_explained(s, p, q, 4096, 1, 1, "from device 1 to device 0 through host memory",
+            "gpuexec_peer_enable");
     CHECK_OK(gpuexec_peer_enable(a, b));
     CHECK_OK(gpuexec_peer_enable(b, a));
     copies_between(a, b);
@@ -605,19 +649,20 @@ TEST_ALONE_MULTI(copies_between_devices_that_are_no_peers) {
     if (gpuexec_device_can_access_peer(0, 1)) SKIP("these devices are peers");
     a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(1, NULL);
     copies_between(a, b);
-    expect_explained(gpuexec_stream_create(a, NULL), gpuexec_alloc(a, 4096), gpuexec_alloc(b, 4096), 4096, 1, 1,
-                     "through host memory", "device 0 cannot access the memory of device 1");
+    expect_explained(gpuexec_stream_create(a, NULL), gpuexec_alloc(a, 4096), gpuexec_alloc(b, 4096),
+            4096, 1, 1, "through host memory", "device 0 cannot access the memory of device 1");
 }
 
-/* Pinned and registered memory counts as pinned on every device, whichever context it was allocated through. */
+/* Pinned and registered memory counts as pinned on every device, whichever context it was allocated
+   through. */
 TEST_MULTI(host_memory_of_all_devices) {
     enum { bytes = 50000 };
     gpuexec_context a, b;
-    gpuexec_kernel  add;
-    gpuexec_stream  s;
-    gpuexec_ptr     q, address;
-    unsigned char  *h, *r;
-    uint32_t        by = 1, n = 100, i;
+    gpuexec_kernel add;
+    gpuexec_stream s;
+    gpuexec_ptr q, address;
+    unsigned char *h, *r;
+    uint32_t by = 1, n = 100, i;
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
     a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(1, NULL);
     add = gpuexec_kernel_get(gpuexec_module_load_file(b, UNIT_PTX, NULL), "add");
@@ -636,7 +681,7 @@ TEST_MULTI(host_memory_of_all_devices) {
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK(memcmp(h, r, bytes) == 0);
     memset(r, 0, bytes);
-    address = gpuexec_pinned_address(r);                             /* a kernel of the other device writes it */
+    address = gpuexec_pinned_address(r); /* a kernel of the other device writes it */
     CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 64), GPUEXEC_ARGS(address, by, n)));
     CHECK_OK(gpuexec_stream_sync(s));
     for (i = 0; i < n; i++) CHECK_EQ(((uint32_t *)(void *)r)[i], 1);
@@ -654,10 +699,11 @@ static gpuexec_pointer_info info_of(uint64_t address) {
 }
 
 TEST(what_an_address_is) {
-    int             last   = gpuexec_device_count() - 1, line;
-    gpuexec_context ctx    = gpuexec_context_open(last, NULL);       /* the last device: its ordinal is not always 0 */
-    gpuexec_ptr     p      = gpuexec_alloc(ctx, 5000);
-    char           *pinned = (char *)gpuexec_alloc_pinned(ctx, 6000), *page = (char *)malloc(20000);
+    int last = gpuexec_device_count() - 1, line;
+    /* the last device: its ordinal is not always 0 */
+    gpuexec_context ctx = gpuexec_context_open(last, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 5000);
+    char *pinned = (char *)gpuexec_alloc_pinned(ctx, 6000), *page = (char *)malloc(20000);
     gpuexec_pointer_info i;
     char where[64];
     line = __LINE__ + 1;
@@ -692,12 +738,13 @@ TEST(what_an_address_is) {
     i = info_of((uintptr_t)page + 9999);
     CHECK_EQ(i.kind, GPUEXEC_MEMORY_PAGEABLE);
     CHECK_EQ(i.device, -1);
-    CHECK(i.base == 0 && i.bytes == 0 && i.device_address == 0 && i.host_address == NULL && !i.ours && i.where == NULL);
+    CHECK(i.base == 0 && i.bytes == 0 && i.device_address == 0 && i.host_address == NULL &&
+            !i.ours && i.where == NULL);
     CHECK_OK(gpuexec_free(p));
     CHECK_EQ(info_of(0).kind, GPUEXEC_MEMORY_PAGEABLE);
     CHECK_RESULT(gpuexec_pointer_get_info(here, NULL), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "info is NULL");
-    CHECK_OK(gpuexec_take_error());                                  /* a query latches nothing */
+    CHECK_OK(gpuexec_take_error()); /* a query latches nothing */
     free(page);
 }
 
@@ -709,12 +756,12 @@ TEST(own_addresses_without_a_driver_call) {
     enum { many = 2000 };
     static gpuexec_ptr p[many];
     gpuexec_setup_desc desc;
-    gpuexec_context    ctx;
-    gpuexec_stream     s;
-    unsigned char     *pinned, *combined, *page = (unsigned char *)malloc(5000);
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    unsigned char *pinned, *combined, *page = (unsigned char *)malloc(5000);
     gpuexec_pointer_info i;
-    static int calls;                            /* gpuexec_shutdown still logs */
-    int      before, pools = 0;
+    static int calls; /* gpuexec_shutdown still logs */
+    int before, pools = 0;
     unsigned k;
     calls = 0;
     memset(&desc, 0, sizeof desc);
@@ -727,9 +774,11 @@ TEST(own_addresses_without_a_driver_call) {
     pinned = (unsigned char *)gpuexec_alloc_pinned(ctx, 5000);
     combined = (unsigned char *)gpuexec_alloc_write_combined(ctx, 5000);
     CHECK_OK(gpuexec_register(ctx, page, 5000));
-    CHECK_OK(gpuexec_device_get_attribute(0, 115, &pools));          /* CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED */
-    for (k = 0; k < many; k++) {                                     /* sizes of any order of magnitude */
-        p[k] = k % 3 || !pools ? gpuexec_alloc(ctx, (size_t)1 << k % 17) : gpuexec_alloc_on(s, 100 + k);
+    /* CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED */
+    CHECK_OK(gpuexec_device_get_attribute(0, 115, &pools));
+    for (k = 0; k < many; k++) { /* sizes of any order of magnitude */
+        p[k] = k % 3 || !pools ? gpuexec_alloc(ctx, (size_t)1 << k % 17)
+                               : gpuexec_alloc_on(s, 100 + k);
         if (!CHECK(p[k] != 0)) return;
     }
     CHECK_EQ(info_of((uintptr_t)pinned + 1).device_address, gpuexec_pinned_address(pinned + 1));
@@ -738,18 +787,21 @@ TEST(own_addresses_without_a_driver_call) {
     before = calls;
     for (k = 0; k < many; k++) {
         i = info_of(p[k] + (k % 3 ? ((size_t)1 << k % 17) - 1 : 50));
-        CHECK(i.ours && i.base == p[k] && i.device_address >= p[k] && i.kind == GPUEXEC_MEMORY_DEVICE && !i.ipc);
+        CHECK(i.ours && i.base == p[k] && i.device_address >= p[k] &&
+                i.kind == GPUEXEC_MEMORY_DEVICE && !i.ipc);
         CHECK_EQ(i.pool, k % 3 == 0 && pools);
         CHECK_EQ(i.bytes, k % 3 || !pools ? (size_t)1 << k % 17 : 100 + k);
     }
     i = info_of((uintptr_t)combined + 4999);
-    CHECK(i.kind == GPUEXEC_MEMORY_PINNED && i.host_address == combined + 4999 && i.base == (uintptr_t)combined);
+    CHECK(i.kind == GPUEXEC_MEMORY_PINNED && i.host_address == combined + 4999 &&
+            i.base == (uintptr_t)combined);
     CHECK(i.device_address && !i.pool);
     CHECK_TEXT(i.where, "memory.c:");
     i = info_of((uintptr_t)page + 4999);
     CHECK(i.kind == GPUEXEC_MEMORY_REGISTERED && i.bytes == 5000 && i.device == 0);
     CHECK_EQ(calls, before);
-    for (k = 0; k < many; k += 2) CHECK_OK(gpuexec_free(p[k]));      /* the table shrinks, and still finds the others */
+    /* the table shrinks, and still finds the others */
+    for (k = 0; k < many; k += 2) CHECK_OK(gpuexec_free(p[k]));
     for (k = 1; k < many; k += 2) CHECK_EQ(info_of(p[k]).base, p[k]);
     CHECK_OK(gpuexec_unregister(page));
     CHECK_EQ(info_of((uintptr_t)page).ours, 0);
@@ -760,10 +812,10 @@ TEST(own_addresses_without_a_driver_call) {
 TEST(write_combined_memory) {
     enum { bytes = 10000 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, bytes);
-    unsigned char  *h   = (unsigned char *)gpuexec_alloc_write_combined(ctx, bytes), got[bytes];
-    unsigned        i;
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, bytes);
+    unsigned char *h = (unsigned char *)gpuexec_alloc_write_combined(ctx, bytes), got[bytes];
+    unsigned i;
     if (!CHECK(h != NULL)) return;
     for (i = 0; i < bytes; i++) h[i] = (unsigned char)(i * 7);
     CHECK_OK(gpuexec_copy_in(s, p, h, bytes));
@@ -776,15 +828,15 @@ TEST(write_combined_memory) {
     CHECK_TEXT(gpuexec_error_text(), "gpuexec_alloc_write_combined", "0 bytes");
 }
 
-/* Memory of another library, such as the CUDA runtime: reported, usable in copies and kernels, and named when a
-   copy is wrong. */
+/* Memory of another library, such as the CUDA runtime: reported, usable in copies and kernels, and
+   named when a copy is wrong. */
 TEST(memory_of_another_library) {
     enum { bytes = 2 << 20 };
-    int             last   = gpuexec_device_count() - 1;
-    gpuexec_context ctx    = gpuexec_context_open(last, NULL);
-    gpuexec_stream  s      = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p      = foreign_alloc(ctx, bytes), address;
-    uint32_t       *h      = (uint32_t *)foreign_alloc_pinned(ctx, 4096);
+    int last = gpuexec_device_count() - 1;
+    gpuexec_context ctx = gpuexec_context_open(last, NULL);
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = foreign_alloc(ctx, bytes), address;
+    uint32_t *h = (uint32_t *)foreign_alloc_pinned(ctx, 4096);
     gpuexec_pointer_info i = info_of(p + 5);
     CHECK_EQ(i.kind, GPUEXEC_MEMORY_DEVICE);
     CHECK_EQ(i.device, last);
@@ -804,18 +856,19 @@ TEST(memory_of_another_library) {
     CHECK_OK(gpuexec_copy_out(s, h + 1, p, 4));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(h[1], 7);
-    REFUSED(gpuexec_fill(s, p + bytes - 10, 0, 1, 11), "only 10 bytes remain",
-            "another library", "cuMemsetD8Async");
+    REFUSED(gpuexec_fill(s, p + bytes - 10, 0, 1, 11), "only 10 bytes remain", "another library",
+            "cuMemsetD8Async");
     CHECK_RESULT(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_alloc");
-    CHECK_REFUSED(gpuexec_register(ctx, h, 4096), GPUEXEC_BAD_ARGUMENT, "already page-locked", "another library",
-                  "4096 bytes");
+    CHECK_REFUSED(gpuexec_register(ctx, h, 4096), GPUEXEC_BAD_ARGUMENT, "already page-locked",
+            "another library", "4096 bytes");
     foreign_free(p);
     REFUSED(gpuexec_copy_out(s, h, p, 4), "the source", "not in device memory", "freed");
     foreign_free_pinned(h);
 }
 
-/* Memory of a pool has no context: it is queried in one of ours, but not in one that its owner destroyed. */
+/* Memory of a pool has no context: it is queried in one of ours, but not in one that its owner
+   destroyed. */
 TEST(memory_of_a_pool_and_a_destroyed_context) {
     gpuexec_context owner = gpuexec_context_create(0, NULL),
                     adopted = gpuexec_context_from_native(gpuexec_context_native(owner)), ctx;
@@ -834,18 +887,17 @@ TEST(memory_of_a_pool_and_a_destroyed_context) {
 }
 
 TEST(the_wrong_kind_of_address) {
-    gpuexec_context ctx  = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s    = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p    = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096);
-    char           *page = (char *)malloc(4096);
-    REFUSED(gpuexec_copy_in(s, (uintptr_t)page, page + 2048, 100), "the destination", "not in device memory",
-            "host pointer", "cuMemcpyHtoDAsync");
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096);
+    char *page = (char *)malloc(4096);
+    REFUSED(gpuexec_copy_in(s, (uintptr_t)page, page + 2048, 100), "the destination",
+            "not in device memory", "host pointer", "cuMemcpyHtoDAsync");
     REFUSED(gpuexec_copy(s, p, (uintptr_t)page, 100), "the source", "not in device memory");
-    REFUSED(gpuexec_copy_in(s, p, (void *)(uintptr_t)q, 100), "the source", "device memory allocated at",
-            "host pointer is required", "gpuexec_copy");
+    REFUSED(gpuexec_copy_in(s, p, (void *)(uintptr_t)q, 100), "the source",
+            "device memory allocated at", "host pointer is required", "gpuexec_copy");
     REFUSED(gpuexec_copy_out_now(ctx, (void *)(uintptr_t)(p + 8), q, 100), "the destination",
-            "device memory allocated at",
-            "memory.c:");
+            "device memory allocated at", "memory.c:");
     CHECK_EQ(gpuexec_pinned_address((void *)(uintptr_t)p), 0);
     CHECK_TEXT(gpuexec_error_text(), "device memory, not pinned", "gpuexec_register");
     gpuexec_take_error();
@@ -859,44 +911,48 @@ TEST(the_wrong_kind_of_address) {
 
 TEST(registrations_that_overlap) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, 65536);
-    char           *h   = NULL, *pinned = (char *)gpuexec_alloc_pinned(ctx, 8192);
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 65536);
+    char *h = NULL, *pinned = (char *)gpuexec_alloc_pinned(ctx, 8192);
     if (!CHECK(posix_memalign((void **)&h, 4096, 65536) == 0)) return;
     memset(h, 0, 65536);
     CHECK_OK(gpuexec_register(ctx, h + 16384, 16384));
-    REFUSED(gpuexec_register(ctx, h + 20480, 4096), "already registered (at ", "memory.c:",
-            "do not register it");
-    REFUSED(gpuexec_register(ctx, h, 20480), "20480 bytes", "overlap 16384 bytes of registered memory", "memory.c:",
-            "register the whole buffer once");
+    REFUSED(gpuexec_register(ctx, h + 20480, 4096), "already registered (at ",
+            "memory.c:", "do not register it");
+    REFUSED(gpuexec_register(ctx, h, 20480), "20480 bytes",
+            "overlap 16384 bytes of registered memory",
+            "memory.c:", "register the whole buffer once");
     REFUSED(gpuexec_register(ctx, h + 20480, 32768), "overlap 16384 bytes");
     REFUSED(gpuexec_register(ctx, h, 65536), "overlap 16384 bytes");
     REFUSED(gpuexec_register(ctx, pinned + 100, 4096), "already pinned memory");
     REFUSED(gpuexec_register(ctx, NULL, 4096), "memory is NULL");
     REFUSED(gpuexec_register(ctx, h, 0), "0 bytes");
     REFUSED(gpuexec_register(ctx, h + 40960, SIZE_MAX), "cannot register");
-    CHECK_OK(gpuexec_register(ctx, h, 16384));                       /* memory next to it is valid */
+    CHECK_OK(gpuexec_register(ctx, h, 16384)); /* memory next to it is valid */
     CHECK_OK(gpuexec_unregister(h));
     /* copies that leave it, at the beginning and at the end */
-    REFUSED(gpuexec_copy_in(s, p, h + 28672, 8192), "the source",
-            "only 4096 bytes remain", "its allocation (16384 bytes of registered memory, registered at ", "memory.c:");
-    REFUSED(gpuexec_copy_out(s, h + 12288, p, 8192), "the destination", "page-locked only from byte 4096 on",
-            "that part was registered at", "memory.c:");
-    expect_explained(s, p, (uintptr_t)h + 28672, 8192, 0, 0, "the source", "not within one allocation or registration");
+    REFUSED(gpuexec_copy_in(s, p, h + 28672, 8192), "the source", "only 4096 bytes remain",
+            "its allocation (16384 bytes of registered memory, registered at ", "memory.c:");
+    REFUSED(gpuexec_copy_out(s, h + 12288, p, 8192), "the destination",
+            "page-locked only from byte 4096 on", "that part was registered at", "memory.c:");
+    expect_explained(s, p, (uintptr_t)h + 28672, 8192, 0, 0, "the source",
+            "not within one allocation or registration");
     expect_explained(s, (uintptr_t)h + 12288, p, 8192, 0, 0, "the destination",
-                     "not within one allocation or registration");
-    CHECK_OK(gpuexec_copy_in(s, p, h, 16384));                       /* up to its beginning the memory is pageable */
+            "not within one allocation or registration");
+    CHECK_OK(gpuexec_copy_in(s, p, h, 16384)); /* up to its beginning the memory is pageable */
     CHECK_OK(gpuexec_copy_in(s, p, h + 16384, 16384));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_FAILED(gpuexec_unregister(h + 16385), GPUEXEC_BAD_ARGUMENT,
-                 "1 byte after the beginning of the 16384 bytes of registered memory",
-                 "memory.c:");
-    CHECK_FAILED(gpuexec_unregister(h + 4), GPUEXEC_BAD_ARGUMENT, "was already unregistered: 16384 bytes");
-    CHECK_FAILED(gpuexec_unregister(pinned), GPUEXEC_BAD_ARGUMENT, "is pinned memory", "gpuexec_free_pinned");
+            "1 byte after the beginning of the 16384 bytes of registered memory", "memory.c:");
+    CHECK_FAILED(gpuexec_unregister(h + 4), GPUEXEC_BAD_ARGUMENT,
+            "was already unregistered: 16384 bytes");
+    CHECK_FAILED(gpuexec_unregister(pinned), GPUEXEC_BAD_ARGUMENT, "is pinned memory",
+            "gpuexec_free_pinned");
     CHECK_OK(gpuexec_unregister(h + 16384));
     CHECK_RESULT(gpuexec_unregister(h + 16384), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "was already unregistered: 16384 bytes of registered memory at 0x",
-               "unregistered at tests/header/unit/memory.c:");
+    CHECK_TEXT(gpuexec_error_text(),
+            "was already unregistered: 16384 bytes of registered memory at 0x",
+            "unregistered at tests/header/unit/memory.c:");
     CHECK_EQ(gpuexec_pinned_address(h + 16384), 0);
     CHECK_TEXT(gpuexec_error_text(), "pageable memory, not pinned");
     gpuexec_take_error();
@@ -906,14 +962,15 @@ TEST(registrations_that_overlap) {
 /* ---- will a copy be asynchronous ---- */
 
 TEST(explained_copies) {
-    gpuexec_context   ctx    = gpuexec_context_open(0, NULL);
-    gpuexec_stream    s      = gpuexec_stream_create(ctx, NULL), legacy = gpuexec_stream_legacy(ctx), never = { 0 };
-    gpuexec_ptr       p      = gpuexec_alloc(ctx, 10000), q = gpuexec_alloc(ctx, 10000);
-    char             *pinned = (char *)gpuexec_alloc_pinned(ctx, 10000), *page = (char *)malloc(10000), at[32];
-    uint64_t          h      = (uintptr_t)page, l = (uintptr_t)pinned;
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL), legacy = gpuexec_stream_legacy(ctx),
+                   never = { 0 };
+    gpuexec_ptr p = gpuexec_alloc(ctx, 10000), q = gpuexec_alloc(ctx, 10000);
+    char *pinned = (char *)gpuexec_alloc_pinned(ctx, 10000), *page = (char *)malloc(10000), at[32];
+    uint64_t h = (uintptr_t)page, l = (uintptr_t)pinned;
     gpuexec_device_info device;
     gpuexec_copy_info info;
-    int               beside;
+    int beside;
     CHECK_OK(gpuexec_device_get_info(0, &device));
     beside = device.async_engines > 0;
     snprintf(at, sizeof at, "0x%llx", (unsigned long long)h);
@@ -922,8 +979,8 @@ TEST(explained_copies) {
     expect_explained(s, h, p, 10000, 0, 0, "the destination", "pageable");
     expect_explained(s, h, p, 10000, 0, 0, "returns when the copy is done", "gpuexec_register");
     expect_explained(s, l, p, 10000, 1, beside, "page-locked", "device 0");
-    expect_explained(s, p, l, 10000, 1, beside, "page-locked", beside ? "copy engine, concurrently with kernels"
-                     : "no copy engine");
+    expect_explained(s, p, l, 10000, 1, beside, "page-locked",
+            beside ? "copy engine, concurrently with kernels" : "no copy engine");
     expect_explained(s, p, q, 10000, 1, 1, "within device 0", "bandwidth");
     expect_explained(s, h, h + 5000, 5000, 0, 0, "host memory", "memcpy");
     expect_explained(s, l, l + 5000, 5000, 0, 0, "host memory", "memcpy");
@@ -939,31 +996,38 @@ TEST(explained_copies) {
     CHECK_RESULT(gpuexec_copy_explain(never, p, h, 4, &info), GPUEXEC_BAD_HANDLE);
     CHECK_RESULT(gpuexec_copy_explain(s, p, h, 4, NULL), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "info is NULL");
-    CHECK_OK(gpuexec_take_error());                                  /* a query latches nothing */
+    CHECK_OK(gpuexec_take_error()); /* a query latches nothing */
     free(page);
 }
 
-/* The explanation must match the behaviour: while the stream is held back, a call that is explained as asynchronous
-   returns, and its bytes have not arrived. One that is not would wait for ever: a thread opens the gate for it. */
+/* The explanation must match the behaviour: while the stream is held back, a call that is explained
+   as asynchronous returns, and its bytes have not arrived. One that is not would wait for ever: a
+   thread opens the gate for it. */
 static void hold_back(void *gate) {
     int closed = 0;
     TEST_UNTIL(__atomic_load_n((int *)gate, __ATOMIC_ACQUIRE));
-    __atomic_compare_exchange_n((int *)gate, &closed, 2, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);     /* given up */
+    /* given up */
+    __atomic_compare_exchange_n((int *)gate, &closed, 2, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 static void *open_later(void *gate) {
-    test_sleep_ms(100);                              /* not order: the call could return in this time */
+    test_sleep_ms(100); /* not order: the call could return in this time */
     __atomic_store_n((int *)gate, 1, __ATOMIC_RELEASE);
     return NULL;
 }
 TEST(explained_as_it_happens) {
     enum { bytes = 4096 };
-    gpuexec_context ctx    = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s      = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p      = gpuexec_alloc(ctx, bytes), q = gpuexec_alloc(ctx, bytes);
-    char           *pinned = (char *)gpuexec_alloc_pinned(ctx, bytes), *page = (char *)malloc(bytes),
-                   *registered = (char *)malloc(bytes);
-    const uint64_t  pairs[][2] = { { p, q }, { p, (uintptr_t)pinned }, { (uintptr_t)pinned, p },
-                                   { (uintptr_t)registered, p }, { (uintptr_t)page, p } };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, bytes), q = gpuexec_alloc(ctx, bytes);
+    char *pinned = (char *)gpuexec_alloc_pinned(ctx, bytes), *page = (char *)malloc(bytes),
+         *registered = (char *)malloc(bytes);
+    const uint64_t pairs[][2] = {
+        { p, q },
+        { p, (uintptr_t)pinned },
+        { (uintptr_t)pinned, p },
+        { (uintptr_t)registered, p },
+        { (uintptr_t)page, p },
+    };
     gpuexec_copy_info info;
     pthread_t thread;
     size_t i;
@@ -991,12 +1055,12 @@ TEST(explained_as_it_happens) {
 
 /* Only GPUs support it. */
 TEST(managed_memory) {
-    gpuexec_context      ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream       s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr          m = 0, p = gpuexec_alloc(ctx, 4096);
-    gpuexec_copy_info    copy;
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr m = 0, p = gpuexec_alloc(ctx, 4096);
+    gpuexec_copy_info copy;
     gpuexec_pointer_info i;
-    int                  result;
+    int result;
     CHECK_OK(gpuexec_context_push(ctx));
     result = gxi.cu.cuMemAllocManaged(&m, 4096, 1);
     CHECK_OK(gpuexec_context_pop(ctx));
@@ -1023,17 +1087,19 @@ TEST(managed_memory) {
 
 /* Calls that the driver can refuse although their arguments are right. */
 TEST_ALONE(a_driver_that_fails) {
-    gpuexec_context      ctx;
-    gpuexec_stream       s;
-    gpuexec_ptr          p, q, other;
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_ptr p, q, other;
     gpuexec_pointer_info info;
-    gpuexec_copy_info    copy;
-    size_t               pitch;
-    char                *h = (char *)malloc(8192);
+    gpuexec_copy_info copy;
+    size_t pitch;
+    char *h = (char *)malloc(8192);
     setenv("SIMGPU_FAIL",
-           "cuPointerGetAttributes:1:999,cuPointerGetAttributes:2:999,cuPointerGetAttributes:3:999,cuMemAllocPitch:1:2,"
-                          "cuMemHostRegister:1:2,cuMemHostUnregister:1:713,cuMemcpy2DAsync:1:999,"
-                          "cuMemcpyPeerAsync:1:999,cuMemGetAddressRange:1:1", 1);
+            "cuPointerGetAttributes:1:999,cuPointerGetAttributes:2:999,cuPointerGetAttributes:3:"
+            "999,cuMemAllocPitch:1:2,"
+            "cuMemHostRegister:1:2,cuMemHostUnregister:1:713,cuMemcpy2DAsync:1:999,"
+            "cuMemcpyPeerAsync:1:999,cuMemGetAddressRange:1:1",
+            1);
     if (!on_cpu_device()) SKIP("needs the CPU device's failures");
     ctx = gpuexec_context_open(0, NULL);
     s = gpuexec_stream_create(ctx, NULL);
@@ -1052,11 +1118,11 @@ TEST_ALONE(a_driver_that_fails) {
     CHECK(gpuexec_register(ctx, h, 8192) != GPUEXEC_OK);
     CHECK_TEXT(gpuexec_error_text(), "cannot page-lock", "8192 bytes at", "cuMemHostRegister");
     gpuexec_take_error();
-    CHECK_REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 64), ON_DEVICE(q, 64), 64, 2)), GPUEXEC_DRIVER_ERROR, "cannot copy 2 rows of 64 bytes",
-                  "cuMemcpy2DAsync");
-    CHECK_REFUSED(gpuexec_copy_peer(s, p, ctx, q, ctx, 64), GPUEXEC_DRIVER_ERROR, "cannot copy 64 bytes",
-                  "cuMemcpyPeerAsync");
-    CHECK_OK(gpuexec_register(ctx, h, 8192));                        /* the failures are used up: everything works */
+    CHECK_REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 64), ON_DEVICE(q, 64), 64, 2)),
+            GPUEXEC_DRIVER_ERROR, "cannot copy 2 rows of 64 bytes", "cuMemcpy2DAsync");
+    CHECK_REFUSED(gpuexec_copy_peer(s, p, ctx, q, ctx, 64), GPUEXEC_DRIVER_ERROR,
+            "cannot copy 64 bytes", "cuMemcpyPeerAsync");
+    CHECK_OK(gpuexec_register(ctx, h, 8192)); /* the failures are used up: everything works */
     CHECK(gpuexec_unregister(h) != GPUEXEC_OK);
     CHECK_TEXT(gpuexec_error_text(), "cuMemHostUnregister");
     CHECK_OK(gpuexec_pointer_get_info(q, &info));
@@ -1069,23 +1135,24 @@ TEST_ALONE(a_driver_that_fails) {
 
 /* ---- memory and its context ---- */
 
-/* The driver must not get a context that its owner destroyed: it would use it, and corrupt the heap. */
+/* The driver must not get a context that its owner destroyed: it would use it, and corrupt the
+   heap. */
 TEST(freeing_after_the_owner_destroyed_the_context) {
     gpuexec_context owner = gpuexec_context_create(0, NULL),
                     ctx = gpuexec_context_from_native(gpuexec_context_native(owner));
-    gpuexec_ptr     p = gpuexec_alloc(ctx, 64), q = gpuexec_alloc(ctx, 64);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 64), q = gpuexec_alloc(ctx, 64);
     CHECK(p != 0 && q != 0);
     CHECK_OK(gpuexec_context_close(owner));
     CHECK_RESULT(gpuexec_free(p), GPUEXEC_STALE_HANDLE);
     CHECK_TEXT(gpuexec_error_text(), "was destroyed outside gpuexec");
-    CHECK_RESULT(gpuexec_free(q), GPUEXEC_BAD_ARGUMENT);             /* the memory was freed with the context */
+    CHECK_RESULT(gpuexec_free(q), GPUEXEC_BAD_ARGUMENT); /* the memory was freed with the context */
     CHECK_RESULT(gpuexec_context_close(ctx), GPUEXEC_STALE_HANDLE);
 }
 
 /* A free that fails can be repeated later. */
 TEST_ALONE(freeing_after_a_failure) {
     gpuexec_context ctx;
-    gpuexec_ptr     p;
+    gpuexec_ptr p;
     if (!on_cpu_device()) SKIP("only the CPU device fails on request");
     setenv("SIMGPU_FAIL", "cuCtxPushCurrent:2:2", 1);
     ctx = gpuexec_context_open(0, NULL);
@@ -1094,10 +1161,12 @@ TEST_ALONE(freeing_after_a_failure) {
     CHECK_OK(gpuexec_free(p));
 }
 
-/* The table of allocations against an array with the same content: splits and ends of leaves, neighbours, gaps. */
+/* The table of allocations against an array with the same content: splits and ends of leaves,
+   neighbours, gaps. */
 TEST(the_table_of_allocations) {
     enum { PLACES = 5000, STEPS = 200000 };
-    static unsigned char size[PLACES];               /* of the allocation that begins at that 256th byte; 0: none */
+    /* of the allocation that begins at that 256th byte; 0: none */
+    static unsigned char size[PLACES];
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     const uint64_t base = 0x7000000000000000u;
     uint32_t random = 5, step, wrong = 0, live = 0;
@@ -1106,14 +1175,15 @@ TEST(the_table_of_allocations) {
     memset(size, 0, sizeof size);
     for (step = 0; step < STEPS && !wrong; step++) {
         const uint32_t at = test_random(&random) % PLACES, by = test_random(&random) % 256;
-        const int phase = step / 40000 % 2;          /* grows to nearly all, shrinks to nearly none */
+        const int phase = step / 40000 % 2; /* grows to nearly all, shrinks to nearly none */
         if (size[at] && (phase || by < 32)) {
             if (!gxi_range_remove(base + 256 * at, GPUEXEC_MEMORY_DEVICE, NULL, &r)) wrong++;
             size[at] = 0;
             live--;
         } else if (!size[at] && (!phase || by < 32)) {
             size[at] = (unsigned char)(1 + by % 255);
-            if (!gxi_range_add(base + 256 * at, size[at], ctx.id, NULL, GPUEXEC_MEMORY_DEVICE, 0)) wrong++;
+            if (!gxi_range_add(base + 256 * at, size[at], ctx.id, NULL, GPUEXEC_MEMORY_DEVICE, 0))
+                wrong++;
             live++;
         }
         if (!size[at] != !gxi_range_find(base + 256 * at, &r)) wrong++;
@@ -1121,7 +1191,8 @@ TEST(the_table_of_allocations) {
         if (by < size[at] && (r.lo != base + 256 * at || r.bytes != size[at])) wrong++;
         if ((by < size[at]) != gxi_pointer_query_fast(base + 256 * at + by, &info)) wrong++;
         if (by < size[at] && (info.base != base + 256 * at || info.bytes != size[at])) wrong++;
-        if (!size[at] && gxi_range_remove(base + 256 * at, GPUEXEC_MEMORY_DEVICE, NULL, &r)) wrong++;
+        if (!size[at] && gxi_range_remove(base + 256 * at, GPUEXEC_MEMORY_DEVICE, NULL, &r))
+            wrong++;
     }
     CHECK_EQ(wrong, 0);
     while (gxi_context_remove_range(gxi_peek(ctx.id, GXI_CONTEXT), &r, NULL)) live--;
@@ -1129,24 +1200,29 @@ TEST(the_table_of_allocations) {
     CHECK_EQ(gxi.ranges.nleaves, 0);
 }
 
-/* Queries of allocations take no lock: they stay right while others are added and removed between these. */
+/* Queries of allocations take no lock: they stay right while others are added and removed between
+   these. */
 enum { STEADY = 700, STEADY_APART = 4096 };
 static const uint64_t steady = 0x7000000000000000u;
-typedef struct query { int done; unsigned wrong, right; } query;
+typedef struct query {
+    int done;
+    unsigned wrong, right;
+} query;
 static void *query_steady(void *user) {
     query *q = (query *)user;
     gxi_range_entry entry;
-    uint64_t  lo, i;
+    uint64_t lo, i;
     while (!GXI_LOAD(&q->done))
         for (i = 0; i < STEADY; i++) {
-            if (!gxi_range_entry_find(steady + i * STEADY_APART + i, &entry, &lo)) continue;  /* it changes: queried again */
+            /* it changes: queried again */
+            if (!gxi_range_entry_find(steady + i * STEADY_APART + i, &entry, &lo)) continue;
             GXI_STORE(&q->right, q->right + 1);
             q->wrong += lo != steady + i * STEADY_APART || entry.bytes != 1000 + i;
         }
     return NULL;
 }
 static int has_queried(query *q) {
-#ifdef __SANITIZE_THREAD__                           /* under which each query takes the lock, and finds nothing here */
+#ifdef __SANITIZE_THREAD__ /* under which each query takes the lock, and finds nothing here */
     return q != NULL;
 #else
     return GXI_LOAD(&q->right) > 0;
@@ -1155,12 +1231,13 @@ static int has_queried(query *q) {
 TEST(queries_while_the_table_changes) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     pthread_t thread;
-    uint32_t  random = 1, wrong = 0, step;
-    uint64_t  i;
+    uint32_t random = 1, wrong = 0, step;
+    uint64_t i;
     gxi_range r;
-    query     q = { 0, 0, 0 };
+    query q = { 0, 0, 0 };
     for (i = 0; i < STEADY; i++)
-        wrong += !gxi_range_add(steady + i * STEADY_APART, 1000 + i, ctx.id, NULL, GPUEXEC_MEMORY_DEVICE, 0);
+        wrong += !gxi_range_add(
+                steady + i * STEADY_APART, 1000 + i, ctx.id, NULL, GPUEXEC_MEMORY_DEVICE, 0);
     CHECK_EQ(pthread_create(&thread, NULL, query_steady, &q), 0);
     for (step = 0; step < 100000 || !has_queried(&q); step++) {
         const uint64_t at = steady + test_random(&random) % STEADY * STEADY_APART + 2000;
@@ -1173,8 +1250,9 @@ TEST(queries_while_the_table_changes) {
     while (gxi_context_remove_range(gxi_peek(ctx.id, GXI_CONTEXT), &r, NULL)) {}
 }
 
-/* The owner destroyed a context, and with it its memory, and the driver returns the address again before gpuexec
-   detects that: the table's old entry is obsolete, and must not be freed when that context is closed. */
+/* The owner destroyed a context, and with it its memory, and the driver returns the address again
+   before gpuexec detects that: the table's old entry is obsolete, and must not be freed when that
+   context is closed. */
 TEST(an_address_that_the_driver_gives_out_again) {
     gpuexec_context first = gpuexec_context_open(0, NULL), second = gpuexec_context_create(0, NULL);
     const uint64_t at = 0x7000000000000000u;
@@ -1187,15 +1265,16 @@ TEST(an_address_that_the_driver_gives_out_again) {
     CHECK_EQ(gxi.ranges.nleaves, 0);
 }
 
-/* Of a launch over several devices in a graph that fails half way. Between the two steps, another thread frees memory,
-   for which all graphs are read. */
+/* Of a launch over several devices in a graph that fails half way. Between the two steps, another
+   thread frees memory, for which all graphs are read. */
 TEST(a_node_that_was_removed_is_forgotten) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
-    gpuexec_graph   g = gpuexec_graph_create(ctx);
-    gpuexec_ptr     removed = gpuexec_alloc(ctx, 4096), used = gpuexec_alloc(ctx, 4096), other = gpuexec_alloc(ctx, 64);
-    gpuexec_node    n = gpuexec_graph_add_fill(g, removed, 0, 1, 16, GPUEXEC_FIRST);
-    gxi_call        call;
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_graph g = gpuexec_graph_create(ctx);
+    gpuexec_ptr removed = gpuexec_alloc(ctx, 4096), used = gpuexec_alloc(ctx, 4096),
+                other = gpuexec_alloc(ctx, 64);
+    gpuexec_node n = gpuexec_graph_add_fill(g, removed, 0, 1, 16, GPUEXEC_FIRST);
+    gxi_call call;
     CHECK_OK(gpuexec_free(other));
     gxi_call_init(&call, "test", NULL, GXI_MAKES);
     gxi_graph_remove_last_node(&call, g, n.index);
@@ -1204,5 +1283,6 @@ TEST(a_node_that_was_removed_is_forgotten) {
     CHECK_OK(gpuexec_graph_launch(g, s));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_OK(gpuexec_free(used));
-    CHECK_REFUSED(gpuexec_graph_launch(g, s), GPUEXEC_STALE_HANDLE, "node 0 uses the 4096 bytes", "freed at");
+    CHECK_REFUSED(gpuexec_graph_launch(g, s), GPUEXEC_STALE_HANDLE, "node 0 uses the 4096 bytes",
+            "freed at");
 }

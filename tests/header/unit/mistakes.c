@@ -1,5 +1,5 @@
-/* mistakes.c - mistakes with captures and graphs: each gets an error that names the call and a cure, and the streams
-   are usable afterwards; the correct program beside it runs clean. */
+/* mistakes.c - mistakes with captures and graphs: each gets an error that names the call and a
+   cure, and the streams are usable afterwards; the correct program beside it runs clean. */
 #include "../../test.h"
 
 enum { WORDS = 64, BYTES = WORDS * 4 };
@@ -37,10 +37,10 @@ static int driver_call(const char *name, int version, void *a, void *b) {
 }
 
 TEST(a_forgotten_join) {
-    setting        s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
-    gpuexec_graph  graph = { 0 };
-    int            right;
+    gpuexec_graph graph = { 0 };
+    int right;
     for (right = 0; right < 2; right++) {
         GPUEXEC_CAPTURE(s.stream, &graph) {
             CHECK_OK(gpuexec_stream_wait_stream(other, s.stream));
@@ -48,16 +48,18 @@ TEST(a_forgotten_join) {
             if (right) CHECK_OK(gpuexec_stream_wait_stream(s.stream, other));
         }
         if (right) adds(&s, graph, 1);
-        else CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "gpuexec_capture_end", "mistakes.c:", "does not wait for",
-                            "gpuexec_stream_wait_stream(stream, other)");
+        else
+            CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "gpuexec_capture_end",
+                    "mistakes.c:", "does not wait for",
+                    "gpuexec_stream_wait_stream(stream, other)");
     }
 }
 
 TEST(work_after_the_join) {
-    setting        s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
-    gpuexec_graph  graph = { 0 };
-    int            right;
+    gpuexec_graph graph = { 0 };
+    int right;
     for (right = 0; right < 2; right++) {
         GPUEXEC_CAPTURE(s.stream, &graph) {
             CHECK_OK(gpuexec_stream_wait_stream(other, s.stream));
@@ -66,18 +68,22 @@ TEST(work_after_the_join) {
             if (right) CHECK_OK(gpuexec_stream_wait_stream(s.stream, other));
         }
         if (right) adds(&s, graph, 1);
-        else CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "does not wait for", "wait for each stream that joined");
+        else
+            CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "does not wait for",
+                    "wait for each stream that joined");
     }
 }
 
 TEST(a_wait_in_the_capture) {
-    setting       s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_graph graph = { 0 };
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&s, s.stream, 1));
-        CHECK_FAILED(gpuexec_stream_sync(s.stream), GPUEXEC_CAPTURING, "gpuexec_stream_sync: cannot wait for the",
-                     "end the capture, launch the graph, then wait");
-        CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "gpuexec_context_sync: cannot wait", "created at");
+        CHECK_FAILED(gpuexec_stream_sync(s.stream), GPUEXEC_CAPTURING,
+                "gpuexec_stream_sync: cannot wait for the",
+                "end the capture, launch the graph, then wait");
+        CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING,
+                "gpuexec_context_sync: cannot wait", "created at");
         CHECK_CURE();
     }
     adds(&s, graph, 1);
@@ -85,11 +91,12 @@ TEST(a_wait_in_the_capture) {
 }
 
 TEST(a_query_in_the_capture) {
-    setting       s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_graph graph = { 0 };
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&s, s.stream, 1));
-        CHECK_FAILED(gpuexec_stream_query(s.stream), GPUEXEC_CAPTURING, "gpuexec_stream_query: cannot query the");
+        CHECK_FAILED(gpuexec_stream_query(s.stream), GPUEXEC_CAPTURING,
+                "gpuexec_stream_query: cannot query the");
         CHECK_CURE();
     }
     adds(&s, graph, 1);
@@ -99,13 +106,13 @@ TEST(a_query_in_the_capture) {
 /* gpuexec_alloc works in each mode; the driver's own call only in relaxed mode. */
 TEST(an_allocation_by_other_code) {
     setting s = set_up(UNIT_PTX, "add", BYTES);
-    int     mode;
+    int mode;
     CHECK_OK(gpuexec_context_push(s.ctx));
     for (mode = 0; mode < 3; mode++) {
         gpuexec_capture_desc desc = { 0 };
-        gpuexec_graph        graph;
-        gpuexec_ptr          p, own;
-        int                  cu;
+        gpuexec_graph graph;
+        gpuexec_ptr p, own;
+        int cu;
         desc.mode = (gpuexec_capture_mode)mode;
         CHECK_OK(gpuexec_capture_begin(s.stream, &desc));
         own = gpuexec_alloc(s.ctx, 1024);
@@ -115,22 +122,25 @@ TEST(an_allocation_by_other_code) {
         graph = gpuexec_capture_end(s.stream);
         CHECK_EQ(cu, mode == GPUEXEC_CAPTURE_RELAXED ? 0 : 900);
         if (mode == GPUEXEC_CAPTURE_RELAXED) adds(&s, graph, 1);
-        else CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "a call of the driver that gpuexec did not make",
-                            "GPUEXEC_CAPTURE_RELAXED");
+        else
+            CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN,
+                    "a call of the driver that gpuexec did not make", "GPUEXEC_CAPTURE_RELAXED");
     }
     CHECK_OK(gpuexec_context_pop(s.ctx));
 }
 
 /* Another library captures on a stream that gpuexec adopted. */
 TEST(a_wait_in_the_capture_of_another_library) {
-    setting        s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_stream adopted = gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(s.stream));
-    void          *native = gpuexec_stream_native(s.stream), *graph = NULL;
+    void *native = gpuexec_stream_native(s.stream), *graph = NULL;
     CHECK_EQ(driver_call("cuStreamBeginCapture", 10010, native, NULL), 0);
     CHECK_OK(add_to(&s, adopted, 1));
-    CHECK_FAILED(gpuexec_stream_sync(adopted), GPUEXEC_CAPTURING, "gpuexec_stream_sync: cannot wait for the stream");
+    CHECK_FAILED(gpuexec_stream_sync(adopted), GPUEXEC_CAPTURING,
+            "gpuexec_stream_sync: cannot wait for the stream");
     CHECK_CURE();
-    CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "gpuexec_context_sync: cannot wait for the context");
+    CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING,
+            "gpuexec_context_sync: cannot wait for the context");
     CHECK_CURE();
     CHECK_OK(gpuexec_free(gpuexec_alloc(s.ctx, 1024)));
     CHECK_EQ(driver_call("cuStreamEndCapture", 10000, native, &graph), 0);
@@ -140,27 +150,29 @@ TEST(a_wait_in_the_capture_of_another_library) {
 }
 
 TEST(an_event_from_outside) {
-    setting        s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
-    gpuexec_event  outside = gpuexec_stream_record(other, NULL);
-    gpuexec_graph  graph = { 0 };
+    gpuexec_event outside = gpuexec_stream_record(other, NULL);
+    gpuexec_graph graph = { 0 };
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&s, s.stream, 1));
-        CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, outside), GPUEXEC_CAPTURING, "gpuexec_stream_wait_event",
-                      "is outside the capture", "wait for it before the capture begins");
+        CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, outside), GPUEXEC_CAPTURING,
+                "gpuexec_stream_wait_event", "is outside the capture",
+                "wait for it before the capture begins");
     }
     CHECK_OK(gpuexec_stream_wait_event(s.stream, outside));
     adds(&s, graph, 1);
 }
 
 TEST(a_stream_from_outside) {
-    setting        s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
-    gpuexec_graph  graph = { 0 };
+    gpuexec_graph graph = { 0 };
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&s, s.stream, 1));
-        CHECK_REFUSED(gpuexec_stream_wait_stream(s.stream, other), GPUEXEC_CAPTURING, "gpuexec_stream_wait_stream",
-                      "the other stream is outside the capture", "gpuexec_stream_wait_stream(other, stream)");
+        CHECK_REFUSED(gpuexec_stream_wait_stream(s.stream, other), GPUEXEC_CAPTURING,
+                "gpuexec_stream_wait_stream", "the other stream is outside the capture",
+                "gpuexec_stream_wait_stream(other, stream)");
         CHECK_OK(gpuexec_stream_wait_stream(other, s.stream));
         CHECK_OK(gpuexec_stream_wait_stream(s.stream, other));
     }
@@ -168,39 +180,42 @@ TEST(a_stream_from_outside) {
 }
 
 TEST(an_event_of_another_capture) {
-    setting        s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
-    gpuexec_event  e = gpuexec_event_create(s.ctx, NULL);
-    gpuexec_graph  mine, its;
+    gpuexec_event e = gpuexec_event_create(s.ctx, NULL);
+    gpuexec_graph mine, its;
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_OK(gpuexec_capture_begin(other, NULL));
     CHECK_OK(add_to(&s, other, 1));
     CHECK_OK(gpuexec_event_record(e, other));
-    CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, e), GPUEXEC_CAPTURING, "gpuexec_stream_wait_event",
-                  "let streams wait only for streams and events of the same capture");
+    CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, e), GPUEXEC_CAPTURING,
+            "gpuexec_stream_wait_event",
+            "let streams wait only for streams and events of the same capture");
     its = gpuexec_capture_end(other);
-    CHECK_NOT_MADE(its, GPUEXEC_CAPTURE_BROKEN, "was broken by gpuexec_stream_wait_event at", "mistakes.c:");
+    CHECK_NOT_MADE(its, GPUEXEC_CAPTURE_BROKEN, "was broken by gpuexec_stream_wait_event at",
+            "mistakes.c:");
     mine = gpuexec_capture_end(s.stream);
-    CHECK_NOT_MADE(mine, GPUEXEC_CAPTURE_BROKEN, "was broken by gpuexec_stream_wait_event at", "mistakes.c:");
+    CHECK_NOT_MADE(mine, GPUEXEC_CAPTURE_BROKEN, "was broken by gpuexec_stream_wait_event at",
+            "mistakes.c:");
     adds(&s, captured(&s, 2), 2);
 }
 
 TEST(an_update_that_does_not_fit) {
-    setting       s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_graph graph = captured(&s, 1), longer = { 0 };
     GPUEXEC_CAPTURE(s.stream, &longer) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_fill(s.stream, s.data, 0, 1, BYTES));
     }
     if (gpuexec_driver_version() < 12000) SKIP("updates need a driver for CUDA 12.0");
-    CHECK_REFUSED(gpuexec_graph_update(graph, longer), GPUEXEC_GRAPH_DIFFERS, "gpuexec_graph_update", "cannot take",
-                  "launch the other graph instead");
+    CHECK_REFUSED(gpuexec_graph_update(graph, longer), GPUEXEC_GRAPH_DIFFERS,
+            "gpuexec_graph_update", "cannot take", "launch the other graph instead");
     CHECK_OK(gpuexec_graph_update(graph, captured(&s, 5)));
     adds(&s, graph, 5);
 }
 
 TEST_MULTI(an_update_from_a_graph_of_another_device) {
-    setting       s, t;
+    setting s, t;
     gpuexec_graph graph, other;
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
     if (gpuexec_driver_version() < 12000) SKIP("updates need a driver for CUDA 12.0");
@@ -208,7 +223,8 @@ TEST_MULTI(an_update_from_a_graph_of_another_device) {
     t = set_up_on(1, UNIT_PTX, "add", BYTES);
     graph = captured(&s, 1);
     other = captured(&t, 2);
-    CHECK_REFUSED(gpuexec_graph_update(graph, other), GPUEXEC_GRAPH_DIFFERS, "gpuexec_graph_update", "cannot take");
+    CHECK_REFUSED(gpuexec_graph_update(graph, other), GPUEXEC_GRAPH_DIFFERS, "gpuexec_graph_update",
+            "cannot take");
     CHECK_CURE();
     CHECK_OK(gpuexec_graph_update(graph, captured(&s, 5)));
     adds(&s, graph, 5);
@@ -216,12 +232,12 @@ TEST_MULTI(an_update_from_a_graph_of_another_device) {
 }
 
 TEST(memory_freed_before_a_launch) {
-    setting       s = set_up(UNIT_PTX, "add", BYTES), old = s;
+    setting s = set_up(UNIT_PTX, "add", BYTES), old = s;
     gpuexec_graph graph = captured(&old, 1);
     CHECK_OK(gpuexec_free(s.data));
-    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "gpuexec_graph_launch: cannot launch",
-                  "node 0 uses the 256 bytes of device memory", "which were freed at",
-                  "keep memory, modules, events and contexts until");
+    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
+            "gpuexec_graph_launch: cannot launch", "node 0 uses the 256 bytes of device memory",
+            "which were freed at", "keep memory, modules, events and contexts until");
     s.data = gpuexec_alloc(s.ctx, BYTES);
     CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, 1, BYTES));
     graph = captured(&s, 1);
@@ -231,31 +247,34 @@ TEST(memory_freed_before_a_launch) {
 }
 
 TEST(a_module_unloaded_in_the_capture) {
-    setting        s = set_up(UNIT_PTX, "add", BYTES), again = s;
+    setting s = set_up(UNIT_PTX, "add", BYTES), again = s;
     gpuexec_module mod = gpuexec_module_load_file(s.ctx, UNIT_PTX, NULL);
-    gpuexec_graph  graph = { 0 };
+    gpuexec_graph graph = { 0 };
     again.kernel = gpuexec_kernel_get(mod, "add");
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&again, s.stream, 1));
         CHECK_OK(gpuexec_module_unload(mod));
     }
-    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "gpuexec_graph_launch: cannot launch",
-                  "node 0 launches kernel \"add\", which was unloaded at",
-                  "keep memory, modules, events and contexts until");
+    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
+            "gpuexec_graph_launch: cannot launch",
+            "node 0 launches kernel \"add\", which was unloaded at",
+            "keep memory, modules, events and contexts until");
     adds(&s, captured(&s, 1), 1);
 }
 
 static gpuexec_stream begun;
 static void *begins(void *user) {
     (void)user;
-    CHECK_REFUSED(gpuexec_capture_begin(begun, NULL), GPUEXEC_CAPTURING, "gpuexec_capture_begin: the stream captures",
-                  "since", "mistakes.c:", "end the capture first");
+    CHECK_REFUSED(gpuexec_capture_begin(begun, NULL), GPUEXEC_CAPTURING,
+            "gpuexec_capture_begin: the stream captures", "since",
+            "mistakes.c:", "end the capture first");
     return NULL;
 }
 static void *ends(void *user) {
     (void)user;
-    CHECK_NOT_MADE(gpuexec_capture_end(begun), GPUEXEC_CAPTURE_BROKEN, "gpuexec_capture_end: the capture begun at",
-                   "was ended on another thread", "end it on the thread that began it");
+    CHECK_NOT_MADE(gpuexec_capture_end(begun), GPUEXEC_CAPTURE_BROKEN,
+            "gpuexec_capture_end: the capture begun at", "was ended on another thread",
+            "end it on the thread that began it");
     return NULL;
 }
 static void on_a_thread(void *(*function)(void *)) {
@@ -264,7 +283,7 @@ static void on_a_thread(void *(*function)(void *)) {
     pthread_join(thread, NULL);
 }
 TEST(two_threads_capture_on_one_stream) {
-    setting       s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_graph graph = { 0 };
     begun = s.stream;
     GPUEXEC_CAPTURE(s.stream, &graph) {
@@ -283,21 +302,21 @@ TEST(a_capture_ended_on_another_thread) {
 }
 
 TEST(a_capture_ended_on_another_stream) {
-    setting        s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_OK(gpuexec_stream_wait_stream(other, s.stream));
     CHECK_OK(add_to(&s, other, 1));
     CHECK_OK(gpuexec_stream_wait_stream(s.stream, other));
-    CHECK_NOT_MADE(gpuexec_capture_end(other), GPUEXEC_BAD_ARGUMENT, "gpuexec_capture_end", "it joined one",
-                   "end it on the same stream");
+    CHECK_NOT_MADE(gpuexec_capture_end(other), GPUEXEC_BAD_ARGUMENT, "gpuexec_capture_end",
+            "it joined one", "end it on the same stream");
     adds(&s, gpuexec_capture_end(s.stream), 1);
 }
 
 TEST(an_end_without_a_begin) {
     setting s = set_up(UNIT_PTX, "add", BYTES);
-    CHECK_NOT_MADE(gpuexec_capture_end(s.stream), GPUEXEC_BAD_ARGUMENT, "gpuexec_capture_end: the stream does not",
-                   "begin it with gpuexec_capture_begin");
+    CHECK_NOT_MADE(gpuexec_capture_end(s.stream), GPUEXEC_BAD_ARGUMENT,
+            "gpuexec_capture_end: the stream does not", "begin it with gpuexec_capture_begin");
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_OK(add_to(&s, s.stream, 1));
     adds(&s, gpuexec_capture_end(s.stream), 1);
@@ -307,28 +326,31 @@ TEST(a_second_begin) {
     setting s = set_up(UNIT_PTX, "add", BYTES);
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_REFUSED(gpuexec_capture_begin(s.stream, NULL), GPUEXEC_CAPTURING, "gpuexec_capture_begin",
-                  "the stream captures already, since", "mistakes.c:", "end the capture first: gpuexec_capture_end");
+            "the stream captures already, since",
+            "mistakes.c:", "end the capture first: gpuexec_capture_end");
     CHECK_OK(add_to(&s, s.stream, 1));
     adds(&s, gpuexec_capture_end(s.stream), 1);
 }
 
 TEST(a_launch_of_an_unfinished_graph) {
-    setting       s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_graph graph = { 0 };
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&s, s.stream, 1));
-        CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_BAD_HANDLE, "gpuexec_graph_launch: the graph was",
-                      "never created", "create it before using it");
+        CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_BAD_HANDLE,
+                "gpuexec_graph_launch: the graph was", "never created",
+                "create it before using it");
     }
     adds(&s, graph, 1);
 }
 
 TEST(a_graph_launched_in_a_capture) {
-    setting       s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_graph ready = captured(&s, 1), graph = { 0 };
     GPUEXEC_CAPTURE(s.stream, &graph) {
-        CHECK_REFUSED(gpuexec_graph_launch(ready, s.stream), GPUEXEC_CAPTURING, "gpuexec_graph_launch: cannot launch",
-                      "capture the calls of the graph again instead");
+        CHECK_REFUSED(gpuexec_graph_launch(ready, s.stream), GPUEXEC_CAPTURING,
+                "gpuexec_graph_launch: cannot launch",
+                "capture the calls of the graph again instead");
         CHECK_OK(add_to(&s, s.stream, 2));
     }
     adds(&s, graph, 2);
@@ -336,8 +358,9 @@ TEST(a_graph_launched_in_a_capture) {
 }
 
 TEST(times_of_a_capture) {
-    setting       s = set_up(UNIT_PTX, "add", BYTES);
-    gpuexec_event start = gpuexec_event_create(s.ctx, NULL), stop = gpuexec_event_create(s.ctx, NULL);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
+    gpuexec_event start = gpuexec_event_create(s.ctx, NULL),
+                  stop = gpuexec_event_create(s.ctx, NULL);
     gpuexec_graph graph = { 0 };
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(gpuexec_event_record(start, s.stream));
@@ -346,8 +369,9 @@ TEST(times_of_a_capture) {
     }
     adds(&s, graph, 1);
     CHECK(gpuexec_event_elapsed_ms(start, stop) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_event_elapsed_ms: the start event was last recorded in a capture",
-               "after launching");
+    CHECK_TEXT(gpuexec_error_text(),
+            "gpuexec_event_elapsed_ms: the start event was last recorded in a capture",
+            "after launching");
     CHECK_CURE();
     CHECK_OK(gpuexec_event_record(start, s.stream));
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
@@ -357,14 +381,14 @@ TEST(times_of_a_capture) {
 }
 
 TEST(the_legacy_stream_during_a_capture) {
-    setting             s = set_up(UNIT_PTX, "add", BYTES);
-    gpuexec_stream      legacy = gpuexec_stream_legacy(s.ctx);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
+    gpuexec_stream legacy = gpuexec_stream_legacy(s.ctx);
     gpuexec_stream_desc desc = { 0 };
-    gpuexec_graph       graph = { 0 };
+    gpuexec_graph graph = { 0 };
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_REFUSED(add_to(&s, legacy, 1), GPUEXEC_CAPTURING, "gpuexec_launch: a blocking stream",
-                      "gpuexec_stream_desc.non_blocking");
+                "gpuexec_stream_desc.non_blocking");
     }
     adds(&s, graph, 1);
     desc.non_blocking = 1;
@@ -378,14 +402,14 @@ TEST(the_legacy_stream_during_a_capture) {
 }
 
 TEST(a_synchronous_copy_during_a_capture) {
-    setting             s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_stream_desc desc = { 0 };
-    gpuexec_graph       graph = { 0 };
-    uint32_t            word = 3;
+    gpuexec_graph graph = { 0 };
+    uint32_t word = 3;
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&s, s.stream, 1));
-        CHECK_REFUSED(gpuexec_copy_in_now(s.ctx, s.data, &word, 4), GPUEXEC_CAPTURING, "gpuexec_copy_in_now",
-                      "functions whose names end in _now use it");
+        CHECK_REFUSED(gpuexec_copy_in_now(s.ctx, s.data, &word, 4), GPUEXEC_CAPTURING,
+                "gpuexec_copy_in_now", "functions whose names end in _now use it");
     }
     adds(&s, graph, 1);
     desc.non_blocking = 1;
@@ -397,10 +421,11 @@ TEST(a_synchronous_copy_during_a_capture) {
     adds(&s, graph, 1);
 }
 
-/* A copy from pageable memory is no error: each launch reads that memory again, so it must still exist. */
+/* A copy from pageable memory is no error: each launch reads that memory again, so it must still
+   exist. */
 TEST(a_copy_from_pageable_memory) {
-    setting         s = set_up(UNIT_PTX, "add", BYTES);
-    gpuexec_graph   graph = { 0 };
+    setting s = set_up(UNIT_PTX, "add", BYTES);
+    gpuexec_graph graph = { 0 };
     static uint32_t memory[WORDS];
     GPUEXEC_CAPTURE(s.stream, &graph) CHECK_OK(gpuexec_copy_in(s.stream, s.data, memory, BYTES));
     memory[WORDS - 1] = 9;
@@ -408,35 +433,38 @@ TEST(a_copy_from_pageable_memory) {
 }
 
 TEST(a_stream_destroyed_in_its_capture) {
-    setting       s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_graph graph = { 0 };
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&s, s.stream, 1));
-        CHECK_FAILED(gpuexec_stream_destroy(s.stream), GPUEXEC_CAPTURING, "gpuexec_stream_destroy: cannot destroy",
-                     "end the capture first: gpuexec_capture_end");
+        CHECK_FAILED(gpuexec_stream_destroy(s.stream), GPUEXEC_CAPTURING,
+                "gpuexec_stream_destroy: cannot destroy",
+                "end the capture first: gpuexec_capture_end");
     }
     adds(&s, graph, 1);
     CHECK_OK(gpuexec_stream_destroy(s.stream));
 }
 
 TEST(a_graph_launched_after_its_end) {
-    setting       s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_graph graph = captured(&s, 1);
     adds(&s, graph, 1);
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_OK(gpuexec_graph_destroy(graph));
     CHECK_EQ(value(&s), 2);
-    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "gpuexec_graph_launch: the graph is",
-                  "destroy it, or close its context, after its last launch");
+    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
+            "gpuexec_graph_launch: the graph is",
+            "destroy it, or close its context, after its last launch");
 }
 
 TEST(a_context_closed_before_its_graph) {
-    setting       s = set_up(UNIT_PTX, "add", BYTES);
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_graph graph = captured(&s, 1);
     CHECK_OK(gpuexec_context_close(s.ctx));
     s = set_up(UNIT_PTX, "add", BYTES);
-    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "gpuexec_graph_launch: the graph is",
-                  "destroy it, or close its context, after its last launch");
+    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
+            "gpuexec_graph_launch: the graph is",
+            "destroy it, or close its context, after its last launch");
     graph = captured(&s, 1);
     adds(&s, graph, 1);
     CHECK_OK(gpuexec_graph_destroy(graph));
@@ -448,8 +476,8 @@ TEST_ALONE(a_capture_open_at_shutdown) {
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_OK(add_to(&s, s.stream, 1));
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_CAPTURING);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_shutdown", "the capture begun at", "mistakes.c:", "was still open",
-               "gpuexec_capture_end");
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_shutdown", "the capture begun at",
+            "mistakes.c:", "was still open", "gpuexec_capture_end");
     CHECK_CURE();
     s = set_up(UNIT_PTX, "add", BYTES);
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));

@@ -1,28 +1,51 @@
-/* nvjitlink.c - >>link with nvJitLink. Tests that need the real library run if one is found; LTO-IR for it is made by
-   NVRTC, if one is found. */
+/* nvjitlink.c - >>link with nvJitLink. Tests that need the real library run if one is found; LTO-IR
+   for it is made by NVRTC, if one is found. */
 #include "../../test.h"
 #include <dlfcn.h>
 
-/* --- the real one ------------------------------------------------------------------------------------------------- */
+/* --- the real one ----------------------------------------------------------------------------- */
 
-static const char twice[] = "extern __device__ int bias; __device__ int twice(int x) { return 2 * x + bias; }\n"
-                            "__device__ int bias = 5;\n";
-static const char kernel[] = "extern __device__ int twice(int x);\n"
-                             "extern \"C\" __global__ void k(int *x) { x[threadIdx.x] = twice(x[threadIdx.x]); }\n";
+static const char twice[] =
+        "extern __device__ int bias; __device__ int twice(int x) { return 2 * x + bias; }\n"
+        "__device__ int bias = 5;\n";
+static const char kernel[] =
+        "extern __device__ int twice(int x);\n"
+        "extern \"C\" __global__ void k(int *x) { x[threadIdx.x] = twice(x[threadIdx.x]); }\n";
 
 enum { ROOM = 1 << 16 };
-typedef struct compiled { char kernel[ROOM], twice[ROOM]; size_t kernel_bytes, twice_bytes; } compiled;
+typedef struct compiled {
+    char kernel[ROOM], twice[ROOM];
+    size_t kernel_bytes, twice_bytes;
+} compiled;
 static compiled c;
 
-/* Compiles CUDA C with -dlto, with NVRTC's own calls. Returns the bytes; 0: no NVRTC, or one that makes no LTO-IR. */
+/* Compiles CUDA C with -dlto, with NVRTC's own calls. Returns the bytes; 0: no NVRTC, or one that
+   makes no LTO-IR. */
 static size_t lto_of(const char *source, const char *arch, char to[ROOM]) {
-    union { void *p; int (*create)(void **, const char *, const char *, int, void *, void *); } create;
-    union { void *p; int (*compile)(void *, int, const char *const *); } compile;
-    union { void *p; int (*get_size)(void *, size_t *); } get_size;
-    union { void *p; int (*get)(void *, char *); } get;
-    union { void *p; int (*destroy)(void **); } destroy;
+    union {
+        void *p;
+        int (*create)(void **, const char *, const char *, int, void *, void *);
+    } create;
+    union {
+        void *p;
+        int (*compile)(void *, int, const char *const *);
+    } compile;
+    union {
+        void *p;
+        int (*get_size)(void *, size_t *);
+    } get_size;
+    union {
+        void *p;
+        int (*get)(void *, char *);
+    } get;
+    union {
+        void *p;
+        int (*destroy)(void **);
+    } destroy;
     const char *options[3];
-    void *const library = gpuexec_compiler_version() ? dlopen(gpuexec_compiler_path(), RTLD_NOW) : NULL, *program;
+    void *const library = gpuexec_compiler_version() ? dlopen(gpuexec_compiler_path(), RTLD_NOW)
+                                                     : NULL,
+                *program;
     size_t bytes = 0;
     if (!library) return 0;
     create.p = dlsym(library, "nvrtcCreateProgram");
@@ -32,8 +55,9 @@ static size_t lto_of(const char *source, const char *arch, char to[ROOM]) {
     destroy.p = dlsym(library, "nvrtcDestroyProgram");
     options[0] = "-dlto", options[1] = "-rdc=true", options[2] = arch;
     if (!get.p || create.create(&program, source, "source.cu", 0, NULL, NULL)) return 0;
-    if (compile.compile(program, 3, options) || get_size.get_size(program, &bytes) || bytes > ROOM ||
-        get.get(program, to)) bytes = 0;
+    if (compile.compile(program, 3, options) || get_size.get_size(program, &bytes) ||
+            bytes > ROOM || get.get(program, to))
+        bytes = 0;
     destroy.destroy(&program);
     return bytes;
 }
@@ -48,16 +72,19 @@ static int compile_both(void) {
 }
 #define NEED_BOTH() \
     do { \
-        if (!gpuexec_nvjitlink_version() || !compile_both()) SKIP("no NVRTC and nvJitLink on this machine"); \
-        if (gpuexec_nvjitlink_version() < gpuexec_compiler_version()) SKIP("this nvJitLink is older than NVRTC"); \
-        if (gpuexec_nvjitlink_version() > gpuexec_driver_version()) SKIP("the driver is older than this nvJitLink"); \
+        if (!gpuexec_nvjitlink_version() || !compile_both()) \
+            SKIP("no NVRTC and nvJitLink on this machine"); \
+        if (gpuexec_nvjitlink_version() < gpuexec_compiler_version()) \
+            SKIP("this nvJitLink is older than NVRTC"); \
+        if (gpuexec_nvjitlink_version() > gpuexec_driver_version()) \
+            SKIP("the driver is older than this nvJitLink"); \
     } while (0)
 
 /* The kernel makes first, first + times, first + 2 times ... of 1, 2, 3 ... */
 static void check_that_it_runs(gpuexec_context ctx, gpuexec_module mod, int first, int times) {
     int x[4] = { 1, 2, 3, 4 };
     gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr    p = gpuexec_alloc(ctx, sizeof x);
+    gpuexec_ptr p = gpuexec_alloc(ctx, sizeof x);
     gpuexec_copy_in(s, p, x, sizeof x);
     gpuexec_launch(gpuexec_kernel_get(mod, "k"), s, gpuexec_grid(1, 4, 0), GPUEXEC_ARGS(p));
     gpuexec_copy_out(s, x, p, sizeof x);
@@ -86,7 +113,8 @@ TEST(links_lto_ir) {
     check_that_it_runs(ctx, mod, 7, 2);
     CHECK(gpuexec_module_global_address(mod, "bias", &bytes) != 0 && bytes == 4);
     CHECK_EQ(gpuexec_kernel_parameter_size(gpuexec_kernel_get(mod, "k"), 0), 8);
-    CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, c.twice, c.twice_bytes, NULL), GPUEXEC_TOO_LATE);
+    CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, c.twice, c.twice_bytes, NULL),
+            GPUEXEC_TOO_LATE);
     gpuexec_take_error();
     CHECK_OK(gpuexec_linker_image(l, &image, &bytes));
     again = gpuexec_module_load(ctx, image, bytes, NULL);
@@ -98,7 +126,8 @@ TEST(links_lto_ir) {
     desc.max_registers = 40;
     l = linker_of(ctx, &desc);
     check_that_it_runs(ctx, gpuexec_linker_load(l), 7, 2);
-    /* The real one reports nothing if it finds the result in CUDA's cache (~/.nv), as in a second run. */
+    /* The real one reports nothing if it finds the result in CUDA's cache (~/.nv), as in a second
+       run. */
     if (on_cpu_device() || getenv("CUDA_CACHE_DISABLE")) CHECK(*gpuexec_linker_log(l));
     desc.optimization = -1;
     desc.debug_info = 1;
@@ -107,27 +136,32 @@ TEST(links_lto_ir) {
 
 /* PTX beside LTO-IR that uses it. */
 TEST(links_lto_ir_and_ptx) {
-    static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-        ".visible .func (.param .b32 result) _Z5twicei(.param .b32 x) {\n    .reg .b32 %r;\n    ld.param.b32 %r, [x];\n"
-        "    mul.lo.s32 %r, %r, 3;\n    st.param.b32 [result], %r;\n    ret;\n}\n";
+    static const char ptx[] =
+            ".version 7.0\n.target sm_70\n.address_size 64\n"
+            ".visible .func (.param .b32 result) _Z5twicei(.param .b32 x) {\n    .reg .b32 %r;\n   "
+            " ld.param.b32 %r, [x];\n"
+            "    mul.lo.s32 %r, %r, 3;\n    st.param.b32 [result], %r;\n    ret;\n}\n";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker l;
     NEED_BOTH();
     l = gpuexec_linker_create(ctx, NULL);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "triple.ptx"));
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, c.kernel, c.kernel_bytes, "kernel.ltoir"));
-    CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "again.ptx"), GPUEXEC_LINK_FAILED);
-    CHECK_TEXT(gpuexec_error_text(), "Multiple definition of '_Z5twicei' in 'again.ptx', first defined in "
-               "'triple.ptx'");
+    CHECK_RESULT(
+            gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "again.ptx"), GPUEXEC_LINK_FAILED);
+    CHECK_TEXT(gpuexec_error_text(),
+            "Multiple definition of '_Z5twicei' in 'again.ptx', first defined in 'triple.ptx'");
     gpuexec_take_error();
     check_that_it_runs(ctx, gpuexec_linker_load(l), 3, 3);
 }
 
-/* nvJitLink reports the missing device runtime, which is then found and linked; the CPU device has its own. */
+/* nvJitLink reports the missing device runtime, which is then found and linked; the CPU device has
+   its own. */
 TEST(lto_ir_that_launches_kernels) {
     static const char launches[] = "__global__ void child(int *x) { x[threadIdx.x] += 10; }\n"
-        "extern \"C\" __global__ void k(int *x) {\n    x[threadIdx.x] *= 2;\n    __syncthreads();\n"
-        "    if (threadIdx.x == 0) child<<<1, 4>>>(x);\n}\n";
+                                   "extern \"C\" __global__ void k(int *x) {\n    x[threadIdx.x] "
+                                   "*= 2;\n    __syncthreads();\n"
+                                   "    if (threadIdx.x == 0) child<<<1, 4>>>(x);\n}\n";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
     gpuexec_module mod;
@@ -136,7 +170,8 @@ TEST(lto_ir_that_launches_kernels) {
     NEED_BOTH();
     CHECK_OK(gpuexec_device_get_info(0, &d));
     snprintf(arch, sizeof arch, "--gpu-architecture=compute_%d", d.compute_capability);
-    if (!(c.kernel_bytes = lto_of(launches, arch, c.kernel))) SKIP("this NVRTC has no header of the device runtime");
+    if (!(c.kernel_bytes = lto_of(launches, arch, c.kernel)))
+        SKIP("this NVRTC has no header of the device runtime");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, c.kernel, c.kernel_bytes, "launches.ltoir"));
     mod = gpuexec_linker_load(l);
     if (!gpuexec_ok(mod) && strstr(gpuexec_why(mod), "was not found in")) {
@@ -148,9 +183,12 @@ TEST(lto_ir_that_launches_kernels) {
 
 TEST(lto_ir_that_is_damaged) {
     gpuexec_linker l = gpuexec_linker_create(gpuexec_context_open(0, NULL), NULL);
-    if (gpuexec_nvjitlink_version() < 12030) SKIP("no nvJitLink on this machine, or one that does not notice it");
-    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "\xED\x43\x4E\x7F\1\0\0\0\0\0\0\0\0", 13, "x.ltoir"));
-    CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_BAD_IMAGE, "does not accept \"x.ltoir\"", "copied completely");
+    if (gpuexec_nvjitlink_version() < 12030)
+        SKIP("no nvJitLink on this machine, or one that does not notice it");
+    CHECK_OK(gpuexec_linker_add(
+            l, GPUEXEC_INPUT_AUTO, "\xED\x43\x4E\x7F\1\0\0\0\0\0\0\0\0", 13, "x.ltoir"));
+    CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_BAD_IMAGE, "does not accept \"x.ltoir\"",
+            "copied completely");
 }
 
 TEST(symbols_that_do_not_link) {
@@ -159,11 +197,12 @@ TEST(symbols_that_do_not_link) {
     NEED_BOTH();
     l = gpuexec_linker_create(ctx, NULL);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, c.kernel, c.kernel_bytes, "kernel.ltoir"));
-    CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_LINK_FAILED, "_Z5twicei", "add the input that defines it");
+    CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_LINK_FAILED, "_Z5twicei",
+            "add the input that defines it");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, c.twice, c.twice_bytes, "twice.ltoir"));
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, c.twice, c.twice_bytes, "again.ltoir"));
     CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_LINK_FAILED, "multiply defined", "again.ltoir",
-                   "keep one definition");
+            "keep one definition");
 }
 
 TEST(lto_ir_for_another_device) {
@@ -174,38 +213,48 @@ TEST(lto_ir_for_another_device) {
     size_t bytes;
     NEED_BOTH();
     CHECK_OK(gpuexec_device_get_info(0, &d));
-    if (d.compute_capability >= 120 || !(bytes = lto_of(twice, "--gpu-architecture=compute_120", newer)))
+    if (d.compute_capability >= 120 ||
+            !(bytes = lto_of(twice, "--gpu-architecture=compute_120", newer)))
         SKIP("this NVRTC compiles for no newer device");
     l = gpuexec_linker_create(ctx, NULL);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, newer, bytes, "newer.ltoir"));
-    CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_IMAGE_TOO_NEW, "does not accept \"newer.ltoir\"", "120",
-                   "-dlto -arch=sm_");
+    CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_IMAGE_TOO_NEW, "does not accept \"newer.ltoir\"",
+            "120", "-dlto -arch=sm_");
 }
 
-/* --- a library that plays nvJitLink (tests/support/play_nvjitlink.c), so that these run everywhere ---------------- */
+/* --- a library that plays nvJitLink (tests/support/play_nvjitlink.c), so that these run everywhere
+   ---------------- */
 
 #define LTO_IR "\xED\x43\x4E\x7F"
-static const char played_twice[] = LTO_IR ".visible .func (.param .b32 result) twice(.param .b32 x) {\n"
-    "    .reg .b32 %r;\n    ld.param.b32 %r, [x];\n    add.s32 %r, %r, %r;\n    st.param.b32 [result], %r;\n"
-    "    ret;\n}\n";
-static const char played_kernel[] = LTO_IR ".extern .func (.param .b32 result) twice(.param .b32 x);\n"
-    ".visible .entry k(.param .u64 p) {\n    .reg .b64 %p<3>;\n    .reg .b32 %r;\n    .param .b32 x, result;\n"
-    "    ld.param.u64 %p1, [p];\n    mov.u32 %r, %tid.x;\n    mul.wide.u32 %p2, %r, 4;\n    add.u64 %p1, %p1, %p2;\n"
-    "    ld.global.u32 %r, [%p1];\n    st.param.b32 [x], %r;\n    call (result), twice, (x);\n"
-    "    ld.param.b32 %r, [result];\n    st.global.u32 [%p1], %r;\n    ret;\n}\n";
+static const char played_twice[] = LTO_IR
+        ".visible .func (.param .b32 result) twice(.param .b32 x) {\n"
+        "    .reg .b32 %r;\n    ld.param.b32 %r, [x];\n    add.s32 %r, %r, %r;\n    st.param.b32 "
+        "[result], %r;\n"
+        "    ret;\n}\n";
+static const char played_kernel[] = LTO_IR
+        ".extern .func (.param .b32 result) twice(.param .b32 x);\n"
+        ".visible .entry k(.param .u64 p) {\n    .reg .b64 %p<3>;\n    .reg .b32 %r;\n    .param "
+        ".b32 x, result;\n"
+        "    ld.param.u64 %p1, [p];\n    mov.u32 %r, %tid.x;\n    mul.wide.u32 %p2, %r, 4;\n    "
+        "add.u64 %p1, %p1, %p2;\n"
+        "    ld.global.u32 %r, [%p1];\n    st.param.b32 [x], %r;\n    call (result), twice, (x);\n"
+        "    ld.param.b32 %r, [result];\n    st.global.u32 [%p1], %r;\n    ret;\n}\n";
 static const char played_top[] = ".version 7.0\n.target sm_50\n.address_size 64\n";
 
 static gpuexec_linker played(const gpuexec_module_desc *desc) {
-    gpuexec_linker l = gpuexec_linker_create(gpuexec_context_open(0, NULL),
-                                             &(gpuexec_linker_desc){ .module = desc });
-    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, "twice"));
-    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, played_kernel, sizeof played_kernel - 1, NULL));
+    gpuexec_linker l = gpuexec_linker_create(
+            gpuexec_context_open(0, NULL), &(gpuexec_linker_desc){ .module = desc });
+    CHECK_OK(gpuexec_linker_add(
+            l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, "twice"));
+    CHECK_OK(gpuexec_linker_add(
+            l, GPUEXEC_INPUT_LTO, played_kernel, sizeof played_kernel - 1, NULL));
     return l;
 }
-/* For a driver that executes cubins, nvJitLink links all inputs. Its "cubin" is PTX, which the CPU device executes. */
+/* For a driver that executes cubins, nvJitLink links all inputs. Its "cubin" is PTX, which the CPU
+   device executes. */
 static void as_a_gpu(void) {
     setenv("PLAY_NVJITLINK_CUBIN", "text", 1);
-    gxi.driver.ptx_only = 0;                                    /* learned again */
+    gxi.driver.ptx_only = 0; /* learned again */
 }
 
 TEST_ALONE(played_links) {
@@ -229,15 +278,16 @@ TEST_ALONE(played_links) {
         CHECK_OK(gpuexec_linker_destroy(l));
         l = played(&desc);
         check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
-        CHECK_TEXT(gpuexec_linker_log(l), "\n-maxrregcount=32\n-O3\n-g\n-lineinfo\n-verbose\n-split-compile=0\n");
+        CHECK_TEXT(gpuexec_linker_log(l),
+                "\n-maxrregcount=32\n-O3\n-g\n-lineinfo\n-verbose\n-split-compile=0\n");
     }
     CHECK_EQ(gpuexec_nvjitlink_version(), 13000);
     CHECK_STRING(gpuexec_nvjitlink_path(), PLAYED_NVJITLINK ".so");
     desc.optimization = -1;
-    desc.target = 0x1005A;                               /* sm_90a */
+    desc.target = 0x1005A; /* sm_90a */
     l = played(&desc);
     CHECK_OK(gpuexec_take_error());
-    gpuexec_linker_load(l);                              /* whether the device is one or not */
+    gpuexec_linker_load(l); /* whether the device is one or not */
     gpuexec_take_error();
     CHECK_TEXT(gpuexec_linker_log(l), "-arch=sm_90a\n", "\n-O0\n");
 }
@@ -253,13 +303,13 @@ TEST_ALONE(played_on_request) {
     setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK ".so", 1);
     memset(&desc, 0, sizeof desc);
     desc.nvjitlink = 1;
-    if (on_cpu_device()) {                               /* the driver links what becomes PTX only so */
+    if (on_cpu_device()) { /* the driver links what becomes PTX only so */
         l = gpuexec_linker_create(ctx, &desc);
         CHECK_EQ(gxi.driver.ptx_only, 1);
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[0], 0, "twice.ptx"));
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[1], 0, "kernel.ptx"));
-        CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[0], 0, "again.ptx"), GPUEXEC_LINK_FAILED,
-                      "in 'again.ptx', first defined in 'twice.ptx'");
+        CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[0], 0, "again.ptx"),
+                GPUEXEC_LINK_FAILED, "in 'again.ptx', first defined in 'twice.ptx'");
         gpuexec_take_error();
         check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
         CHECK_STRING(gpuexec_linker_log(l), "");
@@ -275,13 +325,14 @@ TEST_ALONE(played_on_request) {
     desc.nvjitlink = 0;
     l = gpuexec_linker_create(ctx, &desc);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, ptx[0], 0, "twice.ptx"));
-    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_kernel, sizeof played_kernel - 1, "kernel"));
+    CHECK_OK(gpuexec_linker_add(
+            l, GPUEXEC_INPUT_AUTO, played_kernel, sizeof played_kernel - 1, "kernel"));
     check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
     CHECK_TEXT(gpuexec_linker_log(l), "\n-lto\n2 twice.ptx\n3 kernel\n");
 }
 
-/* A fatbin with LTO-IR for an older device, and code only for others, or that the driver refuses: nvJitLink links
-   it. */
+/* A fatbin with LTO-IR for an older device, and code only for others, or that the driver refuses:
+   nvJitLink links it. */
 TEST_ALONE(played_fatbin) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     unsigned char fatbin[1000] = { 0x50, 0xED, 0x55, 0xBA, 1, 0, 16 };
@@ -289,34 +340,39 @@ TEST_ALONE(played_fatbin) {
     gpuexec_linker l;
     int gpu, known;
     setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK ".so", 1);
-    fatbin[8] = (unsigned char)((bytes - 16) & 0xFF), fatbin[9] = (unsigned char)((bytes - 16) >> 8);
-    fatbin[16] = 2, fatbin[20] = 64, fatbin[24] = 8, fatbin[16 + 28] = 200;      /* a cubin for sm_200 */
-    fatbin[88] = 8, fatbin[92] = 64, fatbin[88 + 28] = 50;                       /* LTO-IR for lto_50 */
+    fatbin[8] = (unsigned char)((bytes - 16) & 0xFF),
+    fatbin[9] = (unsigned char)((bytes - 16) >> 8);
+    fatbin[16] = 2, fatbin[20] = 64, fatbin[24] = 8, fatbin[16 + 28] = 200; /* a cubin for sm_200 */
+    fatbin[88] = 8, fatbin[92] = 64, fatbin[88 + 28] = 50;                  /* LTO-IR for lto_50 */
     fatbin[96] = (unsigned char)(lto & 0xFF), fatbin[97] = (unsigned char)(lto >> 8);
     memcpy(fatbin + 152, played_kernel, lto);
     for (gpu = 0; gpu < 2; gpu++) {
         if (gpu || !on_cpu_device()) as_a_gpu();
         l = gpuexec_linker_create(ctx, NULL);
-        CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, played_twice, sizeof played_twice - 1, "twice"));
+        CHECK_OK(gpuexec_linker_add(
+                l, GPUEXEC_INPUT_LTO, played_twice, sizeof played_twice - 1, "twice"));
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_FATBIN, fatbin, 0, "fatbin"));
         check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
         CHECK_TEXT(gpuexec_linker_log(l), "4 fatbin\n");
         CHECK_EQ(gxi.driver.ptx_only, gpu || !on_cpu_device() ? -1 : 1);
         if (!on_cpu_device()) continue;
-        fatbin[16 + 28] = 90;                            /* a cubin for this device */
+        fatbin[16 + 28] = 90; /* a cubin for this device */
         for (known = 0; known < 2 - gpu; known++) {
             if (!known) gxi.driver.ptx_only = 0;
             l = gpuexec_linker_create(ctx, NULL);
-            CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, played_twice, sizeof played_twice - 1, "twice"));
+            CHECK_OK(gpuexec_linker_add(
+                    l, GPUEXEC_INPUT_LTO, played_twice, sizeof played_twice - 1, "twice"));
             CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_FATBIN, fatbin, 0, "fatbin"));
-            if (!known) CHECK_EQ(gxi.driver.ptx_only, 0);       /* the caller's cubin may have another reason */
+            /* the caller's cubin may have another reason */
+            if (!known) CHECK_EQ(gxi.driver.ptx_only, 0);
             check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
         }
         fatbin[16 + 28] = 200;
     }
-    if (!on_cpu_device()) return;                        /* a GPU's driver trusts what it reads */
+    if (!on_cpu_device()) return; /* a GPU's driver trusts what it reads */
     CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, bytes, NULL), GPUEXEC_IMAGE_TOO_NEW,
-                   "a cubin for sm_200 (newer than the device), LTO-IR for lto_50 (to be linked by nvJitLink)");
+            "a cubin for sm_200 (newer than the device), LTO-IR for lto_50 (to be linked by "
+            "nvJitLink)");
 }
 
 TEST_ALONE(ptx_too_new) {
@@ -324,11 +380,13 @@ TEST_ALONE(ptx_too_new) {
     if (!on_cpu_device()) SKIP("needs the CPU device as an older driver");
     setenv("SIMGPU_DRIVER_VERSION", "11040", 1);
     gpuexec_context_open(0, NULL);
-    if (!gpuexec_nvjitlink_version() || !compile_both()) SKIP("no NVRTC and nvJitLink on this machine");
-    if (gpuexec_nvjitlink_version() < gpuexec_compiler_version()) SKIP("this nvJitLink is older than NVRTC");
+    if (!gpuexec_nvjitlink_version() || !compile_both())
+        SKIP("no NVRTC and nvJitLink on this machine");
+    if (gpuexec_nvjitlink_version() < gpuexec_compiler_version())
+        SKIP("this nvJitLink is older than NVRTC");
     l = linker_of(gpuexec_context_open(0, NULL), NULL);
-    CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_IMAGE_TOO_NEW, "nvJitLink's result is PTX with .version",
-                   "GPUEXEC_NVJITLINK");
+    CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_IMAGE_TOO_NEW,
+            "nvJitLink's result is PTX with .version", "GPUEXEC_NVJITLINK");
 }
 
 TEST_ALONE(played_old) {
@@ -340,16 +398,27 @@ TEST_ALONE(played_old) {
 }
 
 TEST_ALONE(played_failures) {
-    static const struct { const char *call, *code; gpuexec_result result; const char *text, *cure; } fails[] = {
-        { "nvJitLinkCreate", "1", GPUEXEC_NOT_SUPPORTED, "does not have an option", "gpuexec_module_desc" },
-        { "nvJitLinkCreate", "16", GPUEXEC_NOT_SUPPORTED, "does not make code for sm_", "GPUEXEC_NVJITLINK" },
-        { "nvJitLinkCreate", "17", GPUEXEC_NOT_SUPPORTED, "does not make code for sm_", "GPUEXEC_NVJITLINK" },
-        { "nvJitLinkCreate", "99", GPUEXEC_LINK_FAILED, "from 2 inputs with nvJitLink 13.0", "an unknown result (99)" },
-        { "nvJitLinkAddData", "14", GPUEXEC_IMAGE_TOO_NEW, "\"twice\" is LTO-IR of a newer toolkit than \"",
-          "GPUEXEC_NVJITLINK" },
-        { "nvJitLinkAddData", "13", GPUEXEC_IMAGE_TOO_NEW, "does not accept \"twice\"", "-arch=sm_" },
-        { "nvJitLinkComplete", "5", GPUEXEC_LINK_FAILED, "from 2 inputs", "NVJITLINK_ERROR_NVVM_COMPILE (5)" },
-        { "nvJitLinkGetErrorLogSize", "6", GPUEXEC_LINK_FAILED, "from 2 inputs", "NVJITLINK_ERROR_INTERNAL (6)" }
+    static const struct {
+        const char *call, *code;
+        gpuexec_result result;
+        const char *text, *cure;
+    } fails[] = {
+        { "nvJitLinkCreate", "1", GPUEXEC_NOT_SUPPORTED, "does not have an option",
+                "gpuexec_module_desc" },
+        { "nvJitLinkCreate", "16", GPUEXEC_NOT_SUPPORTED, "does not make code for sm_",
+                "GPUEXEC_NVJITLINK" },
+        { "nvJitLinkCreate", "17", GPUEXEC_NOT_SUPPORTED, "does not make code for sm_",
+                "GPUEXEC_NVJITLINK" },
+        { "nvJitLinkCreate", "99", GPUEXEC_LINK_FAILED, "from 2 inputs with nvJitLink 13.0",
+                "an unknown result (99)" },
+        { "nvJitLinkAddData", "14", GPUEXEC_IMAGE_TOO_NEW,
+                "\"twice\" is LTO-IR of a newer toolkit than \"", "GPUEXEC_NVJITLINK" },
+        { "nvJitLinkAddData", "13", GPUEXEC_IMAGE_TOO_NEW, "does not accept \"twice\"",
+                "-arch=sm_" },
+        { "nvJitLinkComplete", "5", GPUEXEC_LINK_FAILED, "from 2 inputs",
+                "NVJITLINK_ERROR_NVVM_COMPILE (5)" },
+        { "nvJitLinkGetErrorLogSize", "6", GPUEXEC_LINK_FAILED, "from 2 inputs",
+                "NVJITLINK_ERROR_INTERNAL (6)" },
     };
     static const char *const sizes[] = { "0", "0xFFFFFFFFFFFFFFFF" };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -364,29 +433,33 @@ TEST_ALONE(played_failures) {
         for (i = 0; i < sizeof fails / sizeof *fails; i++) {
             setenv("PLAY_NVJITLINK_FAILS", fails[i].call, 1);
             setenv("PLAY_NVJITLINK_CODE", fails[i].code, 1);
-            CHECK_NOT_MADE(gpuexec_linker_load(l), fails[i].result, fails[i].call, fails[i].text, fails[i].cure);
+            CHECK_NOT_MADE(gpuexec_linker_load(l), fails[i].result, fails[i].call, fails[i].text,
+                    fails[i].cure);
         }
         unsetenv("PLAY_NVJITLINK_FAILS");
         for (i = 0; i < 2; i++) {
             setenv("PLAY_NVJITLINK_BYTES", sizes[i], 1);
             CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_LINK_FAILED, "from 2 inputs",
-                           "no object or an invalid size");
+                    "no object or an invalid size");
         }
         unsetenv("PLAY_NVJITLINK_BYTES");
-        setenv("PLAY_NVJITLINK_LOG", "error   : Multiple definition of 'f' in 'ltoPtx', first defined in 'x.ptx'\n", 1);
-        CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_LINK_FAILED, "Multiple definition of 'f' in 'ltoPtx'",
-                       "keep one definition");
+        setenv("PLAY_NVJITLINK_LOG",
+                "error   : Multiple definition of 'f' in 'ltoPtx', first defined in 'x.ptx'\n", 1);
+        CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_LINK_FAILED,
+                "Multiple definition of 'f' in 'ltoPtx'", "keep one definition");
         setenv("PLAY_NVJITLINK_LOG", "ptxas fatal   : Unresolved extern function 'f'\n", 1);
         setenv("PLAY_NVJITLINK_FAILS", "nvJitLinkComplete", 1);
-        CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_LINK_FAILED, "Unresolved extern function 'f'",
-                       "that defines it");
+        CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_LINK_FAILED,
+                "Unresolved extern function 'f'", "that defines it");
         unsetenv("PLAY_NVJITLINK_FAILS");
         unsetenv("PLAY_NVJITLINK_LOG");
-        check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);      /* after all of these, the inputs are still there */
+        /* after all of these, the inputs are still there */
+        check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
         l = played(NULL);
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, LTO_IR "bad", 7, "newer"));
-        CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_IMAGE_TOO_NEW, "\"newer\" is LTO-IR of a newer toolkit than \"",
-                       "which is nvJitLink 13.0", "NVJITLINK_ERROR_INTERNAL (6)");
+        CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_IMAGE_TOO_NEW,
+                "\"newer\" is LTO-IR of a newer toolkit than \"", "which is nvJitLink 13.0",
+                "NVJITLINK_ERROR_INTERNAL (6)");
     }
 }
 
@@ -401,25 +474,37 @@ TEST_ALONE(options_that_it_does_not_have) {
     linking.module = &desc;
     desc.threads_per_block = 128;
     l = gpuexec_linker_create(ctx, &linking);
-    CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, NULL),
-                 GPUEXEC_NOT_SUPPORTED);
-    CHECK_TEXT(gpuexec_error_text(), "threads_per_block is 128, for which nvJitLink has no option", "set it to 0");
+    CHECK_RESULT(
+            gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, NULL),
+            GPUEXEC_NOT_SUPPORTED);
+    CHECK_TEXT(gpuexec_error_text(), "threads_per_block is 128, for which nvJitLink has no option",
+            "set it to 0");
     gpuexec_take_error();
     desc.threads_per_block = 0;
     desc.optimization = 2;
     linking.nvjitlink = 1;
-    CHECK_NOT_MADE(gpuexec_linker_create(ctx, &linking), GPUEXEC_NOT_SUPPORTED, "optimization is 2", "3 or 4 (-O3)");
+    CHECK_NOT_MADE(gpuexec_linker_create(ctx, &linking), GPUEXEC_NOT_SUPPORTED, "optimization is 2",
+            "3 or 4 (-O3)");
     linking.nvjitlink = 2;
-    CHECK_NOT_MADE(gpuexec_linker_create(ctx, &linking), GPUEXEC_BAD_ARGUMENT, "nvjitlink is 2; it must be 0 or 1");
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, played_twice, sizeof played_twice, NULL), GPUEXEC_BAD_IMAGE,
-                   "is LTO-IR, which must be linked", "gpuexec_linker_add");
+    CHECK_NOT_MADE(gpuexec_linker_create(ctx, &linking), GPUEXEC_BAD_ARGUMENT,
+            "nvjitlink is 2; it must be 0 or 1");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, played_twice, sizeof played_twice, NULL),
+            GPUEXEC_BAD_IMAGE, "is LTO-IR, which must be linked", "gpuexec_linker_add");
 }
 
-/* Parts of fatbins that are only for one architecture, or a family, need that architecture's name. */
+/* Parts of fatbins that are only for one architecture, or a family, need that architecture's
+   name. */
 TEST(the_architecture) {
-    static const struct { int flags, target, arch; const char *option; } inputs[] = {
-        { 0, 0, 90, "-arch=sm_90" }, { 0x100000, 0, 90, "-arch=sm_90a" }, { 0x200000, 0, 90, "-arch=sm_90f" },
-        { 0x100000, 0, 75, "-arch=sm_90" }, { 0x100000, 80, 90, "-arch=sm_80" }, { 0, 0x20067, 90, "-arch=sm_103f" }
+    static const struct {
+        int flags, target, arch;
+        const char *option;
+    } inputs[] = {
+        { 0, 0, 90, "-arch=sm_90" },
+        { 0x100000, 0, 90, "-arch=sm_90a" },
+        { 0x200000, 0, 90, "-arch=sm_90f" },
+        { 0x100000, 0, 75, "-arch=sm_90" },
+        { 0x100000, 80, 90, "-arch=sm_80" },
+        { 0, 0x20067, 90, "-arch=sm_103f" },
     };
     size_t i;
     for (i = 0; i < sizeof inputs / sizeof *inputs; i++) {
@@ -448,34 +533,39 @@ TEST(the_architecture) {
     }
 }
 
-/* --- the search --------------------------------------------------------------------------------------------------- */
+/* --- the search ------------------------------------------------------------------------------- */
 
 TEST_ALONE(no_nvjitlink) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
     gpuexec_linker_desc desc;
     setenv("GPUEXEC_NVJITLINK", "/no/such/libnvJitLink.so", 1);
-    CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, NULL),
-                 GPUEXEC_NO_COMPILER);
-    CHECK_TEXT(gpuexec_error_text(), "cannot use \"/no/such/libnvJitLink.so\", named by the environment variable "
-               "GPUEXEC_NVJITLINK", "cure: ");
+    CHECK_RESULT(
+            gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, NULL),
+            GPUEXEC_NO_COMPILER);
+    CHECK_TEXT(gpuexec_error_text(),
+            "cannot use \"/no/such/libnvJitLink.so\", named by the environment variable "
+            "GPUEXEC_NVJITLINK",
+            "cure: ");
     gpuexec_take_error();
     memset(&desc, 0, sizeof desc);
     desc.nvjitlink = 1;
     setenv("GPUEXEC_NVJITLINK", "libm.so.6", 1);
-    CHECK_NOT_MADE(gpuexec_linker_create(ctx, &desc), GPUEXEC_NO_COMPILER, "it is not nvJitLink: it has no function "
-                   "nvJitLinkCreate");
+    CHECK_NOT_MADE(gpuexec_linker_create(ctx, &desc), GPUEXEC_NO_COMPILER,
+            "it is not nvJitLink: it has no function nvJitLinkCreate");
     setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK "_lacks.so", 1);
-    CHECK_NOT_MADE(gpuexec_linker_create(ctx, &desc), GPUEXEC_NO_COMPILER, "has no function nvJitLinkComplete");
+    CHECK_NOT_MADE(gpuexec_linker_create(ctx, &desc), GPUEXEC_NO_COMPILER,
+            "has no function nvJitLinkComplete");
     setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK ".so", 1);
     setenv("PLAY_NVJITLINK_FAILS", "nvJitLinkVersion", 1);
     CHECK_NOT_MADE(gpuexec_linker_create(ctx, &desc), GPUEXEC_NO_COMPILER,
-                   "nvJitLinkVersion returned NVJITLINK_ERROR_INTERNAL (6)");
+            "nvJitLinkVersion returned NVJITLINK_ERROR_INTERNAL (6)");
     CHECK_EQ(gpuexec_nvjitlink_version(), 0);
     CHECK_STRING(gpuexec_nvjitlink_path(), "");
     CHECK_OK(gpuexec_take_error());
     unsetenv("PLAY_NVJITLINK_FAILS");
-    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, NULL));
+    CHECK_OK(
+            gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, NULL));
 }
 
 TEST_ALONE(setup_names_both) {
@@ -485,10 +575,11 @@ TEST_ALONE(setup_names_both) {
     desc.nvrtc_path = nvrtc;
     desc.nvjitlink_path = path;
     CHECK_OK(gpuexec_setup(&desc));
-    nvrtc[1] = path[0] = 'X';                            /* the paths were copied */
+    nvrtc[1] = path[0] = 'X'; /* the paths were copied */
     CHECK_EQ(gpuexec_nvjitlink_version(), 13000);
     CHECK_EQ(gpuexec_compiler_version(), 0);
-    CHECK_TEXT(gpuexec_error_text(), "cannot use \"/no/such/nvrtc\", named by gpuexec_setup_desc.nvrtc_path");
+    CHECK_TEXT(gpuexec_error_text(),
+            "cannot use \"/no/such/nvrtc\", named by gpuexec_setup_desc.nvrtc_path");
 }
 
 /* In a Python environment, of the version of the driver, although a newer one may be installed. */
@@ -496,9 +587,10 @@ TEST_ALONE(search_in_an_environment) {
     char folder[] = "/tmp/gpuexec-venv-XXXXXX", command[500], path[200];
     if (!on_cpu_device()) SKIP("needs the CPU device as an older driver");
     if (!CHECK(mkdtemp(folder) != NULL)) return;
-    snprintf(path, sizeof path, "%s/lib/python3.99/site-packages/nvidia/nvjitlink/lib/libnvJitLink.so.12", folder);
-    snprintf(command, sizeof command, "mkdir -p %.*s && cp %s.so %s", (int)(strrchr(path, '/') - path), path,
-             PLAYED_NVJITLINK, path);
+    snprintf(path, sizeof path,
+            "%s/lib/python3.99/site-packages/nvidia/nvjitlink/lib/libnvJitLink.so.12", folder);
+    snprintf(command, sizeof command, "mkdir -p %.*s && cp %s.so %s",
+            (int)(strrchr(path, '/') - path), path, PLAYED_NVJITLINK, path);
     CHECK(system(command) == 0);
     setenv("SIMGPU_DRIVER_VERSION", "12040", 1);
     setenv("VIRTUAL_ENV", folder, 1);
@@ -506,7 +598,8 @@ TEST_ALONE(search_in_an_environment) {
     unsetenv("CUDA_HOME");
     unsetenv("CUDA_PATH");
     CHECK(gpuexec_nvjitlink_version() >= 12000);
-    if (strcmp(gpuexec_nvjitlink_path(), "libnvJitLink.so.12") != 0) CHECK_STRING(gpuexec_nvjitlink_path(), path);
+    if (strcmp(gpuexec_nvjitlink_path(), "libnvJitLink.so.12") != 0)
+        CHECK_STRING(gpuexec_nvjitlink_path(), path);
     snprintf(command, sizeof command, "rm -r %s", folder);
     CHECK(system(command) == 0);
 }
@@ -520,9 +613,11 @@ TEST_ALONE(search) {
         CHECK(gpuexec_nvjitlink_version() >= 12000 && gpuexec_nvjitlink_path()[0]);
         return;
     }
-    CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, NULL),
-                 GPUEXEC_NO_COMPILER);
-    CHECK_TEXT(gpuexec_error_text(), "no nvJitLink was found", "libnvJitLink.so.13, libnvJitLink.so.12 in the system's",
-               "$CUDA_HOME/lib64", "/usr/local/cuda/lib64", "pip install nvidia-nvjitlink", "GPUEXEC_NVJITLINK");
+    CHECK_RESULT(
+            gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, NULL),
+            GPUEXEC_NO_COMPILER);
+    CHECK_TEXT(gpuexec_error_text(), "no nvJitLink was found",
+            "libnvJitLink.so.13, libnvJitLink.so.12 in the system's", "$CUDA_HOME/lib64",
+            "/usr/local/cuda/lib64", "pip install nvidia-nvjitlink", "GPUEXEC_NVJITLINK");
     gpuexec_take_error();
 }

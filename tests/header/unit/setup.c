@@ -2,15 +2,16 @@
 #include "../../test.h"
 #include <semaphore.h>
 
-/* A small program that uses every kind of object and closes none of them. Returns 1 if everything worked. */
+/* A small program that uses every kind of object and closes none of them. Returns 1 if everything
+   worked. */
 static int use_everything(void) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
-    gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "add");
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_event   e   = gpuexec_event_create(ctx, NULL);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, 256);
-    uint32_t       *h   = (uint32_t *)gpuexec_alloc_pinned(ctx, 256);
+    gpuexec_module mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_kernel fn = gpuexec_kernel_get(mod, "add");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_event e = gpuexec_event_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc(ctx, 256);
+    uint32_t *h = (uint32_t *)gpuexec_alloc_pinned(ctx, 256);
     uint32_t by = 7, n = 64;
     gpuexec_fill(s, p, 0, 1, 256);
     gpuexec_launch(fn, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(p, by, n));
@@ -20,7 +21,11 @@ static int use_everything(void) {
 }
 
 /* Everything that a logger received. */
-typedef struct record { char text[20000]; size_t length; int calls, errors, warnings, traces, broken; } record;
+typedef struct record {
+    char text[20000];
+    size_t length;
+    int calls, errors, warnings, traces, broken;
+} record;
 
 static void keep(void *user, gpuexec_log_level level, const char *text) {
     record *r = (record *)user;
@@ -29,7 +34,7 @@ static void keep(void *user, gpuexec_log_level level, const char *text) {
     if (level == GPUEXEC_LOG_ERROR) r->errors++;
     if (level == GPUEXEC_LOG_WARNING) r->warnings++;
     if (level == GPUEXEC_LOG_TRACE) r->traces++;
-    if (n == 0 || text[n - 1] != '\n') r->broken++;                /* not a complete message */
+    if (n == 0 || text[n - 1] != '\n') r->broken++; /* not a complete message */
     if (n >= sizeof r->text - r->length) n = sizeof r->text - r->length - 1;
     memcpy(r->text + r->length, text, n);
     r->text[r->length += n] = 0;
@@ -39,7 +44,7 @@ static void keep(void *user, gpuexec_log_level level, const char *text) {
 static char *stderr_of(void (*action)(void)) {
     static char text[40000];
     FILE *file = tmpfile();
-    int   keep_fd = dup(2);
+    int keep_fd = dup(2);
     size_t n;
     if (!file) return NULL;
     fflush(stderr);
@@ -74,22 +79,25 @@ TEST(the_driver) {
     CHECK(gpuexec_driver_path()[0] != 0);
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 4000) != NULL);
     CHECK(gpuexec_driver_symbol("cuNoSuchCall", 4000) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND", "\"cuNoSuchCall\"", "cure: check the spelling",
-               "in any version");
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND", "\"cuNoSuchCall\"",
+            "cure: check the spelling", "in any version");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 99000) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuLaunchKernel\" of CUDA 99.0 is not available",
-               "cure: request it for an older CUDA version");
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER",
+            "\"cuLaunchKernel\" of CUDA 99.0 is not available",
+            "cure: request it for an older CUDA version");
     CHECK(gpuexec_driver_symbol("cuNoSuchCall", 99000) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuNoSuchCall\" of CUDA 99.0 is not available",
-               "cure: install a newer NVIDIA driver");
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER",
+            "\"cuNoSuchCall\" of CUDA 99.0 is not available",
+            "cure: install a newer NVIDIA driver");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 3000) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND",
-               "\"cuLaunchKernel\" was introduced later than the version passed, 3.0; this driver (CUDA",
-               "has it");
+            "\"cuLaunchKernel\" was introduced later than the version passed, 3.0; this driver "
+            "(CUDA",
+            "has it");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 0) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_BAD_ARGUMENT", "the version for \"cuLaunchKernel\" is 0",
-               "12000 for 12.0");
-    CHECK_OK(gpuexec_take_error());                                /* queries latch nothing */
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_BAD_ARGUMENT",
+            "the version for \"cuLaunchKernel\" is 0", "12000 for 12.0");
+    CHECK_OK(gpuexec_take_error()); /* queries latch nothing */
 }
 
 TEST(setup_after_the_first_use_is_too_late) {
@@ -121,33 +129,35 @@ TEST(setup_again_after_a_failure) {
 
 TEST(shutdown_and_start_again) {
     gpuexec_context ctx;
-    gpuexec_stream  s, later;
-    gpuexec_event   e;
-    gpuexec_module  mod;
-    gpuexec_kernel  fn;
-    gpuexec_ptr     p;
+    gpuexec_stream s, later;
+    gpuexec_event e;
+    gpuexec_module mod;
+    gpuexec_kernel fn;
+    gpuexec_ptr p;
     int i;
-    gpuexec_shutdown();                                            /* there is nothing to shut down */
+    gpuexec_shutdown(); /* there is nothing to shut down */
     for (i = 0; i < 3; i++) {
         ctx = gpuexec_context_open(0, NULL);
-        s   = gpuexec_stream_create(ctx, NULL);
-        e   = gpuexec_event_create(ctx, NULL);
+        s = gpuexec_stream_create(ctx, NULL);
+        e = gpuexec_event_create(ctx, NULL);
         mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
-        fn  = gpuexec_kernel_get(mod, "nothing");
-        p   = gpuexec_alloc(ctx, 64);
+        fn = gpuexec_kernel_get(mod, "nothing");
+        p = gpuexec_alloc(ctx, 64);
         CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
         CHECK(p != 0);
         gpuexec_shutdown();
         gpuexec_shutdown();
-        CHECK(!gpuexec_ok(ctx) && !gpuexec_ok(s) && !gpuexec_ok(e) && !gpuexec_ok(mod) && !gpuexec_ok(fn));
-        ctx = gpuexec_context_open(0, NULL);                     /* after a new start the old handles are still stale */
+        CHECK(!gpuexec_ok(ctx) && !gpuexec_ok(s) && !gpuexec_ok(e) && !gpuexec_ok(mod) &&
+                !gpuexec_ok(fn));
+        ctx = gpuexec_context_open(0, NULL); /* after a new start the old handles are still stale */
         later = gpuexec_stream_create(ctx, NULL);
         CHECK(gpuexec_ok(later));
         CHECK(later.id != s.id);
         CHECK(!gpuexec_ok(s));
         CHECK_RESULT(gpuexec_stream_sync(s), GPUEXEC_STALE_HANDLE);
         gpuexec_take_error();
-        CHECK_RESULT(gpuexec_launch(fn, later, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_STALE_HANDLE);
+        CHECK_RESULT(gpuexec_launch(fn, later, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS),
+                GPUEXEC_STALE_HANDLE);
         gpuexec_take_error();
         CHECK(gpuexec_free(p) != GPUEXEC_OK);
         gpuexec_take_error();
@@ -157,11 +167,11 @@ TEST(shutdown_and_start_again) {
 
 TEST(shutdown_waits_for_work) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
-    gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "count");
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    uint32_t        *h  = (uint32_t *)calloc(1, sizeof *h);
-    gpuexec_ptr     p   = gpuexec_alloc(ctx, sizeof *h);
+    gpuexec_module mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_kernel fn = gpuexec_kernel_get(mod, "count");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    uint32_t *h = (uint32_t *)calloc(1, sizeof *h);
+    gpuexec_ptr p = gpuexec_alloc(ctx, sizeof *h);
     gpuexec_fill(s, p, 0, 1, sizeof *h);
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(500, 128, 0), GPUEXEC_ARGS(p)));
     CHECK_OK(gpuexec_copy_out(s, h, p, sizeof *h));
@@ -174,13 +184,13 @@ TEST(the_logger_gets_every_failure) {
     static record r;
     gpuexec_setup_desc desc = { 0 };
     gpuexec_context ctx;
-    gpuexec_module  mod;
+    gpuexec_module mod;
     memset(&r, 0, sizeof r);
     desc.log = keep;
     desc.log_user = &r;
     CHECK_OK(gpuexec_setup(&desc));
     CHECK(use_everything());
-    CHECK_EQ(r.calls, 0);                                          /* no messages when nothing fails */
+    CHECK_EQ(r.calls, 0); /* no messages when nothing fails */
     ctx = gpuexec_context_open(0, NULL);
     gpuexec_module_load_file(ctx, "no/such/file.ptx", NULL);
     CHECK_EQ(r.errors, 1);
@@ -207,18 +217,20 @@ TEST(the_trace_goes_to_the_logger) {
     CHECK(r.traces > 5);
     CHECK_EQ(r.errors, 0);
     CHECK_EQ(r.broken, 0);
-    CHECK_TEXT(r.text, "cuInit", "cuLaunchKernel", "cuStreamCreate", "cuMemAlloc", "cuStreamSynchronize");
+    CHECK_TEXT(r.text, "cuInit", "cuLaunchKernel", "cuStreamCreate", "cuMemAlloc",
+            "cuStreamSynchronize");
 }
 
-/* Each driver call with its arguments, as numbers: addresses in hexadecimal, negative ones with their sign. */
-static char   lines[20000];
+/* Each driver call with its arguments, as numbers: addresses in hexadecimal, negative ones with
+   their sign. */
+static char lines[20000];
 static size_t lines_bytes;
-static int    lines_broken;
+static int lines_broken;
 static void keep_lines(void *user, gpuexec_log_level level, const char *text) {
     size_t n = strlen(text);
     (void)user;
     (void)level;
-    lines_broken += n == 0 || strchr(text, '\n') != text + n - 1;      /* one complete line */
+    lines_broken += n == 0 || strchr(text, '\n') != text + n - 1; /* one complete line */
     if (lines_bytes + n >= sizeof lines) return;
     memcpy(lines + lines_bytes, text, n + 1);
     lines_bytes += n;
@@ -227,11 +239,11 @@ TEST(the_trace_shows_arguments) {
     gpuexec_setup_desc desc = { 0 };
     gpuexec_stream_desc first = { 0, 1, -1, 0 };
     gpuexec_context ctx;
-    gpuexec_module  mod;
-    gpuexec_stream  s;
-    gpuexec_kernel  fn;
-    gpuexec_ptr     p;
-    char            wanted[300];
+    gpuexec_module mod;
+    gpuexec_stream s;
+    gpuexec_kernel fn;
+    gpuexec_ptr p;
+    char wanted[300];
     lines_bytes = 0;
     lines_broken = 0;
     desc.log = keep_lines;
@@ -245,14 +257,15 @@ TEST(the_trace_shows_arguments) {
     CHECK_OK(gpuexec_fill(s, p, 7, 1, 1234));
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(5, 32, 16), GPUEXEC_ARGS(p)));
     CHECK_OK(gpuexec_context_sync(ctx));
-    CHECK_TEXT(lines, ", 1, -1) = CUDA_SUCCESS (0)  in gpuexec_stream_create at ", "cuCtxSynchronize () = CUDA_SUCCESS",
-               ", 1234) = CUDA_SUCCESS (0)  in gpuexec_alloc at tests/header/unit/setup.c:");
+    CHECK_TEXT(lines, ", 1, -1) = CUDA_SUCCESS (0)  in gpuexec_stream_create at ",
+            "cuCtxSynchronize () = CUDA_SUCCESS",
+            ", 1234) = CUDA_SUCCESS (0)  in gpuexec_alloc at tests/header/unit/setup.c:");
     snprintf(wanted, sizeof wanted, "cuMemsetD8Async (0x%llx, 7, 1234, 0x%llx) = CUDA_SUCCESS", p,
-             (unsigned long long)(uintptr_t)gpuexec_stream_native(s));
+            (unsigned long long)(uintptr_t)gpuexec_stream_native(s));
     CHECK_TEXT(lines, wanted);
     snprintf(wanted, sizeof wanted, "cuLaunchKernel (0x%llx, 5, 1, 1, 32, 1, 1, 16, 0x%llx, 0x",
-             (unsigned long long)(uintptr_t)gpuexec_kernel_native(fn),
-             (unsigned long long)(uintptr_t)gpuexec_stream_native(s));
+            (unsigned long long)(uintptr_t)gpuexec_kernel_native(fn),
+            (unsigned long long)(uintptr_t)gpuexec_stream_native(s));
     CHECK_TEXT(lines, wanted);
     CHECK_EQ(lines_broken, 0);
 }
@@ -273,7 +286,7 @@ TEST(every_message_of_the_logger_is_a_line) {
         where[n] = 0;
         ctx = gpuexec_context_open_at(where, 0, NULL);
         CHECK(gpuexec_alloc_at(where, ctx, 100) != 0);
-        CHECK_OK(gpuexec_shutdown());                              /* reports both */
+        CHECK_OK(gpuexec_shutdown()); /* reports both */
         CHECK_OK(gpuexec_setup(&desc));
     }
     CHECK_TEXT(lines, "leak: a context, created at ppp", "leak: 100 bytes of device memory");
@@ -310,17 +323,18 @@ TEST_ALONE(the_environment_can_be_ignored) {
     setenv("GPUEXEC_DRIVER", "/no/such/driver.so", 1);
     CHECK_STRING(stderr_of(run_it_without_environment), "");
     gpuexec_shutdown();
-    CHECK_EQ(gpuexec_device_count(), 0);                           /* not ignored: only this path is tried */
+    CHECK_EQ(gpuexec_device_count(), 0); /* not ignored: only this path is tried */
     CHECK_TEXT(gpuexec_error_text(), "/no/such/driver.so", "GPUEXEC_DRIVER");
     free(path);
 }
 
-TEST_ALONE(nothing_is_printed_by_default) {
-    CHECK_STRING(stderr_of(run_it), "");
-}
+TEST_ALONE(nothing_is_printed_by_default) { CHECK_STRING(stderr_of(run_it), ""); }
 
 /* An allocator that counts, and that can fail at its Nth call. */
-typedef struct counter { long calls, live, fail_at; pthread_mutex_t mutex; } counter;
+typedef struct counter {
+    long calls, live, fail_at;
+    pthread_mutex_t mutex;
+} counter;
 
 static void *counted(void *user, void *p, size_t bytes) {
     counter *c = (counter *)user;
@@ -347,7 +361,7 @@ TEST(every_allocation_goes_through_the_users_function_and_comes_back) {
     CHECK_OK(gpuexec_setup(&desc));
     CHECK(use_everything());
     ctx = gpuexec_context_open(0, NULL);
-    gpuexec_module_load_file(ctx, "no/such/file.ptx", NULL);       /* failed handles keep texts */
+    gpuexec_module_load_file(ctx, "no/such/file.ptx", NULL); /* failed handles keep texts */
     gpuexec_module_load(ctx, ".version 6.0\n.target sm_70\n.address_size 64\nnonsense", 0, NULL);
     gpuexec_take_error();
     CHECK(c.calls > 0);
@@ -356,13 +370,13 @@ TEST(every_allocation_goes_through_the_users_function_and_comes_back) {
     CHECK_EQ(c.live, 0);
 }
 
-/* Each allocation of the library fails once: no crash, no leak, the text says what the memory was for, and the
-   next run works. */
+/* Each allocation of the library fails once: no crash, no leak, the text says what the memory was
+   for, and the next run works. */
 TEST(each_allocation_fails_once) {
     counter c = { 0, 0, 0, PTHREAD_MUTEX_INITIALIZER };
     gpuexec_setup_desc desc = { 0 };
     long n;
-    int  worked = 0, failed = 0;
+    int worked = 0, failed = 0;
     desc.realloc_function = counted;
     desc.realloc_user = &c;
     for (n = 1; n < 500 && !worked; n++) {
@@ -376,7 +390,7 @@ TEST(each_allocation_fails_once) {
             CHECK_EQ(gpuexec_error_detail()->result, GPUEXEC_OUT_OF_HOST_MEMORY);
             CHECK_TEXT(gpuexec_error_text(), "memory");
         }
-        worked = c.calls < n;                                      /* this call was not reached: all have failed once */
+        worked = c.calls < n; /* this call was not reached: all have failed once */
         gpuexec_take_error();
         gpuexec_shutdown();
         if (!CHECK_EQ(c.live, 0)) break;
@@ -389,7 +403,7 @@ static int leak_line;
 
 static void leave_everything(void) {
     gpuexec_context ctx = gpuexec_context_open((leak_line = __LINE__, 0), NULL);
-    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_module mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
     gpuexec_stream_create(ctx, NULL);
     gpuexec_event_create(ctx, NULL);
     gpuexec_alloc(ctx, 12345);
@@ -401,7 +415,7 @@ TEST(the_leak_report) {
     static record r;
     gpuexec_setup_desc desc = { 0 };
     char where[64];
-    int  i;
+    int i;
     memset(&r, 0, sizeof r);
     desc.log = keep;
     desc.log_user = &r;
@@ -411,7 +425,7 @@ TEST(the_leak_report) {
     CHECK_EQ(r.calls, 0);
     gpuexec_shutdown();
     CHECK_TEXT(r.text, "12345", "54321", "stream", "event", "module", "context");
-    for (i = 0; i < 6; i++) {                                     /* the place of each object */
+    for (i = 0; i < 6; i++) { /* the place of each object */
         snprintf(where, sizeof where, "setup.c:%d", leak_line + i);
         CHECK_TEXT(r.text, where);
     }
@@ -445,11 +459,11 @@ TEST(no_leak_no_report) {
     static record r;
     gpuexec_setup_desc desc = { 0 };
     gpuexec_context ctx;
-    gpuexec_module  mod;
-    gpuexec_stream  s;
-    gpuexec_event   e;
-    gpuexec_ptr     p;
-    void           *h;
+    gpuexec_module mod;
+    gpuexec_stream s;
+    gpuexec_event e;
+    gpuexec_ptr p;
+    void *h;
     memset(&r, 0, sizeof r);
     desc.log = keep;
     desc.log_user = &r;
@@ -457,10 +471,10 @@ TEST(no_leak_no_report) {
     CHECK_OK(gpuexec_setup(&desc));
     ctx = gpuexec_context_open(0, NULL);
     mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
-    s   = gpuexec_stream_create(ctx, NULL);
-    e   = gpuexec_event_create(ctx, NULL);
-    p   = gpuexec_alloc(ctx, 64);
-    h   = gpuexec_alloc_pinned(ctx, 64);
+    s = gpuexec_stream_create(ctx, NULL);
+    e = gpuexec_event_create(ctx, NULL);
+    p = gpuexec_alloc(ctx, 64);
+    h = gpuexec_alloc_pinned(ctx, 64);
     gpuexec_kernel_get(mod, "add");
     gpuexec_stream_legacy(ctx);
     CHECK_OK(gpuexec_free_pinned(h));
@@ -487,8 +501,8 @@ TEST_ALONE(the_leak_report_goes_to_stderr_without_a_logger) {
 
 /* ---- fork while another thread starts the library ---- */
 
-/* A logger that stops the thread in its start: at its failure, which is before CUDA is initialized, or at the trace of
-   cuInit. */
+/* A logger that stops the thread in its start: at its failure, which is before CUDA is initialized,
+   or at the trace of cuInit. */
 static sem_t stopped, go_on;
 static void stop_there(void *user, gpuexec_log_level level, const char *text) {
     (void)level;
@@ -499,7 +513,7 @@ static void stop_there(void *user, gpuexec_log_level level, const char *text) {
 static void *start_and_stop(void *at_init) {
     gpuexec_setup_desc desc = { 0 };
     desc.log = stop_there;
-    desc.log_user = at_init ? (void *)(uintptr_t)"cuInit" : (void *)(uintptr_t)"/no/such";
+    desc.log_user = at_init ? (void *)(uintptr_t) "cuInit" : (void *)(uintptr_t) "/no/such";
     desc.driver_path = at_init ? NULL : "/no/such/libcuda.so";
     desc.trace = at_init != NULL;
     CHECK_RESULT(gpuexec_setup(&desc), at_init ? GPUEXEC_OK : GPUEXEC_NO_DRIVER);
@@ -509,10 +523,10 @@ static void *start_and_stop(void *at_init) {
 static const char *how_it_was_forked;
 static void use_it_in_the_child(void) {
     gpuexec_context none;
-    alarm(20);                                   /* it would wait for a thread that the child does not have */
+    alarm(20); /* it would wait for a thread that the child does not have */
     none = gpuexec_context_open(0, NULL);
-    CHECK_NOT_MADE(none, GPUEXEC_FORKED, "this process (", ") was forked from process ", how_it_was_forked,
-                   "fork before the first use of CUDA");
+    CHECK_NOT_MADE(none, GPUEXEC_FORKED, "this process (", ") was forked from process ",
+            how_it_was_forked, "fork before the first use of CUDA");
     CHECK_RESULT(gpuexec_setup(NULL), GPUEXEC_FORKED);
     CHECK_EQ(gpuexec_device_count(), 0);
     gpuexec_take_error();
@@ -520,8 +534,8 @@ static void use_it_in_the_child(void) {
 }
 static void fork_while_starting(void *at_init) {
     pthread_t thread;
-    how_it_was_forked = at_init ? " after CUDA had been initialized there" : " while another thread was starting "
-        "CUDA there";
+    how_it_was_forked = at_init ? " after CUDA had been initialized there"
+                                : " while another thread was starting CUDA there";
     sem_init(&stopped, 0, 0);
     sem_init(&go_on, 0, 0);
     CHECK_EQ(pthread_create(&thread, NULL, start_and_stop, at_init), 0);
@@ -557,7 +571,7 @@ static void *start_often(void *unused) {
 }
 static void get_an_answer(void) {
     gpuexec_setup_desc desc = { 0 };
-    gpuexec_result     result;
+    gpuexec_result result;
     alarm(20);
     desc.driver_path = "/no/such/libcuda.so";
     gpuexec_params_destroy(gpuexec_params_create());
@@ -567,9 +581,11 @@ static void get_an_answer(void) {
 TEST_ALONE(forked_at_any_moment_of_a_start) {
     pthread_t threads[2];
     int i;
-    if (ADDRESS_SANITIZER) SKIP("its allocator hangs in a child that was forked while another thread allocates");
+    if (ADDRESS_SANITIZER)
+        SKIP("its allocator hangs in a child that was forked while another thread allocates");
     for (i = 0; i < 2; i++) CHECK_EQ(pthread_create(&threads[i], NULL, start_often, NULL), 0);
-    for (i = 0; i < 300; i++) if (!CHECK(run_child(get_an_answer))) break;
+    for (i = 0; i < 300; i++)
+        if (!CHECK(run_child(get_an_answer))) break;
     __atomic_store_n(&enough, 1, __ATOMIC_RELEASE);
     for (i = 0; i < 2; i++) pthread_join(threads[i], NULL);
 }

@@ -13,7 +13,8 @@ static setting begin(void) {
 
 static gpuexec_result add_to(const setting *s, gpuexec_stream stream, uint32_t by) {
     uint32_t n = WORDS;
-    return gpuexec_launch(s->kernel, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s->data, by, n));
+    return gpuexec_launch(
+            s->kernel, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s->data, by, n));
 }
 
 static gpuexec_stream make_stream(gpuexec_context ctx, int non_blocking, int priority) {
@@ -31,9 +32,9 @@ TEST(a_stream_is_busy_until_its_work_is_done) {
     CHECK_OK(add_to(&s, stream, 1));
     CHECK_OK(gpuexec_copy_out(stream, s.host, s.data, BYTES));
     CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
-    test_sleep_ms(20);                               /* not order: it could be done too early */
+    test_sleep_ms(20); /* not order: it could be done too early */
     CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
-    CHECK_OK(gpuexec_take_error());                              /* "not ready" is a result, not a failure */
+    CHECK_OK(gpuexec_take_error()); /* "not ready" is a result, not a failure */
     CHECK_EQ(s.host[0], 0);
     gate_open(s.gate);
     CHECK_OK(gpuexec_stream_sync(stream));
@@ -57,7 +58,8 @@ TEST(work_of_a_stream_runs_in_order) {
 /* While one stream is held at the gate, another one works and finishes. */
 TEST(streams_overlap) {
     setting s = begin();
-    gpuexec_stream held = gpuexec_stream_create(s.ctx, NULL), other = gpuexec_stream_create(s.ctx, NULL);
+    gpuexec_stream held = gpuexec_stream_create(s.ctx, NULL),
+                   other = gpuexec_stream_create(s.ctx, NULL);
     gate_close(s.gate, held);
     CHECK_OK(add_to(&s, other, 7));
     CHECK_OK(gpuexec_copy_out(other, s.host, s.data, BYTES));
@@ -70,12 +72,13 @@ TEST(streams_overlap) {
 
 TEST(the_legacy_stream_waits_for_blocking_streams) {
     setting s = begin();
-    gpuexec_stream legacy = gpuexec_stream_legacy(s.ctx), blocking = gpuexec_stream_create(s.ctx, NULL);
+    gpuexec_stream legacy = gpuexec_stream_legacy(s.ctx),
+                   blocking = gpuexec_stream_create(s.ctx, NULL);
     gate_close(s.gate, blocking);
     CHECK_OK(add_to(&s, blocking, 2));
     CHECK_OK(add_to(&s, legacy, 3));
     CHECK_OK(gpuexec_copy_out(legacy, s.host, s.data, BYTES));
-    test_sleep_ms(10);                               /* not order: it could be done too early */
+    test_sleep_ms(10); /* not order: it could be done too early */
     CHECK_EQ(s.host[0], 0);
     CHECK_RESULT(gpuexec_stream_query(legacy), GPUEXEC_NOT_READY);
     gate_open(s.gate);
@@ -98,10 +101,10 @@ TEST(a_non_blocking_stream_does_not_hold_the_legacy_one) {
 
 TEST(the_legacy_stream_is_one_handle) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  legacy = gpuexec_stream_legacy(ctx);
+    gpuexec_stream legacy = gpuexec_stream_legacy(ctx);
     CHECK_MADE(legacy);
     CHECK_EQ(gpuexec_stream_legacy(ctx).id, legacy.id);
-    CHECK_EQ((uintptr_t)gpuexec_stream_native(legacy), 1);       /* CU_STREAM_LEGACY */
+    CHECK_EQ((uintptr_t)gpuexec_stream_native(legacy), 1); /* CU_STREAM_LEGACY */
     CHECK(gpuexec_stream_destroy(legacy) != GPUEXEC_OK);
     CHECK_TEXT(gpuexec_error_text(), "legacy");
     gpuexec_take_error();
@@ -113,13 +116,13 @@ TEST(the_legacy_stream_is_one_handle) {
 TEST(a_stream_waits_for_an_event_of_another) {
     setting s = begin();
     gpuexec_stream a = make_stream(s.ctx, 1, 0), b = make_stream(s.ctx, 1, 0);
-    gpuexec_event  done = gpuexec_event_create(s.ctx, NULL);
+    gpuexec_event done = gpuexec_event_create(s.ctx, NULL);
     gate_close(s.gate, a);
     CHECK_OK(add_to(&s, a, 10));
     CHECK_OK(gpuexec_event_record(done, a));
     CHECK_OK(gpuexec_stream_wait_event(b, done));
     CHECK_OK(gpuexec_copy_out(b, s.host, s.data, BYTES));
-    test_sleep_ms(10);                               /* not order: it could be done too early */
+    test_sleep_ms(10); /* not order: it could be done too early */
     CHECK_EQ(s.host[0], 0);
     CHECK_RESULT(gpuexec_stream_query(b), GPUEXEC_NOT_READY);
     gate_open(s.gate);
@@ -132,14 +135,14 @@ TEST(a_stream_waits_for_an_event_of_another) {
 TEST(waiting_for_an_event_means_its_last_record) {
     setting s = begin();
     gpuexec_stream a = make_stream(s.ctx, 1, 0), b = make_stream(s.ctx, 1, 0);
-    gpuexec_event  e = gpuexec_event_create(s.ctx, NULL);
-    CHECK_OK(gpuexec_stream_wait_event(b, e));                   /* never recorded: no wait */
+    gpuexec_event e = gpuexec_event_create(s.ctx, NULL);
+    CHECK_OK(gpuexec_stream_wait_event(b, e)); /* never recorded: no wait */
     CHECK_OK(gpuexec_stream_sync(b));
     CHECK_OK(gpuexec_event_record(e, a));
     CHECK_OK(gpuexec_stream_wait_event(b, e));
     gate_close(s.gate, a);
     CHECK_OK(gpuexec_event_record(e, a));
-    CHECK_OK(gpuexec_stream_sync(b));                            /* it would otherwise hang */
+    CHECK_OK(gpuexec_stream_sync(b)); /* it would otherwise hang */
     gate_open(s.gate);
     CHECK_OK(gpuexec_stream_sync(a));
 }
@@ -148,7 +151,7 @@ TEST(adopting_a_native_stream) {
     setting s = begin();
     gpuexec_stream own = gpuexec_stream_create(s.ctx, NULL);
     gpuexec_stream adopted = gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(own));
-    gpuexec_stream legacy  = gpuexec_stream_from_native(s.ctx, NULL);
+    gpuexec_stream legacy = gpuexec_stream_from_native(s.ctx, NULL);
     CHECK_MADE(adopted);
     CHECK(adopted.id != own.id);
     CHECK(gpuexec_stream_native(adopted) == gpuexec_stream_native(own));
@@ -158,7 +161,7 @@ TEST(adopting_a_native_stream) {
     CHECK_OK(gpuexec_stream_sync(adopted));
     CHECK_OK(gpuexec_stream_destroy(adopted));
     CHECK(!gpuexec_ok(adopted));
-    CHECK_OK(add_to(&s, own, 1));                                /* the stream itself stays valid */
+    CHECK_OK(add_to(&s, own, 1)); /* the stream itself stays valid */
     CHECK_OK(gpuexec_stream_sync(own));
     CHECK_MADE(legacy);
     CHECK_EQ((uintptr_t)gpuexec_stream_native(legacy), 1);
@@ -197,7 +200,7 @@ TEST(context_sync_waits_for_all_streams) {
 TEST(many_streams) {
     enum { count = 100 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  first[count], second[count];
+    gpuexec_stream first[count], second[count];
     int i;
     for (i = 0; i < count; i++) {
         first[i] = gpuexec_stream_create(ctx, NULL);
@@ -216,22 +219,23 @@ TEST(many_streams) {
 TEST(a_stream_waits_for_another) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream_desc own = { 0 };
-    gpuexec_stream  a, b;
-    gpuexec_ptr     p = gpuexec_alloc(ctx, 8 << 20), q = gpuexec_alloc(ctx, 8 << 20);
-    uint32_t        got = 0;
-    int             i;
+    gpuexec_stream a, b;
+    gpuexec_ptr p = gpuexec_alloc(ctx, 8 << 20), q = gpuexec_alloc(ctx, 8 << 20);
+    uint32_t got = 0;
+    int i;
     own.non_blocking = 1;
     a = gpuexec_stream_create(ctx, &own), b = gpuexec_stream_create(ctx, &own);
     gpuexec_fill_now(ctx, q, 0, 1, 8 << 20);
     for (i = 0; i < 20; i++) gpuexec_fill(a, p, (uint32_t)i, 4, 2 << 20);
     CHECK_OK(gpuexec_stream_wait_stream(b, a));
-    CHECK_OK(gpuexec_copy(b, q, p, 8 << 20));                       /* sees the last fill, without a wait on the host */
+    CHECK_OK(gpuexec_copy(b, q, p, 8 << 20)); /* sees the last fill, without a wait on the host */
     CHECK_OK(gpuexec_copy_out(b, &got, q + (8 << 20) - 4, 4));
     CHECK_OK(gpuexec_stream_sync(b));
     CHECK_EQ(got, 19);
     CHECK_OK(gpuexec_stream_wait_stream(gpuexec_stream_legacy(ctx), b));
     CHECK_OK(gpuexec_stream_sync(gpuexec_stream_legacy(ctx)));
-    CHECK_REFUSED(gpuexec_stream_wait_stream(a, (gpuexec_stream){ 0 }), GPUEXEC_BAD_HANDLE, "the other stream");
+    CHECK_REFUSED(gpuexec_stream_wait_stream(a, (gpuexec_stream){ 0 }), GPUEXEC_BAD_HANDLE,
+            "the other stream");
 }
 
 /* After a warm-up, the only driver calls are the record and the wait. */
@@ -246,20 +250,20 @@ static void keep_calls(void *user, gpuexec_log_level level, const char *text) {
 TEST(waiting_for_a_stream_makes_no_event_each_time) {
     gpuexec_setup_desc desc = { 0 };
     gpuexec_context ctx[2], current = { 0 };
-    gpuexec_stream  a, b, other;
-    int             i;
+    gpuexec_stream a, b, other;
+    int i;
     desc.trace = 1;
     desc.log = keep_calls;
     CHECK_OK(gpuexec_setup(&desc));
     ctx[0] = gpuexec_context_open(0, NULL);
-    ctx[1] = gpuexec_context_create(0, NULL);                        /* like that of another device */
+    ctx[1] = gpuexec_context_create(0, NULL); /* like that of another device */
     a = gpuexec_stream_create(ctx[0], NULL);
     b = gpuexec_stream_create(ctx[0], NULL);
     other = gpuexec_stream_create(ctx[1], NULL);
     calls[0] = 0;
     CHECK_OK(gpuexec_stream_wait_stream(a, b));
     CHECK_OK(gpuexec_stream_wait_stream(b, other));
-    CHECK_TEXT(calls, "cuEventCreate", "cuCtxPushCurrent");          /* the first event of each context */
+    CHECK_TEXT(calls, "cuEventCreate", "cuCtxPushCurrent"); /* the first event of each context */
     for (i = 0; i < 3; i++) {
         if (i == 1) {
             CHECK_OK(gpuexec_context_push(ctx[1]));
@@ -288,12 +292,17 @@ TEST(waiting_for_a_stream_makes_no_event_each_time) {
     CHECK_OK(gpuexec_stream_sync(a));
 }
 
-/* Host functions: in order with the work around them, each with its own pointer; later work waits for them. */
-typedef struct note { uint32_t *host; uint32_t seen; int order; } note;
-static int notes;                                                    /* only the functions of one stream write it */
+/* Host functions: in order with the work around them, each with its own pointer; later work waits
+   for them. */
+typedef struct note {
+    uint32_t *host;
+    uint32_t seen;
+    int order;
+} note;
+static int notes; /* only the functions of one stream write it */
 static void take_note(void *user) {
     note *n = (note *)user;
-    test_sleep_ms(2);                                /* not order: holds the stream for that time */
+    test_sleep_ms(2); /* not order: holds the stream for that time */
     n->seen = n->host[0];
     n->order = ++notes;
 }
@@ -314,9 +323,11 @@ TEST(functions_of_the_host) {
     CHECK_OK(gpuexec_stream_sync(stream));
     for (i = 0; i < count; i++) {
         CHECK_EQ(n[i].order, i + 1);
-        CHECK_EQ(n[i].seen, i + 1);              /* the copy before it had finished, the one after it had not started */
+        /* the copy before it had finished, the one after it had not started */
+        CHECK_EQ(n[i].seen, i + 1);
     }
-    CHECK_REFUSED(gpuexec_stream_host_function(stream, NULL, n), GPUEXEC_BAD_ARGUMENT, "the function is NULL");
+    CHECK_REFUSED(gpuexec_stream_host_function(stream, NULL, n), GPUEXEC_BAD_ARGUMENT,
+            "the function is NULL");
 }
 
 /* Every requested priority is read back as the nearest one in the context's range. */
@@ -330,7 +341,10 @@ TEST(priorities_are_clamped_and_read_back) {
         gpuexec_stream stream = make_stream(s.ctx, (int)i & 1, requested[i]);
         gpuexec_stream_info info;
         CHECK_OK(gpuexec_stream_get_info(stream, &info));
-        CHECK_EQ(info.priority, requested[i] < greatest ? greatest : requested[i] > least ? least : requested[i]);
+        CHECK_EQ(info.priority,
+                requested[i] < greatest        ? greatest
+                        : requested[i] > least ? least
+                                               : requested[i]);
         CHECK_EQ(info.non_blocking, i & 1);
         CHECK_EQ(info.device, 0);
         CHECK_EQ(info.adopted, 0);
@@ -345,7 +359,8 @@ TEST(what_a_stream_is) {
     setting s = begin();
     gpuexec_stream own = make_stream(s.ctx, 1, 0);
     gpuexec_stream_info info;
-    CHECK_OK(gpuexec_stream_get_info(gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(own)), &info));
+    CHECK_OK(gpuexec_stream_get_info(
+            gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(own)), &info));
     CHECK(info.non_blocking && info.adopted);
     CHECK_OK(gpuexec_stream_get_info(gpuexec_stream_legacy(s.ctx), &info));
     CHECK(!info.non_blocking && info.adopted && info.priority == 0);
@@ -353,14 +368,19 @@ TEST(what_a_stream_is) {
     CHECK_TEXT(gpuexec_error_text(), "info is NULL");
     gpuexec_stream_destroy(own);
     CHECK_RESULT(gpuexec_stream_get_info(own, &info), GPUEXEC_STALE_HANDLE);
-    CHECK_EQ(info.device, 0);                                        /* no value of an earlier query remains */
+    CHECK_EQ(info.device, 0); /* no value of an earlier query remains */
     CHECK_OK(gpuexec_take_error());
 }
 
 /* ---- the per-thread default stream ---- */
 
-typedef struct worker { setting *s; gpuexec_stream stream; uint32_t got; } worker;
-static void *works_on_its_own_stream(void *arg) {                /* while another thread's stream is held at the gate */
+typedef struct worker {
+    setting *s;
+    gpuexec_stream stream;
+    uint32_t got;
+} worker;
+/* while another thread's stream is held at the gate */
+static void *works_on_its_own_stream(void *arg) {
     worker *w = (worker *)arg;
     CHECK_OK(gpuexec_stream_query(w->stream));
     CHECK_OK(add_to(w->s, w->stream, 3));
@@ -380,17 +400,17 @@ TEST(the_per_thread_stream) {
     CHECK(stream.id != legacy.id);
     CHECK_EQ(gpuexec_stream_per_thread(s.ctx).id, stream.id);
     CHECK_EQ(gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(stream)).id, stream.id);
-    CHECK_EQ((uintptr_t)gpuexec_stream_native(stream), 2);           /* CU_STREAM_PER_THREAD */
+    CHECK_EQ((uintptr_t)gpuexec_stream_native(stream), 2); /* CU_STREAM_PER_THREAD */
     CHECK_OK(gpuexec_stream_get_info(stream, &info));
     CHECK(!info.non_blocking && info.adopted);
-    gate_close(s.gate, stream);                                      /* this thread's */
+    gate_close(s.gate, stream); /* this thread's */
     CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
     w = (worker){ &s, stream, 0 };
     CHECK_EQ(pthread_create(&thread, NULL, works_on_its_own_stream, &w), 0);
-    pthread_join(thread, NULL);                                      /* would hang on the same stream */
+    pthread_join(thread, NULL); /* would hang on the same stream */
     CHECK_EQ(w.got, 3);
     CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
-    CHECK_OK(add_to(&s, legacy, 4));                                 /* the legacy stream waits for it */
+    CHECK_OK(add_to(&s, legacy, 4)); /* the legacy stream waits for it */
     CHECK_RESULT(gpuexec_stream_query(legacy), GPUEXEC_NOT_READY);
     gate_open(s.gate);
     CHECK_OK(gpuexec_stream_sync(legacy));
@@ -425,14 +445,17 @@ TEST(work_on_the_per_thread_stream) {
 TEST(destroying_a_stream_in_the_middle_of_a_kernel) {
     enum { n = 4096, rounds = 2000 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_kernel  busy = gpuexec_kernel_get(gpuexec_module_load_file(ctx, "kernels/busy.ptx", NULL), "busy");
-    gpuexec_ptr     p = gpuexec_alloc(ctx, n * sizeof(uint32_t));
-    uint32_t       *h = (uint32_t *)gpuexec_alloc_pinned(ctx, n * sizeof *h), a = 1664525, c = 1013904223, m = 1, d = 0;
-    int             count = n, times = rounds, i, wrong = 0;
-    gpuexec_stream  stream = make_stream(ctx, 1, 0);
+    gpuexec_kernel busy = gpuexec_kernel_get(
+            gpuexec_module_load_file(ctx, "kernels/busy.ptx", NULL), "busy");
+    gpuexec_ptr p = gpuexec_alloc(ctx, n * sizeof(uint32_t));
+    uint32_t *h = (uint32_t *)gpuexec_alloc_pinned(ctx, n * sizeof *h), a = 1664525, c = 1013904223,
+             m = 1, d = 0;
+    int count = n, times = rounds, i, wrong = 0;
+    gpuexec_stream stream = make_stream(ctx, 1, 0);
     for (i = 0; i < n; i++) h[i] = (uint32_t)i;
     CHECK_OK(gpuexec_copy_in(stream, p, h, n * sizeof *h));
-    CHECK_OK(gpuexec_launch(busy, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p, count, a, c, times)));
+    CHECK_OK(gpuexec_launch(
+            busy, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p, count, a, c, times)));
     CHECK_OK(gpuexec_copy_out(stream, h, p, n * sizeof *h));
     CHECK_OK(gpuexec_stream_destroy(stream));
     CHECK_RESULT(gpuexec_stream_sync(stream), GPUEXEC_STALE_HANDLE);
@@ -450,41 +473,44 @@ TEST(destroying_a_stream_in_the_middle_of_a_kernel) {
 
 TEST_ALONE_MULTI(streams_of_two_devices_wait_for_each_other) {
     gpuexec_context c[2];
-    gpuexec_stream  s[2];
-    gpuexec_kernel  fn[2];
-    gpuexec_ptr     p[2];
-    gpuexec_event   e;
-    test_gate       gate;
-    uint32_t       *h, n = WORDS, by[2] = { 40, 2 };
+    gpuexec_stream s[2];
+    gpuexec_kernel fn[2];
+    gpuexec_ptr p[2];
+    gpuexec_event e;
+    test_gate gate;
+    uint32_t *h, n = WORDS, by[2] = { 40, 2 };
     int i, k;
     setenv("SIMGPU_DEVICES", "2", 1);
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
     for (i = 0; i < 2; i++) {
         gpuexec_module mod;
-        c[i]  = gpuexec_context_open(i, NULL);
-        mod   = gpuexec_module_load_file(c[i], UNIT_PTX, NULL);
+        c[i] = gpuexec_context_open(i, NULL);
+        mod = gpuexec_module_load_file(c[i], UNIT_PTX, NULL);
         fn[i] = gpuexec_kernel_get(mod, "add");
-        s[i]  = make_stream(c[i], 1, 0);
-        p[i]  = gpuexec_alloc(c[i], BYTES);
+        s[i] = make_stream(c[i], 1, 0);
+        p[i] = gpuexec_alloc(c[i], BYTES);
         if (i == 0) gate = gate_make(c[0], mod);
     }
     h = (uint32_t *)gpuexec_alloc_pinned(c[0], BYTES);
-    for (k = 0; k < 2; k++) {    /* via pinned memory: device 0 writes, device 1 reads; after an event, then a stream */
+    /* via pinned memory: device 0 writes, device 1 reads; after an event, then a stream */
+    for (k = 0; k < 2; k++) {
         memset(h, 0, BYTES);
         gate.word[0] = 0;
         gate_close(gate, s[0]);
         CHECK_OK(gpuexec_fill(s[0], p[0], 0, 1, BYTES));
-        CHECK_OK(gpuexec_launch(fn[0], s[0], gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p[0], by[0], n)));
+        CHECK_OK(gpuexec_launch(
+                fn[0], s[0], gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p[0], by[0], n)));
         CHECK_OK(gpuexec_copy_out(s[0], h, p[0], BYTES));
         if (k) CHECK_OK(gpuexec_stream_wait_stream(s[1], s[0]));
         else {
             e = gpuexec_stream_record(s[0], NULL);
             CHECK_OK(gpuexec_stream_wait_event(s[1], e));
-            CHECK_OK(gpuexec_event_destroy(e));                      /* the wait remains enqueued */
+            CHECK_OK(gpuexec_event_destroy(e)); /* the wait remains enqueued */
         }
         CHECK_OK(gpuexec_copy_in(s[1], p[1], h, BYTES));
-        CHECK_OK(gpuexec_launch(fn[1], s[1], gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p[1], by[1], n)));
-        test_sleep_ms(5);                            /* not order: it could be done too early */
+        CHECK_OK(gpuexec_launch(
+                fn[1], s[1], gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p[1], by[1], n)));
+        test_sleep_ms(5); /* not order: it could be done too early */
         CHECK_RESULT(gpuexec_stream_query(s[1]), GPUEXEC_NOT_READY);
         gate_open(gate);
         CHECK_OK(gpuexec_copy_out(s[1], h, p[1], BYTES));
@@ -493,7 +519,7 @@ TEST_ALONE_MULTI(streams_of_two_devices_wait_for_each_other) {
     }
 }
 
-/* --- values in memory --------------------------------------------------------------------------------------------- */
+/* --- values in memory ------------------------------------------------------------------------- */
 
 /* Waits for the stream until it has finished, with a limit: 1 if it has finished. */
 static int finishes(gpuexec_stream stream) {
@@ -501,18 +527,26 @@ static int finishes(gpuexec_stream stream) {
     return gpuexec_stream_query(stream) == GPUEXEC_OK;
 }
 
-/* Each comparison: the stream waits as long as it is false, and goes on once another stream writes a value for which it
-   is true. */
+/* Each comparison: the stream waits as long as it is false, and goes on once another stream writes
+   a value for which it is true. */
 TEST(a_stream_waits_for_a_value) {
-    static const struct { gpuexec_compare compare; unsigned long long value, no, yes; } cases[] = {
-        { GPUEXEC_EQUAL, 7, 6, 7 }, { GPUEXEC_GREATER_EQUAL, 7, 6, 9 }, { GPUEXEC_GREATER_EQUAL, 1, 0xfffffffe, 1 },
-        { GPUEXEC_AND, 4, 3, 12 }, { GPUEXEC_NOR, 0xfffffff0, 0x0f, 0x07 }
+    static const struct {
+        gpuexec_compare compare;
+        unsigned long long value, no, yes;
+    } cases[] = {
+        { GPUEXEC_EQUAL, 7, 6, 7 },
+        { GPUEXEC_GREATER_EQUAL, 7, 6, 9 },
+        { GPUEXEC_GREATER_EQUAL, 1, 0xfffffffe, 1 },
+        { GPUEXEC_AND, 4, 3, 12 },
+        { GPUEXEC_NOR, 0xfffffff0, 0x0f, 0x07 },
     };
-    setting        s = begin();
-    gpuexec_stream writes = gpuexec_stream_create(s.ctx, NULL), waits = gpuexec_stream_create(s.ctx, NULL);
-    unsigned       i, wide;
+    setting s = begin();
+    gpuexec_stream writes = gpuexec_stream_create(s.ctx, NULL),
+                   waits = gpuexec_stream_create(s.ctx, NULL);
+    unsigned i, wide;
     if (gpuexec_driver_version() < 11070) {
-        CHECK_REFUSED(gpuexec_stream_wait_value32(waits, s.data, 1, GPUEXEC_EQUAL), GPUEXEC_OLD_DRIVER, "11.7");
+        CHECK_REFUSED(gpuexec_stream_wait_value32(waits, s.data, 1, GPUEXEC_EQUAL),
+                GPUEXEC_OLD_DRIVER, "11.7");
         CHECK_REFUSED(gpuexec_stream_write_value64(waits, s.data, 1), GPUEXEC_OLD_DRIVER, "11.7");
         SKIP("values on streams need a driver of CUDA 11.7; the refusal was tested");
     }
@@ -520,14 +554,16 @@ TEST(a_stream_waits_for_a_value) {
         for (wide = 0; wide < 2; wide++) {
             unsigned long long high = wide ? 0xffffffff00000000ull : 0;
             unsigned long long value = cases[i].value, no = cases[i].no, yes = cases[i].yes;
-            if (cases[i].compare == GPUEXEC_NOR || no > 0xffff) value |= no > 0xffff ? 0 : high, no |= high;
+            if (cases[i].compare == GPUEXEC_NOR || no > 0xffff)
+                value |= no > 0xffff ? 0 : high, no |= high;
             if (cases[i].compare == GPUEXEC_NOR) yes |= high;
             CHECK_OK(wide ? gpuexec_stream_write_value64(writes, s.data, no)
                           : gpuexec_stream_write_value32(writes, s.data, (unsigned)no));
             CHECK_OK(gpuexec_stream_sync(writes));
             CHECK_OK(wide ? gpuexec_stream_wait_value64(waits, s.data, value, cases[i].compare)
-                          : gpuexec_stream_wait_value32(waits, s.data, (unsigned)value, cases[i].compare));
-            test_sleep_ms(5);                        /* not order: it could be done too early */
+                          : gpuexec_stream_wait_value32(
+                                    waits, s.data, (unsigned)value, cases[i].compare));
+            test_sleep_ms(5); /* not order: it could be done too early */
             CHECK_RESULT(gpuexec_stream_query(waits), GPUEXEC_NOT_READY);
             CHECK_OK(wide ? gpuexec_stream_write_value64(writes, s.data, yes)
                           : gpuexec_stream_write_value32(writes, s.data, (unsigned)yes));
@@ -535,16 +571,17 @@ TEST(a_stream_waits_for_a_value) {
         }
 }
 
-/* A write comes after the work before it, and the host can release a stream through pinned memory. */
+/* A write comes after the work before it, and the host can release a stream through pinned
+   memory. */
 TEST(values_order_streams_and_the_host) {
-    setting            s = begin();
-    gpuexec_stream     a = gpuexec_stream_create(s.ctx, NULL), b = gpuexec_stream_create(s.ctx, NULL);
+    setting s = begin();
+    gpuexec_stream a = gpuexec_stream_create(s.ctx, NULL), b = gpuexec_stream_create(s.ctx, NULL);
     volatile uint32_t *flag = (volatile uint32_t *)gpuexec_alloc_pinned(s.ctx, 64);
-    gpuexec_ptr        device_flag = gpuexec_pinned_address((void *)(uintptr_t)flag);
-    uint32_t           round;
+    gpuexec_ptr device_flag = gpuexec_pinned_address((void *)(uintptr_t)flag);
+    uint32_t round;
     if (gpuexec_driver_version() < 11070) SKIP("values on streams need a driver of CUDA 11.7");
     flag[0] = flag[1] = 0;
-    for (round = 1; round <= 50; round++) {                          /* a adds, then b copies, then a goes on */
+    for (round = 1; round <= 50; round++) { /* a adds, then b copies, then a goes on */
         CHECK_OK(add_to(&s, a, 1));
         CHECK_OK(gpuexec_stream_write_value32(a, device_flag, round));
         CHECK_OK(gpuexec_stream_wait_value32(b, device_flag, round, GPUEXEC_GREATER_EQUAL));
@@ -559,26 +596,29 @@ TEST(values_order_streams_and_the_host) {
     CHECK_EQ(flag[0], 50);
     CHECK_OK(gpuexec_stream_wait_value32(a, device_flag + 8, 1234, GPUEXEC_EQUAL));
     CHECK_OK(add_to(&s, a, 1));
-    test_sleep_ms(5);                                /* not order: it could be done too early */
+    test_sleep_ms(5); /* not order: it could be done too early */
     CHECK_RESULT(gpuexec_stream_query(a), GPUEXEC_NOT_READY);
-    __atomic_store_n(&flag[2], 1234, __ATOMIC_RELEASE);              /* by the host */
+    __atomic_store_n(&flag[2], 1234, __ATOMIC_RELEASE); /* by the host */
     CHECK(finishes(a));
 }
 
 TEST(wrong_values) {
-    setting        s = begin();
+    setting s = begin();
     gpuexec_stream stream = gpuexec_stream_create(s.ctx, NULL), none = { 0 };
-    int            local = 0;
+    int local = 0;
     if (gpuexec_driver_version() < 11070) SKIP("values on streams need a driver of CUDA 11.7");
-    CHECK_REFUSED(gpuexec_stream_wait_value32(none, s.data, 1, GPUEXEC_EQUAL), GPUEXEC_BAD_HANDLE, "the stream");
-    CHECK_REFUSED(gpuexec_stream_wait_value32(stream, 0, 1, GPUEXEC_EQUAL), GPUEXEC_BAD_ARGUMENT, "address is 0");
-    CHECK_REFUSED(gpuexec_stream_wait_value32(stream, s.data + 2, 1, GPUEXEC_EQUAL), GPUEXEC_BAD_ARGUMENT,
-                  "not a multiple of 4");
-    CHECK_REFUSED(gpuexec_stream_write_value64(stream, s.data + 4, 1), GPUEXEC_BAD_ARGUMENT, "not a multiple of 8");
-    CHECK_REFUSED(gpuexec_stream_wait_value64(stream, s.data, 1, (gpuexec_compare)4), GPUEXEC_BAD_ARGUMENT, "4",
-                  "GPUEXEC_NOR");
-    CHECK_REFUSED(gpuexec_stream_write_value32(stream, (gpuexec_ptr)(uintptr_t)&local, 1), GPUEXEC_BAD_ARGUMENT,
-                  "0x", "cuStreamWriteValue32");
+    CHECK_REFUSED(gpuexec_stream_wait_value32(none, s.data, 1, GPUEXEC_EQUAL), GPUEXEC_BAD_HANDLE,
+            "the stream");
+    CHECK_REFUSED(gpuexec_stream_wait_value32(stream, 0, 1, GPUEXEC_EQUAL), GPUEXEC_BAD_ARGUMENT,
+            "address is 0");
+    CHECK_REFUSED(gpuexec_stream_wait_value32(stream, s.data + 2, 1, GPUEXEC_EQUAL),
+            GPUEXEC_BAD_ARGUMENT, "not a multiple of 4");
+    CHECK_REFUSED(gpuexec_stream_write_value64(stream, s.data + 4, 1), GPUEXEC_BAD_ARGUMENT,
+            "not a multiple of 8");
+    CHECK_REFUSED(gpuexec_stream_wait_value64(stream, s.data, 1, (gpuexec_compare)4),
+            GPUEXEC_BAD_ARGUMENT, "4", "GPUEXEC_NOR");
+    CHECK_REFUSED(gpuexec_stream_write_value32(stream, (gpuexec_ptr)(uintptr_t)&local, 1),
+            GPUEXEC_BAD_ARGUMENT, "0x", "cuStreamWriteValue32");
     CHECK_CURE();
     CHECK_OK(gpuexec_stream_sync(stream));
 }

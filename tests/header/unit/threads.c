@@ -1,6 +1,6 @@
-/* threads.c - many threads use the same objects at once; also run under the thread sanitizer (make SAN=thread), which
-   makes these tests slow: TEST_ROUNDS=2 in the environment, instead of 20, is then enough. On a GPU, where creating a
-   context takes 0.1 s, the default is 5. */
+/* threads.c - many threads use the same objects at once; also run under the thread sanitizer (make
+   SAN=thread), which makes these tests slow: TEST_ROUNDS=2 in the environment, instead of 20, is
+   then enough. On a GPU, where creating a context takes 0.1 s, the default is 5. */
 #include "../../test.h"
 
 #include <sched.h>
@@ -9,13 +9,13 @@ enum { THREADS = 8, ROUNDS = 25, WORDS = 1000 };
 
 typedef struct worker {
     gpuexec_context ctx;
-    gpuexec_module  mod;                               /* shared */
-    gpuexec_kernel  kernel;                            /* shared: "add", or the test's kernel */
-    gpuexec_stream  stream;                            /* shared, or {0}: the worker creates one */
-    uint32_t        number;
-    int             wrong;                             /* words with wrong values */
-    gpuexec_result  worst;
-    char            text[500];
+    gpuexec_module mod;    /* shared */
+    gpuexec_kernel kernel; /* shared: "add", or the test's kernel */
+    gpuexec_stream stream; /* shared, or {0}: the worker creates one */
+    uint32_t number;
+    int wrong; /* words with wrong values */
+    gpuexec_result worst;
+    char text[500];
 } worker;
 
 static int rounds_wanted(void) {
@@ -29,7 +29,8 @@ static void note(worker *w, gpuexec_result r) {
     snprintf(w->text, sizeof w->text, "%s", gpuexec_error_text());
 }
 
-/* Allocates, copies in, adds three times, copies out, checks, frees; repeatedly, with other values. */
+/* Allocates, copies in, adds three times, copies out, checks, frees; repeatedly, with other
+   values. */
 static void *work(void *user) {
     worker *w = (worker *)user;
     gpuexec_stream own = { 0 }, s;
@@ -39,10 +40,12 @@ static void *work(void *user) {
         gpuexec_ptr p = gpuexec_alloc(w->ctx, sizeof in);
         for (i = 0; i < n; i++) in[i] = w->number * 1000000 + round * 10000 + i;
         note(w, gpuexec_copy_in(s, p, in, sizeof in));
-        for (i = 0; i < 3; i++) note(w, gpuexec_launch(w->kernel, s, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p, by, n)));
+        for (i = 0; i < 3; i++)
+            note(w, gpuexec_launch(w->kernel, s, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p, by, n)));
         note(w, gpuexec_copy_out(s, out, p, sizeof out));
         note(w, gpuexec_stream_sync(s));
-        for (i = 0; i < n; i++) if (out[i] != in[i] + 3 * by) w->wrong++;
+        for (i = 0; i < n; i++)
+            if (out[i] != in[i] + 3 * by) w->wrong++;
         note(w, gpuexec_free(p));
     }
     if (own.id) note(w, gpuexec_stream_destroy(own));
@@ -85,7 +88,8 @@ TEST(eight_threads_on_one_stream) {
     run_workers(w, work);
 }
 
-/* Every thread starts without objects: the first one starts the library, the others find it started. */
+/* Every thread starts without objects: the first one starts the library, the others find it
+   started. */
 static void *begin_and_work(void *user) {
     worker *w = (worker *)user;
     w->ctx = gpuexec_context_open(0, NULL);
@@ -109,14 +113,15 @@ TEST(eight_threads_start_the_library_at_once) {
 static void *churn(void *user) {
     worker *w = (worker *)user;
     gpuexec_stream s[16];
-    gpuexec_event  e[16];
+    gpuexec_event e[16];
     int round, i;
     for (round = 0; round < ROUNDS; round++) {
         for (i = 0; i < 16; i++) {
             s[i] = gpuexec_stream_create(w->ctx, NULL);
             e[i] = gpuexec_event_create(w->ctx, NULL);
         }
-        for (i = 0; i < 16; i++) if (!gpuexec_ok(s[i]) || !gpuexec_ok(e[i])) w->wrong++;
+        for (i = 0; i < 16; i++)
+            if (!gpuexec_ok(s[i]) || !gpuexec_ok(e[i])) w->wrong++;
         for (i = 0; i < 16; i++) note(w, gpuexec_event_record(e[i], s[i]));
         for (i = 0; i < 16; i++) note(w, gpuexec_event_sync(e[i]));
         if (gpuexec_kernel_get(w->mod, "add").id != w->kernel.id) w->wrong++;
@@ -125,7 +130,8 @@ static void *churn(void *user) {
             note(w, gpuexec_stream_destroy(s[i]));
             note(w, gpuexec_event_destroy(e[i]));
         }
-        for (i = 0; i < 16; i++) if (gpuexec_ok(s[i]) || gpuexec_ok(e[i])) w->wrong++;
+        for (i = 0; i < 16; i++)
+            if (gpuexec_ok(s[i]) || gpuexec_ok(e[i])) w->wrong++;
         if (gpuexec_stream_sync(s[round % 16]) != GPUEXEC_STALE_HANDLE) w->wrong++;
         gpuexec_take_error();
     }
@@ -140,8 +146,8 @@ TEST(eight_threads_make_and_destroy) {
     run_workers(w, churn);
 }
 
-/* All threads get the same kernel of a new module at once: there must be one handle. Meanwhile each has a separate
-   module, whose kernels are created and destroyed. */
+/* All threads get the same kernel of a new module at once: there must be one handle. Meanwhile each
+   has a separate module, whose kernels are created and destroyed. */
 static int waiting_to_get;
 static void *get_together(void *user) {
     worker *w = (worker *)user;
@@ -169,15 +175,18 @@ TEST(eight_threads_get_the_same_kernel) {
     }
 }
 
-/* Different sizes of shared memory above 48 KiB for one kernel at once: no opt-in may lower another one. */
+/* Different sizes of shared memory above 48 KiB for one kernel at once: no opt-in may lower another
+   one. */
 static void *launch_with_shared(void *user) {
     worker *w = (worker *)user;
     gpuexec_stream s = gpuexec_stream_create(w->ctx, NULL);
-    gpuexec_ptr    p = gpuexec_alloc(w->ctx, 4);
-    uint32_t       words = 12 * 1024 + w->number * 500, sum = 0;
+    gpuexec_ptr p = gpuexec_alloc(w->ctx, 4);
+    uint32_t words = 12 * 1024 + w->number * 500, sum = 0;
     int i;
     for (i = 0; i < 4; i++)
-        note(w, gpuexec_launch(w->kernel, s, gpuexec_grid(1, 256, words * 4), GPUEXEC_ARGS(p, words)));
+        note(w,
+                gpuexec_launch(
+                        w->kernel, s, gpuexec_grid(1, 256, words * 4), GPUEXEC_ARGS(p, words)));
     note(w, gpuexec_copy_out(s, &sum, p, 4));
     note(w, gpuexec_stream_sync(s));
     if (sum != words * (words - 1) / 2) w->wrong++;
@@ -191,8 +200,9 @@ TEST(eight_threads_raise_the_shared_memory) {
     int i, round;
     make_workers(w, 0);
     CHECK_OK(gpuexec_device_get_info(0, &d));
-    if (d.shared_per_block_optin < 64 * 1024) SKIP("this device has less than 64 KiB of shared memory per block");
-    for (round = 0; round < rounds_wanted(); round++) {                       /* a new kernel, not opted in yet */
+    if (d.shared_per_block_optin < 64 * 1024)
+        SKIP("this device has less than 64 KiB of shared memory per block");
+    for (round = 0; round < rounds_wanted(); round++) { /* a new kernel, not opted in yet */
         gpuexec_module mod = gpuexec_module_load_file(w[0].ctx, "kernels/faults.ptx", NULL);
         for (i = 0; i < THREADS; i++) w[i].kernel = gpuexec_kernel_get(mod, "fill_dynamic_shared");
         run_workers(w, launch_with_shared);
@@ -200,25 +210,30 @@ TEST(eight_threads_raise_the_shared_memory) {
     }
 }
 
-/* ---- everything at once: 32 threads, each starting at another entry of the list of operations, traced ---- */
+/* ---- everything at once: 32 threads, each starting at another entry of the list of operations,
+   traced ---- */
 
 enum { CROWD = 32, LAPS = 2 };
 typedef struct crowd {
     gpuexec_context ctx;
-    gpuexec_module  mod;
-    gpuexec_stream  stream;
-    gpuexec_event   event;
+    gpuexec_module mod;
+    gpuexec_stream stream;
+    gpuexec_event event;
     gpuexec_barrier barrier;
-    uint32_t        laps;
+    uint32_t laps;
 } crowd;
-typedef struct one { const crowd *all; uint32_t number, done; } one;
+typedef struct one {
+    const crowd *all;
+    uint32_t number, done;
+} one;
 
 /* Adds to n new words in that context, on that stream. */
 static void add_up(gpuexec_context ctx, gpuexec_kernel add, gpuexec_stream s, uint32_t by) {
     uint32_t out[64] = { 0 }, n = 64, i;
     gpuexec_ptr p = gpuexec_alloc(ctx, sizeof out);
     CHECK_OK(gpuexec_fill(s, p, 0, 1, sizeof out));
-    for (i = 0; i < 3; i++) CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(p, by, n)));
+    for (i = 0; i < 3; i++)
+        CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(p, by, n)));
     CHECK_OK(gpuexec_copy_out(s, out, p, sizeof out));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK(out[0] == 3 * by && out[63] == 3 * by);
@@ -237,23 +252,26 @@ static void on_a_stream_of_its_own(one *me) {
     CHECK_RESULT(gpuexec_stream_sync(s), GPUEXEC_STALE_HANDLE);
 }
 static void in_a_context_of_its_own(one *me) {
-    gpuexec_context ctx = me->number % 2 ? gpuexec_context_open(0, NULL) : gpuexec_context_create(0, NULL);
+    gpuexec_context ctx = me->number % 2 ? gpuexec_context_open(0, NULL)
+                                         : gpuexec_context_create(0, NULL);
     gpuexec_module mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
     add_up(ctx, gpuexec_kernel_get(mod, "add"), gpuexec_stream_create(ctx, NULL), me->number);
-    CHECK(gpuexec_alloc(ctx, 64) != 0);                          /* freed with the context */
+    CHECK(gpuexec_alloc(ctx, 64) != 0); /* freed with the context */
     CHECK_OK(gpuexec_context_close(ctx));
     CHECK(!gpuexec_ok(mod));
 }
 static void with_a_module_of_its_own(one *me) {
     gpuexec_module mod = gpuexec_module_load_file(me->all->ctx, UNIT_PTX, NULL);
-    add_up(me->all->ctx, gpuexec_kernel_get(mod, "add"), gpuexec_stream_legacy(me->all->ctx), me->number);
+    add_up(me->all->ctx, gpuexec_kernel_get(mod, "add"), gpuexec_stream_legacy(me->all->ctx),
+            me->number);
     CHECK_OK(gpuexec_module_unload(mod));
 }
 static void events(one *me) {
     gpuexec_event e = gpuexec_event_create(me->all->ctx, NULL), f;
     CHECK_OK(gpuexec_event_record(e, me->all->stream));
     f = gpuexec_stream_record(me->all->stream, NULL);
-    CHECK_OK(gpuexec_event_record(me->all->event, me->all->stream));     /* one event that all threads record */
+    /* one event that all threads record */
+    CHECK_OK(gpuexec_event_record(me->all->event, me->all->stream));
     CHECK_OK(gpuexec_stream_wait_event(gpuexec_stream_per_thread(me->all->ctx), me->all->event));
     CHECK_OK(gpuexec_event_sync(f));
     CHECK_OK(gpuexec_event_query(e));
@@ -276,12 +294,13 @@ static void pushes(one *me) {
 static void failures(one *me) {
     char name[40];
     gpuexec_kernel k;
-    const gpuexec_stream none = { 0 };           /* a wait for the shared stream would return it */
+    const gpuexec_stream none = { 0 }; /* a wait for the shared stream would return it */
     snprintf(name, sizeof name, "none_of_%u", me->number);
     k = gpuexec_kernel_get(me->all->mod, name);
     CHECK_TEXT(gpuexec_error_text(), name, "\"add\"");
     CHECK_TEXT(gpuexec_why(k), name);
-    CHECK_RESULT(gpuexec_launch(k, none, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_NOT_FOUND);
+    CHECK_RESULT(
+            gpuexec_launch(k, none, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_NOT_FOUND);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_FOUND);
     CHECK_TEXT(gpuexec_error_detail()->message, name);
 }
@@ -293,8 +312,8 @@ static void prepared(one *me) {
     CHECK_OK(gpuexec_params_add(b, GPUEXEC_POINTER, &p));
     CHECK_OK(gpuexec_params_add(b, GPUEXEC_UINT, &by));
     CHECK_OK(gpuexec_params_add(b, GPUEXEC_UINT, &n));
-    launch = gpuexec_prepare(gpuexec_kernel_get(me->all->mod, "add"), me->all->stream, gpuexec_grid(1, 32, 0),
-                             gpuexec_params_args(b));
+    launch = gpuexec_prepare(gpuexec_kernel_get(me->all->mod, "add"), me->all->stream,
+            gpuexec_grid(1, 32, 0), gpuexec_params_args(b));
     CHECK_OK(gpuexec_fill(me->all->stream, p, 0, 1, 4 * n));
     for (i = 0; i < 5; i++) CHECK_OK(gpuexec_launch_prepared(launch));
     CHECK_OK(gpuexec_copy_out(me->all->stream, &out, p, 4));
@@ -318,7 +337,8 @@ static void addresses(one *me) {
     CHECK_OK(gpuexec_free(p));
     CHECK_OK(gpuexec_free_pinned(pinned));
 }
-static void barriers(one *me) {   /* every wait in its context reports a broken barrier: so it has a separate context */
+/* every wait in its context reports a broken barrier: so it has a separate context */
+static void barriers(one *me) {
     gpuexec_context ctx = gpuexec_context_create(0, NULL);
     gpuexec_barrier own = gpuexec_barrier_create(&ctx, 1, NULL);
     CHECK(gpuexec_barrier_address(own, 0) != gpuexec_barrier_address(me->all->barrier, 0));
@@ -328,7 +348,7 @@ static void barriers(one *me) {   /* every wait in its context reports a broken 
     CHECK_OK(gpuexec_barrier_destroy(own));
     CHECK_OK(gpuexec_context_close(ctx));
 }
-static void in_stream_order(one *me) {           /* closing the contexts races for the device's pool */
+static void in_stream_order(one *me) { /* closing the contexts races for the device's pool */
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream own = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr p = gpuexec_alloc_on(own, 4096), q = gpuexec_alloc_on(me->all->stream, 4096);
@@ -343,19 +363,21 @@ static void in_stream_order(one *me) {           /* closing the contexts races f
     if (me->number % 2) CHECK_OK(gpuexec_free_on(own, p));
     CHECK_OK(gpuexec_context_close(ctx));
 }
-static void (*const doings[])(one *) = { on_the_shared_stream, on_a_stream_of_its_own, in_a_context_of_its_own,
-                                         with_a_module_of_its_own, events, pushes, failures, prepared, addresses,
-                                         barriers, in_stream_order };
+static void (*const doings[])(one *) = { on_the_shared_stream, on_a_stream_of_its_own,
+    in_a_context_of_its_own, with_a_module_of_its_own, events, pushes, failures, prepared,
+    addresses, barriers, in_stream_order };
 static void *live(void *user) {
     one *me = (one *)user;
     const uint32_t n = sizeof doings / sizeof *doings;
-    for (me->done = 0; me->done < me->all->laps * n; me->done++) doings[(me->number + me->done) % n](me);
+    for (me->done = 0; me->done < me->all->laps * n; me->done++)
+        doings[(me->number + me->done) % n](me);
     return NULL;
 }
 static int traced;
 static void count_trace(void *user, gpuexec_log_level level, const char *text) {
     (void)user;
-    if (level == GPUEXEC_LOG_TRACE && strncmp(text, "gpuexec: cu", 11) == 0 && text[strlen(text) - 1] == '\n')
+    if (level == GPUEXEC_LOG_TRACE && strncmp(text, "gpuexec: cu", 11) == 0 &&
+            text[strlen(text) - 1] == '\n')
         __atomic_add_fetch(&traced, 1, __ATOMIC_RELAXED);
 }
 
@@ -364,9 +386,11 @@ TEST(a_crowd_does_everything_at_once) {
     pthread_t threads[CROWD];
     one ones[CROWD];
     crowd all;
-    /* A GPU creates one context after the other, in a sixth of a second each: there a quarter of the threads makes
-       one round. */
-    const uint32_t threads_here = on_cpu_device() ? CROWD : getenv("TEST_ALL") ? CROWD / 2 : CROWD / 4;
+    /* A GPU creates one context after the other, in a sixth of a second each: there a quarter of
+       the threads makes one round. */
+    const uint32_t threads_here = on_cpu_device() ? CROWD
+            : getenv("TEST_ALL")                  ? CROWD / 2
+                                                  : CROWD / 4;
     uint32_t i;
     all.laps = on_cpu_device() ? LAPS : 1;
     desc.log = count_trace;
@@ -406,18 +430,31 @@ TEST(many_short_threads) {
     CHECK_OK(gpuexec_take_error());
 }
 
-/* --- failures that other threads report --------------------------------------------------------------------------- */
+/* --- failures that other threads report ------------------------------------------------------- */
 
-enum { TOO_MANY_THREADS = 100000 };                          /* per block, for every device */
+enum { TOO_MANY_THREADS = 100000 }; /* per block, for every device */
 typedef struct failing {
     gpuexec_context ctx;
-    gpuexec_module  mod;
-    gpuexec_stream  stream;
-    gpuexec_event   event;
-    int             how, takes;
+    gpuexec_module mod;
+    gpuexec_stream stream;
+    gpuexec_event event;
+    int how, takes;
 } failing;
-enum { BY_LAUNCH, BY_LATCH, BY_COPY_IN, BY_COPY_OUT_2D, BY_FILL, BY_RECORD, BY_STREAM_RECORD, BY_WAIT_EVENT,
-       BY_WAIT_STREAM, BY_HOST_FUNCTION, BY_PREPARED, BY_MULTI, WAYS };
+enum {
+    BY_LAUNCH,
+    BY_LATCH,
+    BY_COPY_IN,
+    BY_COPY_OUT_2D,
+    BY_FILL,
+    BY_RECORD,
+    BY_STREAM_RECORD,
+    BY_WAIT_EVENT,
+    BY_WAIT_STREAM,
+    BY_HOST_FUNCTION,
+    BY_PREPARED,
+    BY_MULTI,
+    WAYS
+};
 
 static failing fail_set_up(void) {
     failing f;
@@ -438,20 +475,24 @@ static gpuexec_result refused(const failing *f) {
     gpuexec_prepared prepared;
     char bytes[8];
     switch (f->how) {
-    case BY_LAUNCH:        return gpuexec_launch(kernel, f->stream, gpuexec_grid(1, TOO_MANY_THREADS, 0),
-                                                 GPUEXEC_NO_ARGS);
+    case BY_LAUNCH:
+        return gpuexec_launch(
+                kernel, f->stream, gpuexec_grid(1, TOO_MANY_THREADS, 0), GPUEXEC_NO_ARGS);
     case BY_LATCH:
-        gpuexec_kernel_get(f->mod, "no_such_kernel");      /* latched; the launch itself is right, but refused */
+        /* latched; the launch itself is right, but refused */
+        gpuexec_kernel_get(f->mod, "no_such_kernel");
         return gpuexec_launch(kernel, f->stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
-    case BY_COPY_IN:       return gpuexec_copy_in(f->stream, 0, bytes, sizeof bytes);
-    case BY_COPY_OUT_2D:   return gpuexec_copy_with(f->stream, ROWS(ON_HOST(bytes, 8), ON_DEVICE(0, 8), 8, 1));
-    case BY_FILL:          return gpuexec_fill(f->stream, 0, 1, 4, 2);
-    case BY_RECORD:        return gpuexec_event_record(no_event, f->stream);
+    case BY_COPY_IN: return gpuexec_copy_in(f->stream, 0, bytes, sizeof bytes);
+    case BY_COPY_OUT_2D:
+        return gpuexec_copy_with(f->stream, ROWS(ON_HOST(bytes, 8), ON_DEVICE(0, 8), 8, 1));
+    case BY_FILL: return gpuexec_fill(f->stream, 0, 1, 4, 2);
+    case BY_RECORD: return gpuexec_event_record(no_event, f->stream);
     case BY_STREAM_RECORD:
         gpuexec_kernel_get(f->mod, "no_such_kernel");
-        return gpuexec_ok(gpuexec_stream_record(f->stream, NULL)) ? GPUEXEC_OK : gpuexec_error_detail()->result;
-    case BY_WAIT_EVENT:    return gpuexec_stream_wait_event(f->stream, no_event);
-    case BY_WAIT_STREAM:   return gpuexec_stream_wait_stream(f->stream, no_stream);
+        return gpuexec_ok(gpuexec_stream_record(f->stream, NULL)) ? GPUEXEC_OK
+                                                                  : gpuexec_error_detail()->result;
+    case BY_WAIT_EVENT: return gpuexec_stream_wait_event(f->stream, no_event);
+    case BY_WAIT_STREAM: return gpuexec_stream_wait_stream(f->stream, no_stream);
     case BY_HOST_FUNCTION: return gpuexec_stream_host_function(f->stream, NULL, NULL);
     case BY_PREPARED:
         prepared = gpuexec_prepare(kernel, f->stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
@@ -485,16 +526,17 @@ TEST(a_wait_returns_what_was_refused_on_another_thread) {
         in_a_thread(fail_and_end, &f);
         CHECK(gpuexec_stream_sync(f.stream) != GPUEXEC_OK);
         CHECK_TEXT(gpuexec_error_text(),
-                   "this failure happened on another thread; it was reported by gpuexec_stream_sync at ",
-                   "threads.c:");
-        CHECK_OK(gpuexec_stream_sync(f.stream));             /* the next wait has nothing to return */
-        CHECK_OK(gpuexec_take_error());                      /* and nothing is latched here */
+                "this failure happened on another thread; it was reported by gpuexec_stream_sync "
+                "at ",
+                "threads.c:");
+        CHECK_OK(gpuexec_stream_sync(f.stream)); /* the next wait has nothing to return */
+        CHECK_OK(gpuexec_take_error());          /* and nothing is latched here */
         in_a_thread(fail_and_end, &f);
         CHECK(gpuexec_context_sync(f.ctx) != GPUEXEC_OK);
         CHECK_TEXT(gpuexec_error_text(), "it was reported by gpuexec_context_sync at ");
         CHECK_OK(gpuexec_context_sync(f.ctx));
     }
-    CHECK_OK(gpuexec_shutdown());                            /* all failures were reported */
+    CHECK_OK(gpuexec_shutdown()); /* all failures were reported */
 }
 TEST(what_a_thread_has_taken_marks_no_stream) {
     failing f = fail_set_up();
@@ -529,12 +571,13 @@ TEST(shutdown_reports_failures_that_were_not_taken) {
     in_a_thread(fail_and_end, &f);
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
     CHECK_TEXT(gpuexec_error_text(), "threads.c:", "gpuexec_launch",
-               "this failure happened on another thread; it was reported by gpuexec_shutdown");
+            "this failure happened on another thread; it was reported by gpuexec_shutdown");
     CHECK_OK(gpuexec_shutdown());
     f = fail_set_up();
     f.how = BY_LATCH;
     in_a_thread(fail_and_end, &f);
-    CHECK_OK(gpuexec_stream_destroy(f.stream));              /* the stream is destroyed, the failure is still there */
+    /* the stream is destroyed, the failure is still there */
+    CHECK_OK(gpuexec_stream_destroy(f.stream));
     CHECK_OK(gpuexec_context_close(f.ctx));
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_NOT_FOUND);
 }
@@ -555,13 +598,13 @@ TEST(shutdown_reports_what_a_living_thread_has_not_taken) {
     CHECK_EQ(pthread_join(thread, NULL), 0);
     CHECK_OK(gpuexec_shutdown());
 }
-TEST(many_threads_end_with_failures) {                       /* more than the 1024 that are kept */
+TEST(many_threads_end_with_failures) { /* more than the 1024 that are kept */
     failing f = fail_set_up();
     int i;
     for (i = 0; i < 1032; i++) in_a_thread(fail_and_end, &f);
-    CHECK_RESULT(gpuexec_stream_sync(f.stream), GPUEXEC_BAD_LAUNCH);         /* the last one's */
+    CHECK_RESULT(gpuexec_stream_sync(f.stream), GPUEXEC_BAD_LAUNCH); /* the last one's */
     CHECK_OK(gpuexec_stream_sync(f.stream));
-    for (i = 0; i < 2; i++) in_a_thread(fail_and_end, &f);                   /* in place of one that was returned */
+    for (i = 0; i < 2; i++) in_a_thread(fail_and_end, &f); /* in place of one that was returned */
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
     CHECK_OK(gpuexec_shutdown());
 }
@@ -569,7 +612,8 @@ static void *fail_dry(void *user) {
     CHECK(refused((const failing *)user) != GPUEXEC_OK);
     return NULL;
 }
-/* Each allocation of the failing thread also fails: without memory for a text, the mark still reports the refusal. */
+/* Each allocation of the failing thread also fails: without memory for a text, the mark still
+   reports the refusal. */
 TEST(a_refusal_is_reported_without_memory) {
     gpuexec_setup_desc desc = { 0 };
     int left, without_text = 0, with_text = 0;
@@ -584,7 +628,8 @@ TEST(a_refusal_is_reported_without_memory) {
         test_blocks_left = TEST_BLOCKS_ENOUGH;
         CHECK(gpuexec_stream_sync(f.stream) != GPUEXEC_OK);
         without_text += strstr(gpuexec_error_text(), "its reason could not be stored") != NULL;
-        with_text += strstr(gpuexec_error_text(), "this failure happened on another thread") != NULL;
+        with_text += strstr(gpuexec_error_text(), "this failure happened on another thread") !=
+                NULL;
         CHECK_OK(gpuexec_stream_sync(f.stream));
         gpuexec_shutdown();
         CHECK_EQ(test_blocks, 0);
@@ -605,15 +650,16 @@ TEST(without_the_latch_waits_return_their_own_failures) {
     CHECK_RESULT(gpuexec_event_sync(no_event), GPUEXEC_BAD_HANDLE);
     CHECK_RESULT(gpuexec_context_sync(no_context), GPUEXEC_BAD_HANDLE);
     CHECK_RESULT(refused(&f), GPUEXEC_BAD_LAUNCH);
-    CHECK_OK(gpuexec_stream_sync(f.stream));                 /* the launch has already returned it */
+    CHECK_OK(gpuexec_stream_sync(f.stream)); /* the launch has already returned it */
     in_a_thread(fail_and_end, &f);
     CHECK_OK(gpuexec_stream_sync(f.stream));
     CHECK_OK(gpuexec_shutdown());
 }
 
-/* --- threads that end during gpuexec_shutdown, and calls of others during gpuexec_setup --------------------------- */
+/* --- threads that end during gpuexec_shutdown, and calls of others during gpuexec_setup
+   --------------------------- */
 
-static int blocks;                                           /* allocated by the allocator below */
+static int blocks; /* allocated by the allocator below */
 static void *count_blocks(void *user, void *p, size_t bytes) {
     (void)user;
     if (!p) __atomic_add_fetch(&blocks, 1, __ATOMIC_RELAXED);
@@ -622,13 +668,16 @@ static void *count_blocks(void *user, void *p, size_t bytes) {
     free(p);
     return NULL;
 }
-typedef struct ending { pthread_barrier_t *both; int failures; } ending;
+typedef struct ending {
+    pthread_barrier_t *both;
+    int failures;
+} ending;
 static void *fail_then_end(void *user) {
     ending *e = (ending *)user;
     int i;
     for (i = 0; i < e->failures; i++) gpuexec_context_open(-1 - i, NULL);
     pthread_barrier_wait(e->both);
-    return NULL;                                             /* during the shutdown */
+    return NULL; /* during the shutdown */
 }
 TEST(threads_end_during_shutdown) {
     int round, i;
@@ -642,7 +691,8 @@ TEST(threads_end_during_shutdown) {
         e.failures = 1 + round % 3;
         desc.realloc_function = count_blocks;
         CHECK_OK(gpuexec_setup(&desc));
-        for (i = 0; i < THREADS; i++) CHECK_EQ(pthread_create(&threads[i], NULL, fail_then_end, &e), 0);
+        for (i = 0; i < THREADS; i++)
+            CHECK_EQ(pthread_create(&threads[i], NULL, fail_then_end, &e), 0);
         pthread_barrier_wait(&both);
         CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_NO_DEVICE);
         for (i = 0; i < THREADS; i++) CHECK_EQ(pthread_join(threads[i], NULL), 0);
@@ -664,7 +714,7 @@ static void *use_without_the_driver(void *user) {
         CHECK_OK(gpuexec_params_destroy(p));
         CHECK(gpuexec_params_add(p, GPUEXEC_INT, &value) == GPUEXEC_STALE_HANDLE);
         CHECK(gpuexec_take_error() != GPUEXEC_OK);
-        if (e->failures) gpuexec_device_count();             /* starts the library, possibly as the first */
+        if (e->failures) gpuexec_device_count(); /* starts the library, possibly as the first */
     }
     return NULL;
 }
@@ -681,7 +731,8 @@ TEST(setup_beside_calls_of_other_threads) {
         e.failures = round % 2;
         wrong.driver_path = "./no_such_library.so";
         wrong.realloc_function = desc.realloc_function = count_blocks;
-        for (i = 0; i < THREADS; i++) CHECK_EQ(pthread_create(&threads[i], NULL, use_without_the_driver, &e), 0);
+        for (i = 0; i < THREADS; i++)
+            CHECK_EQ(pthread_create(&threads[i], NULL, use_without_the_driver, &e), 0);
         pthread_barrier_wait(&both);
         for (i = 0; i < 3; i++) CHECK(gpuexec_setup(&wrong) != GPUEXEC_OK);
         result = gpuexec_setup(&desc);

@@ -34,7 +34,8 @@ def device_is(name):
 
 def again(function, texts):
     """Runs this script with one more argument."""
-    done = subprocess.run([sys.executable, *sys.argv, function], capture_output=True, text=True, timeout=120,
+    done = subprocess.run([sys.executable, *sys.argv, function], capture_output=True, text=True,
+        timeout=120,
                           env={**os.environ, "SIMGPU_VERBOSE": "1"})
     printed = done.stdout + done.stderr
     return done.returncode, printed, [text for text in texts if text not in printed]
@@ -50,7 +51,8 @@ def says(name, function, *texts):
 def prints(name, function, *texts):
     """As says(), but the process must succeed."""
     code, printed, missing = again(function, texts)
-    check(name, not code and not missing, f"exit code {code}, not printed: {missing}, but: {printed}")
+    check(name, not code and not missing,
+        f"exit code {code}, not printed: {missing}, but: {printed}")
 
 
 def finish():

@@ -16,7 +16,8 @@ template<typename T> __global__ void add(T *c, const T *a, const T *b, size_t n)
 extern "C" __global__ void total(float *sum, const float *a, size_t n) {
     extern __shared__ float part[];
     float mine = 0;
-    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) mine += a[i];
+    for (size_t i = blockIdx.x * blockDim.x
+        + threadIdx.x; i < n; i += gridDim.x * blockDim.x) mine += a[i];
     part[threadIdx.x] = mine;
     for (int half = blockDim.x / 2; half; half /= 2) {
         __syncthreads();
@@ -49,8 +50,10 @@ pinned = LegacyPinnedMemoryResource()
 
 
 def compiled(source, **options):
-    program = Program(source, "c++", ProgramOptions(std="c++17", arch=f"sm_{device.arch}", **options))
-    return program.compile("ptx", name_expressions=("add<float>", "add<double>") if "add(" in source else ())
+    program = Program(source, "c++",
+        ProgramOptions(std="c++17", arch=f"sm_{device.arch}", **options))
+    return program.compile("ptx", name_expressions=("add<float>", "add<double>") if "add(" in source
+        else ())
 
 
 def on_device(values):
@@ -79,7 +82,8 @@ def main():
         stream.sync()
         return
     if sys.argv[1:] == ["wild"]:
-        launch(stream, LaunchConfig(grid=1, block=1), code.get_kernel("wild"), on_device(np.zeros(8, np.int32)))
+        launch(stream, LaunchConfig(grid=1, block=1), code.get_kernel("wild"),
+            on_device(np.zeros(8, np.int32)))
         stream.sync()
         return
 
@@ -87,7 +91,8 @@ def main():
     for dtype, name in (np.float32, "add<float>"), (np.float64, "add<double>"):
         a, b = random.random((2, 10007)).astype(dtype)
         n, c = np.uint64(a.size), on_device(np.zeros_like(a))
-        launch(stream, LaunchConfig(grid=40, block=256), code.get_kernel(name), c, on_device(a), on_device(b), n)
+        launch(stream, LaunchConfig(grid=40, block=256), code.get_kernel(name), c, on_device(a),
+            on_device(b), n)
         same(f"vector add with the template {name}", on_host(c, dtype), a + b)
 
     sum = on_device(np.zeros(1, np.float32))
@@ -99,9 +104,11 @@ def main():
     m = random.random((50, 70), dtype=np.float32)
     t = on_device(np.zeros_like(m))
     transpose = code.get_kernel("transpose")
-    launch(stream, LaunchConfig(grid=(5, 4), block=(16, 16)), transpose, t, on_device(m), np.int32(50), np.int32(70))
+    launch(stream, LaunchConfig(grid=(5, 4), block=(16, 16)), transpose, t, on_device(m),
+        np.int32(50), np.int32(70))
     same("transpose with a tile in shared memory", on_host(t, np.float32).reshape(70, 50), m.T)
-    check("its attributes", transpose.attributes.shared_size_bytes == 16 * 17 * 4 and transpose.num_arguments == 4 and
+    check("its attributes", transpose.attributes.shared_size_bytes == 16 * 17 * 4
+        and transpose.num_arguments == 4 and
           transpose.occupancy.max_active_blocks_per_multiprocessor(256, 0) > 0)
 
     options = EventOptions(timing_enabled=True)
@@ -118,7 +125,8 @@ def main():
     caller = compiled('extern "C" __device__ float twice(float);\n'
                       'extern "C" __global__ void k(float *a) { a[threadIdx.x] = twice(a[threadIdx.x]); }',
                       relocatable_device_code=True)
-    called = compiled('extern "C" __device__ float twice(float x) { return 2 * x; }', relocatable_device_code=True)
+    called = compiled('extern "C" __device__ float twice(float x) { return 2 * x; }',
+        relocatable_device_code=True)
     linked = Linker(caller, called, options=LinkerOptions(arch=f"sm_{device.arch}")).link("cubin")
     v = on_device(a[:64])
     launch(stream, LaunchConfig(grid=1, block=64), linked.get_kernel("k"), v)
@@ -134,7 +142,8 @@ def main():
     except CUDAError as error:
         check("a kernel that is missing", "CUDA_ERROR_NOT_FOUND" in str(error), error)
     prints("printf in a kernel", "greet", "thread 0 says 1.5", "thread 1 says 1.5")
-    says("a store beyond its array is error 700", "wild", "CUDA_ERROR_ILLEGAL_ADDRESS", "4-byte store")
+    says("a store beyond its array is error 700", "wild", "CUDA_ERROR_ILLEGAL_ADDRESS",
+        "4-byte store")
     finish()
 
 

@@ -133,7 +133,8 @@ def errors():
 
 
 def main():
-    check(f"this is {cuda.implementation} numba.cuda", cuda.implementation == sys.argv[1] and not config.ENABLE_CUDASIM)
+    check(f"this is {cuda.implementation} numba.cuda", cuda.implementation == sys.argv[1]
+        and not config.ENABLE_CUDASIM)
     device_is(cuda.get_current_device().name)
     random = np.random.default_rng(7)
 
@@ -163,7 +164,8 @@ def main():
     x, y = random.random(1000), np.zeros(1000)
     transform[8, 128](x, y)
     erf = np.vectorize(math.erf)
-    same("functions of libdevice", y, np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi) + np.sin(x) * erf(x) + x ** 1.5, 1e-14)
+    same("functions of libdevice", y, np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi) + np.sin(x) * erf(x)
+        + x ** 1.5, 1e-14)
 
     same("cuda.reduce", plus(np.arange(5000.0)), 4999 * 2500)
 
@@ -181,11 +183,13 @@ def main():
 
     rows = np.zeros((20, 256), np.int32)
     grid_rows[8, 32](rows)
-    same("a grid that synchronizes", rows, np.repeat(np.arange(20, dtype=np.int32)[:, None], 256, 1))
+    same("a grid that synchronizes", rows,
+        np.repeat(np.arange(20, dtype=np.int32)[:, None], 256, 1))
 
     prints("print in a kernel", "greet", "thread 0 says 1.5", "thread 1 says 1.5")
     says("a store beyond its array is error 700", "wild", "CudaAPIError", "700", "4-byte store")
-    says("an exception in a kernel with debug=True", "checked", "ValueError", "tid=[0, 0, 5]", "five")
+    says("an exception in a kernel with debug=True", "checked", "ValueError", "tid=[0, 0, 5]",
+        "five")
     finish()
 
 

@@ -30,7 +30,8 @@ __global__ void add(float *c, const float *a, const float *b, int n) {
 __global__ void total(float *sum, const float *a, int n) {
     extern __shared__ float part[];
     float mine = 0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) mine += a[i];
+    for (int i = blockIdx.x * blockDim.x
+        + threadIdx.x; i < n; i += gridDim.x * blockDim.x) mine += a[i];
     part[threadIdx.x] = mine;
     for (int half = blockDim.x / 2; half; half /= 2) {
         __syncthreads();
@@ -84,7 +85,8 @@ def main():
 
     m = random.random((50, 70), dtype=np.float32)
     t = np.empty((70, 50), np.float32)
-    kernel("transpose")(cuda.Out(t), cuda.In(m), np.int32(50), np.int32(70), block=(16, 16, 1), grid=(5, 4))
+    kernel("transpose")(cuda.Out(t), cuda.In(m), np.int32(50), np.int32(70), block=(16, 16, 1),
+        grid=(5, 4))
     same("transpose with a tile in shared memory", t, m.T)
 
     sums = np.empty(4, np.float32)

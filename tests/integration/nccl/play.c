@@ -1,5 +1,6 @@
-/* Plays NCCL for examples/nccl_allreduce.c on the CPU device: the sums are made on the host, when the group ends. With
-   PLAY_NCCL=wrong one sum is wrong, with PLAY_NCCL=fails the all-reduce fails. */
+/* Plays NCCL for examples/nccl_allreduce.c on the CPU device: the sums are made on the host, when
+   the group ends. With PLAY_NCCL=wrong one sum is wrong, with PLAY_NCCL=fails the all-reduce
+   fails. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +8,16 @@
 
 #define API __attribute__((visibility("default")))
 enum { MOST = 32, OK = 0, UNHANDLED = 1 };
-typedef struct communicator { void *context; } communicator;
+typedef struct communicator {
+    void *context;
+} communicator;
 static communicator of_device[MOST];
-static struct { unsigned long long from, to; size_t count; communicator *comm; void *stream; } queue[MOST];
+static struct {
+    unsigned long long from, to;
+    size_t count;
+    communicator *comm;
+    void *stream;
+} queue[MOST];
 static int queued, devices, grouped;
 
 static const driver_calls *driver(void) {
@@ -54,26 +62,30 @@ API int ncclGroupStart(void) {
     return OK;
 }
 
-API int ncclAllReduce(const void *from, void *to, size_t count, int type, int op, void *comm, void *stream);
-API int ncclAllReduce(const void *from, void *to, size_t count, int type, int op, void *comm, void *stream) {
+API int ncclAllReduce(
+        const void *from, void *to, size_t count, int type, int op, void *comm, void *stream);
+API int ncclAllReduce(
+        const void *from, void *to, size_t count, int type, int op, void *comm, void *stream) {
     if (!grouped || queued == MOST || type != 7 || op != 0 || plays("fails")) return UNHANDLED;
     queue[queued].from = (unsigned long long)from, queue[queued].to = (unsigned long long)to;
-    queue[queued].count = count, queue[queued].comm = (communicator *)comm, queue[queued++].stream = stream;
+    queue[queued].count = count, queue[queued].comm = (communicator *)comm,
+    queue[queued++].stream = stream;
     return OK;
 }
 
 API int ncclGroupEnd(void);
 API int ncclGroupEnd(void) {
     const size_t n = queue[0].count;
-    float *const sum = (float *)calloc(n, sizeof *sum), *const one = (float *)calloc(n, sizeof *one);
+    float *const sum = (float *)calloc(n, sizeof *sum),
+                 *const one = (float *)calloc(n, sizeof *one);
     size_t k;
-    int    i, bad = !sum || !one || queued != devices;
+    int i, bad = !sum || !one || queued != devices;
     for (i = 0; i < 2 * queued && !bad; i++) {
         const int q = i % queued;
         bad = driver()->cuCtxSetCurrent(queue[q].comm->context) ||
-              driver()->cuStreamSynchronize(queue[q].stream) ||
-              (i < queued ? driver()->cuMemcpyDtoH_v2(one, queue[q].from, n * sizeof *one)
-                          : driver()->cuMemcpyHtoD_v2(queue[q].to, sum, n * sizeof *sum));
+                driver()->cuStreamSynchronize(queue[q].stream) ||
+                (i < queued ? driver()->cuMemcpyDtoH_v2(one, queue[q].from, n * sizeof *one)
+                            : driver()->cuMemcpyHtoD_v2(queue[q].to, sum, n * sizeof *sum));
         for (k = 0; k < n && i < queued && !bad; k++) sum[k] += one[k];
         if (i == 0 && plays("wrong")) sum[n - 1] += 1.0f;
     }

@@ -1,6 +1,6 @@
-/* link_ways.c - links the files given on the command line, which are made from kernels/link_main.cu and link_curve.cu,
-   runs the kernel, compares with the host, and prints the results' bits: run.sh compares what different ways of
-   compiling and linking give. Exit code 77: no nvJitLink. */
+/* link_ways.c - links the files given on the command line, which are made from kernels/link_main.cu
+   and link_curve.cu, runs the kernel, compares with the host, and prints the results' bits: run.sh
+   compares what different ways of compiling and linking give. Exit code 77: no nvJitLink. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../../../gpuexec.h"
 #include <math.h>
@@ -13,14 +13,14 @@ static float curve(float x) { return fmaf(fmaf(fmaf(3.0f, x, 0.5f), x, -2.0f), x
 
 int main(int argc, char **argv) {
     static float x[N], y[N];
-    int          i, n = N;
+    int i, n = N;
     for (i = 0; i < N; i++) x[i] = 0.37f * (float)i - 100.0f;
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_linker  linker = gpuexec_linker_create(ctx, NULL);
+    gpuexec_linker linker = gpuexec_linker_create(ctx, NULL);
     for (i = 1; i < argc; i++) gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, argv[i]);
     gpuexec_kernel draw = gpuexec_kernel_get(gpuexec_linker_load(linker), "draw");
     gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr    from = gpuexec_alloc(ctx, sizeof x), to = gpuexec_alloc(ctx, sizeof y);
+    gpuexec_ptr from = gpuexec_alloc(ctx, sizeof x), to = gpuexec_alloc(ctx, sizeof y);
     gpuexec_copy_in(s, from, x, sizeof x);
     gpuexec_launch(draw, s, gpuexec_grid_for(N, 128), GPUEXEC_ARGS(from, to, n));
     gpuexec_copy_out(s, y, to, sizeof y);

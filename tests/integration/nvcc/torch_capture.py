@@ -1,5 +1,6 @@
-# python3 torch_capture.py PLUGIN.so: a capture of PyTorch around calls of a plugin that uses gpuexec, and a capture of
-# gpuexec around PyTorch's matrix product (cuBLAS), each replayed 100 times. Exit code 77: no PyTorch, or no GPU for it.
+# python3 torch_capture.py PLUGIN.so: a capture of PyTorch around calls of a plugin that uses
+# gpuexec, and a capture of gpuexec around PyTorch's matrix product (cuBLAS), each replayed 100
+# times. Exit code 77: no PyTorch, or no GPU for it.
 import ctypes
 import sys
 
@@ -29,7 +30,8 @@ def address(tensor):
 
 
 def enqueue(stream, a, x, y):
-    call("plugin_enqueue", ctypes.c_void_p(stream.cuda_stream), ctypes.c_float(a), address(x), address(y), x.numel())
+    call("plugin_enqueue", ctypes.c_void_p(stream.cuda_stream), ctypes.c_float(a), address(x),
+        address(y), x.numel())
 
 
 torch.backends.cuda.matmul.allow_tf32 = False

@@ -1,6 +1,6 @@
-/* One program of the chapter OVERLAPPING WORK in the header's manual: run.sh defines PROGRAM, its file. The program has
-   the variables below. It leaves y = 1 + a x in device memory, or passes it to use(). Exit code: 0 if y is right, 3 if
-   not, 1 if a call failed. */
+/* One program of the chapter OVERLAPPING WORK in the header's manual: run.sh defines PROGRAM, its
+   file. The program has the variables below. It leaves y = 1 + a x in device memory, or passes it
+   to use(). Exit code: 0 if y is right, 3 if not, 1 if a call failed. */
 #include "gpuexec.h"
 #include <stdio.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 enum { N = 1 << 12, pieces = 2 };
 
 static gpuexec_context ctx;
-static gpuexec_kernel  saxpy;
-static gpuexec_dims    dims;
-static gpuexec_stream  compute, transfer;
-static gpuexec_event   ready, done;
-static gpuexec_ptr     x, y, z;
-static float          *host_x, *host_y, *host_z, *piece[pieces], a = 2.0f;                  /* pinned */
-static int             n = N, i, used, wrong;
-static size_t          bytes = N * sizeof(float);
+static gpuexec_kernel saxpy;
+static gpuexec_dims dims;
+static gpuexec_stream compute, transfer;
+static gpuexec_event ready, done;
+static gpuexec_ptr x, y, z;
+static float *host_x, *host_y, *host_z, *piece[pieces], a = 2.0f; /* pinned */
+static int n = N, i, used, wrong;
+static size_t bytes = N * sizeof(float);
 
-static void cpu_work(void) { }
+static void cpu_work(void) {}
 
 static void use(const float *got) {
     int k;
@@ -39,7 +39,7 @@ static float *pinned(void) {
 /* Device memory with this value everywhere. */
 static gpuexec_ptr filled(float value) {
     gpuexec_ptr p = gpuexec_alloc(ctx, bytes);
-    unsigned    bits;
+    unsigned bits;
     memcpy(&bits, &value, sizeof bits);
     gpuexec_fill(compute, p, bits, 4, N);
     return p;
@@ -64,7 +64,8 @@ int main(void) {
     piece[0] = host_z, piece[1] = host_x;
     (void)transfer, (void)i;
     cpu_work();
-    if (program() || gpuexec_stream_sync(gpuexec_context_stream(ctx)) || gpuexec_context_sync(ctx)) {
+    if (program() || gpuexec_stream_sync(gpuexec_context_stream(ctx)) ||
+            gpuexec_context_sync(ctx)) {
         fputs(gpuexec_error_text(), stderr);
         return 1;
     }

@@ -1,9 +1,14 @@
-/* address.c - the slow, exact way from a device address to bytes, one lane at a time; it finds every fault.
+/* address.c - the slow, exact way from a device address to bytes, one lane at a time; it finds
+   every fault.
    access.h has the fast way. */
 #include "code.h"
 
-/* The ranges this worker used most recently: blocks are short-lived, and a table lookup takes a lock. */
-static __thread struct { struct sim_device *viewer; struct sim_range range; } recent[8];
+/* The ranges this worker used most recently: blocks are short-lived, and a table lookup takes a
+   lock. */
+static __thread struct {
+    struct sim_device *viewer;
+    struct sim_range range;
+} recent[8];
 static __thread unsigned recent_next;
 
 bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_range *out) {
@@ -24,15 +29,19 @@ bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_r
     return true;
 }
 
-/* The state space that an address is in, which an instruction for the space `given` may access; SIM_REG: in none. As on
-   an H200, instructions for global memory access a kernel's parameters, too, and those for shared memory take generic
-   addresses. A function's parameters are in local memory, and have generic addresses. */
+/* The state space that an address is in, which an instruction for the space `given` may access;
+   SIM_REG: in none. As on an H200, instructions for global memory access a kernel's parameters,
+   too, and those for shared memory take generic addresses. A function's parameters are in local
+   memory, and have generic addresses. */
 static enum sim_space space_of(enum sim_space given, uint64_t a) {
     switch (a >> 48) {
     case 0: return given == SIM_GENERIC ? SIM_GLOBAL : given;
-    case SIM_WINDOW_SHARED >> 48: return given == SIM_GENERIC || given == SIM_SHARED ? SIM_SHARED : SIM_REG;
-    case SIM_WINDOW_LOCAL >> 48: return given == SIM_GENERIC || given == SIM_PARAM ? SIM_LOCAL : SIM_REG;
-    case SIM_WINDOW_PARAM >> 48: return given == SIM_GENERIC || given == SIM_GLOBAL ? SIM_PARAM : SIM_REG;
+    case SIM_WINDOW_SHARED >> 48:
+        return given == SIM_GENERIC || given == SIM_SHARED ? SIM_SHARED : SIM_REG;
+    case SIM_WINDOW_LOCAL >> 48:
+        return given == SIM_GENERIC || given == SIM_PARAM ? SIM_LOCAL : SIM_REG;
+    case SIM_WINDOW_PARAM >> 48:
+        return given == SIM_GENERIC || given == SIM_GLOBAL ? SIM_PARAM : SIM_REG;
     default: return SIM_REG;
     }
 }
@@ -44,8 +53,8 @@ struct sim_block *sim_shared_owner(struct sim_block *b, enum sim_space space, ui
 }
 
 /* NULL: they are not there, and no fault has been raised. */
-static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space given, uint64_t a,
-    unsigned size) {
+static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int lane,
+        enum sim_space given, uint64_t a, unsigned size) {
     struct sim_block *b = w->block;
     const enum sim_space space = space_of(given, a);
     const uint64_t offset = a & SIM_WINDOW_OFFSET;
@@ -59,87 +68,96 @@ static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int
             return w->local + (uint64_t)lane * w->local_stride + offset;
     } else if (space == SIM_PARAM) {
         unsigned char *params = given == SIM_PARAM ? b->grid->params : b->grid->shown_params;
-        if (params && offset >= SIM_PARAM_BASE
-            && offset - SIM_PARAM_BASE + size <= sim_param_room(b->code->info.param_bytes))
+        if (params && offset >= SIM_PARAM_BASE &&
+                offset - SIM_PARAM_BASE + size <= sim_param_room(b->code->info.param_bytes))
             return params + (offset - SIM_PARAM_BASE);
     } else if (space == SIM_GLOBAL) {
         struct sim_range *r = &b->ranges[i->slot];
-        if (sim_find_range(b, a, size, r)) return (unsigned char *)(uintptr_t)(a + (uint64_t)r->delta);
+        if (sim_find_range(b, a, size, r))
+            return (unsigned char *)(uintptr_t)(a + (uint64_t)r->delta);
     }
     return NULL;
 }
 
-static const char *const names[] = { "generic", "register", "global", "constant", "shared", "local", "parameter" };
+static const char *const names[] = { "generic", "register", "global", "constant", "shared", "local",
+    "parameter" };
 
 /* The results of an H200. What a GPU finds beyond another block's memory may be memory, too. */
-static void shared_fault(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space given, uint64_t a,
-    unsigned size, const char *what) {
+static void shared_fault(struct sim_warp *w, const struct sim_insn *i, int lane,
+        enum sim_space given, uint64_t a, unsigned size, const char *what) {
     const struct sim_block *b = w->block, *owner = sim_shared_owner(w->block, given, a);
     const unsigned long long at = (a & SIM_WINDOW_OFFSET) - (owner ? owner : b)->shared_at;
-    const unsigned rank = (unsigned)((a & SIM_WINDOW_OFFSET) >> SIM_RANK_SHIFT), n = b->cluster->nblocks;
+    const unsigned rank = (unsigned)((a & SIM_WINDOW_OFFSET) >> SIM_RANK_SHIFT),
+                   n = b->cluster->nblocks;
     if (given != SIM_GENERIC && owner != b && rank < n)
         sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
-                     "shared address of block %u of the cluster, without .shared::cluster (%u-byte %s)", rank, size,
-                     what);
+                "shared address of block %u of the cluster, without .shared::cluster (%u-byte %s)",
+                rank, size, what);
     else if (given != SIM_GENERIC || owner == b)
         sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
-                     "shared address 0x%llx outside the block's %u bytes (%u-byte %s)", at, b->shared_bytes, size,
-                     what);
+                "shared address 0x%llx outside the block's %u bytes (%u-byte %s)", at,
+                b->shared_bytes, size, what);
     else if (!owner)
         sim_fault_at(w, i, lane, SIM_F_LAUNCH_FAILED,
-                     "shared address of block %u of a cluster that has %u (%u-byte %s)", rank, n, size, what);
+                "shared address of block %u of a cluster that has %u (%u-byte %s)", rank, n, size,
+                what);
     else if (!owner->live)
         sim_fault_at(w, i, lane, SIM_F_LAUNCH_FAILED,
-                     "shared address of block %u of the cluster, which has exited (%u-byte %s)", rank, size, what);
+                "shared address of block %u of the cluster, which has exited (%u-byte %s)", rank,
+                size, what);
     else
         sim_fault_at(w, i, lane, SIM_F_ILLEGAL_ADDRESS,
-                     "shared address 0x%llx outside the %u bytes of block %u of the cluster (%u-byte %s)", at,
-                     owner->shared_bytes, rank, size, what);
+                "shared address 0x%llx outside the %u bytes of block %u of the cluster (%u-byte "
+                "%s)",
+                at, owner->shared_bytes, rank, size, what);
 }
 
-/* Where an address in a space means another one, or none. An H200 reads something for local addresses. */
-static void space_fault(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space given, uint64_t a,
-    unsigned size, const char *what) {
+/* Where an address in a space means another one, or none. An H200 reads something for local
+   addresses. */
+static void space_fault(struct sim_warp *w, const struct sim_insn *i, int lane,
+        enum sim_space given, uint64_t a, unsigned size, const char *what) {
     static const char *const of[] = { "nothing", "shared memory", "local memory", "a parameter" };
     const unsigned window = a >> 48 <= SIM_WINDOW_PARAM >> 48 ? (unsigned)(a >> 48) : 0;
-    const int fault = given == SIM_SHARED           ? SIM_F_ILLEGAL_INSTRUCTION :
-                      given == SIM_GLOBAL && window ? SIM_F_INVALID_ADDRESS_SPACE :
-                                                      SIM_F_ILLEGAL_ADDRESS;
-    sim_fault_at(w, i, lane, fault, "%s address 0x%llx is a generic address of %s (%u-byte %s)", names[given],
-                 (unsigned long long)a, of[window], size, what);
+    const int fault = given == SIM_SHARED   ? SIM_F_ILLEGAL_INSTRUCTION
+            : given == SIM_GLOBAL && window ? SIM_F_INVALID_ADDRESS_SPACE
+                                            : SIM_F_ILLEGAL_ADDRESS;
+    sim_fault_at(w, i, lane, fault, "%s address 0x%llx is a generic address of %s (%u-byte %s)",
+            names[given], (unsigned long long)a, of[window], size, what);
 }
 
-void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,
-    const char *what) {
+void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space,
+        uint64_t a, unsigned size, const char *what) {
     const enum sim_space where = space_of(space, a);
     if (where == SIM_REG) {
         space_fault(w, i, lane, space, a, size, what);
         return NULL;
     }
     /* outside of shared memory counts before misaligned */
-    if (a & (size - 1) && (space != SIM_SHARED || bytes_at(w, i, lane, space, a & -(uint64_t)size, size))) {
-        sim_fault_at(w, i, lane, SIM_F_MISALIGNED, "misaligned %s address 0x%llx (%u-byte %s)", names[space],
-            (unsigned long long)a, size, what);
+    if (a & (size - 1) &&
+            (space != SIM_SHARED || bytes_at(w, i, lane, space, a & -(uint64_t)size, size))) {
+        sim_fault_at(w, i, lane, SIM_F_MISALIGNED, "misaligned %s address 0x%llx (%u-byte %s)",
+                names[space], (unsigned long long)a, size, what);
         return NULL;
     }
     unsigned char *p = bytes_at(w, i, lane, space, a, size);
     if (p) return p;
     if (where == SIM_SHARED) shared_fault(w, i, lane, space, a, size, what);
     else
-        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_ADDRESS, "illegal %s address 0x%llx (%u-byte %s)", names[where],
-            (unsigned long long)a, size, what);
+        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_ADDRESS, "illegal %s address 0x%llx (%u-byte %s)",
+                names[where], (unsigned long long)a, size, what);
     return NULL;
 }
 
-/* Copies in pieces that are as large as possible, since other threads may write them at the same time. */
-const void *sim_at_used(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a,
-    unsigned size, void *copy) {
+/* Copies in pieces that are as large as possible, since other threads may write them at the same
+   time. */
+const void *sim_at_used(struct sim_warp *w, const struct sim_insn *i, int lane,
+        enum sim_space space, uint64_t a, unsigned size, void *copy) {
     unsigned char *to = copy;
     const void *p = a & (size - 1) ? NULL : bytes_at(w, i, lane, space, a, size);
     if (p) return p;
     memset(copy, 0, size);
     for (unsigned k = 0, n; k < size; k += n) {
-        for (n = 8; n > 1 && (k % n || k + n > size || i->unused >> k & ((1u << n) - 1)); n /= 2) { }
+        for (n = 8; n > 1 && (k % n || k + n > size || i->unused >> k & ((1u << n) - 1)); n /= 2) {}
         if (i->unused >> k & 1) continue;
         p = a & (size - 1) ? NULL : bytes_at(w, i, lane, space, a + k, n);
         if (!p) return sim_at(w, i, lane, space, a, size, "load");
@@ -161,7 +179,8 @@ bool sim_local_grow(struct sim_warp *w, uint32_t bytes) {
     unsigned char *bigger = calloc(32, stride);
     if (!bigger) return false;
     for (unsigned l = 0; w->local && l < 32; l++)
-        memcpy(bigger + (size_t)l * stride, w->local + (size_t)l * w->local_stride, w->local_stride);
+        memcpy(bigger + (size_t)l * stride, w->local + (size_t)l * w->local_stride,
+                w->local_stride);
     free(w->local);
     w->local = bigger;
     w->local_stride = stride;

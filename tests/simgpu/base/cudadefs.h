@@ -1,5 +1,6 @@
-/* cudadefs.h - the part of the CUDA driver's binary interface that this library implements: documented values and
-   layouts, under their public names. Handles are void pointers; CUdeviceptr and CUdevice are as in C. */
+/* cudadefs.h - the part of the CUDA driver's binary interface that this library implements:
+   documented values and layouts, under their public names. Handles are void pointers; CUdeviceptr
+   and CUdevice are as in C. */
 #ifndef SIM_CUDADEFS_H
 #define SIM_CUDADEFS_H
 #include <stddef.h>
@@ -14,11 +15,13 @@
     X(ERROR_NOT_INITIALIZED, 3, "initialization error") \
     X(ERROR_DEINITIALIZED, 4, "driver shutting down") \
     X(ERROR_PROFILER_DISABLED, 5, "profiler disabled while using external profiling tool") \
-    X(ERROR_PROFILER_NOT_INITIALIZED, 6, "profiler not initialized: call cudaProfilerInitialize()") \
+    X(ERROR_PROFILER_NOT_INITIALIZED, 6, \
+        "profiler not initialized: call cudaProfilerInitialize()") \
     X(ERROR_PROFILER_ALREADY_STARTED, 7, "profiler already started") \
     X(ERROR_PROFILER_ALREADY_STOPPED, 8, "profiler already stopped") \
     X(ERROR_STUB_LIBRARY, 34, "CUDA driver is a stub library") \
-    X(ERROR_CALL_REQUIRES_NEWER_DRIVER, 36, "API call is not supported in the installed CUDA driver") \
+    X(ERROR_CALL_REQUIRES_NEWER_DRIVER, 36, \
+        "API call is not supported in the installed CUDA driver") \
     X(ERROR_DEVICE_UNAVAILABLE, 46, "CUDA-capable device(s) is/are busy or unavailable") \
     X(ERROR_NO_DEVICE, 100, "no CUDA-capable device is detected") \
     X(ERROR_INVALID_DEVICE, 101, "invalid device ordinal") \
@@ -37,16 +40,20 @@
     X(ERROR_NOT_MAPPED_AS_POINTER, 213, "resource not mapped as pointer") \
     X(ERROR_ECC_UNCORRECTABLE, 214, "uncorrectable ECC error encountered") \
     X(ERROR_UNSUPPORTED_LIMIT, 215, "limit is not supported on this architecture") \
-    X(ERROR_CONTEXT_ALREADY_IN_USE, 216, "exclusive-thread device already in use by a different thread") \
-    X(ERROR_PEER_ACCESS_UNSUPPORTED, 217, "peer access is not supported between these two devices") \
+    X(ERROR_CONTEXT_ALREADY_IN_USE, 216, \
+        "exclusive-thread device already in use by a different thread") \
+    X(ERROR_PEER_ACCESS_UNSUPPORTED, 217, \
+        "peer access is not supported between these two devices") \
     X(ERROR_INVALID_PTX, 218, "a PTX JIT compilation failed") \
     X(ERROR_INVALID_GRAPHICS_CONTEXT, 219, "invalid OpenGL or DirectX context") \
     X(ERROR_NVLINK_UNCORRECTABLE, 220, "uncorrectable NVLink error detected during the execution") \
     X(ERROR_JIT_COMPILER_NOT_FOUND, 221, "PTX JIT compiler library not found") \
-    X(ERROR_UNSUPPORTED_PTX_VERSION, 222, "the provided PTX was compiled with an unsupported toolchain.") \
+    X(ERROR_UNSUPPORTED_PTX_VERSION, 222, \
+        "the provided PTX was compiled with an unsupported toolchain.") \
     X(ERROR_JIT_COMPILATION_DISABLED, 223, "PTX JIT compilation was disabled") \
     X(ERROR_UNSUPPORTED_EXEC_AFFINITY, 224, "the provided execution affinity is not supported") \
-    X(ERROR_UNSUPPORTED_DEVSIDE_SYNC, 225, "the provided PTX contains unsupported call to cudaDeviceSynchronize") \
+    X(ERROR_UNSUPPORTED_DEVSIDE_SYNC, 225, \
+        "the provided PTX contains unsupported call to cudaDeviceSynchronize") \
     X(ERROR_CONTAINED, 226, "Invalid access of peer GPU memory over nvlink or a hardware error") \
     X(ERROR_INVALID_SOURCE, 300, "device kernel image is invalid") \
     X(ERROR_FILE_NOT_FOUND, 301, "file not found") \
@@ -68,8 +75,10 @@
     X(ERROR_CONTEXT_IS_DESTROYED, 709, "context is destroyed") \
     X(ERROR_ASSERT, 710, "device-side assert triggered") \
     X(ERROR_TOO_MANY_PEERS, 711, "peer mapping resources exhausted") \
-    X(ERROR_HOST_MEMORY_ALREADY_REGISTERED, 712, "part or all of the requested memory range is already mapped") \
-    X(ERROR_HOST_MEMORY_NOT_REGISTERED, 713, "pointer does not correspond to a registered memory region") \
+    X(ERROR_HOST_MEMORY_ALREADY_REGISTERED, 712, \
+        "part or all of the requested memory range is already mapped") \
+    X(ERROR_HOST_MEMORY_NOT_REGISTERED, 713, \
+        "pointer does not correspond to a registered memory region") \
     X(ERROR_HARDWARE_STACK_ERROR, 714, "hardware stack error") \
     X(ERROR_ILLEGAL_INSTRUCTION, 715, "an illegal instruction was encountered") \
     X(ERROR_MISALIGNED_ADDRESS, 716, "misaligned address") \
@@ -81,36 +90,49 @@
     X(ERROR_NOT_PERMITTED, 800, "operation not permitted") \
     X(ERROR_NOT_SUPPORTED, 801, "operation not supported") \
     X(ERROR_SYSTEM_NOT_READY, 802, "system not yet initialized") \
-    X(ERROR_SYSTEM_DRIVER_MISMATCH, 803, "system has unsupported display driver / cuda driver combination") \
-    X(ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804, "forward compatibility was attempted on non supported HW") \
-    X(ERROR_MPS_CONNECTION_FAILED, 805, "MPS client failed to connect to the MPS control daemon or the MPS server") \
-    X(ERROR_MPS_RPC_FAILURE, 806, "the remote procedural call between the MPS server and the MPS client failed") \
-    X(ERROR_MPS_SERVER_NOT_READY, 807, "MPS server is not ready to accept new MPS client requests") \
-    X(ERROR_MPS_MAX_CLIENTS_REACHED, 808, "the hardware resources required to create MPS client have been exhausted") \
+    X(ERROR_SYSTEM_DRIVER_MISMATCH, 803, \
+        "system has unsupported display driver / cuda driver combination") \
+    X(ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804, \
+        "forward compatibility was attempted on non supported HW") \
+    X(ERROR_MPS_CONNECTION_FAILED, 805, \
+        "MPS client failed to connect to the MPS control daemon or the MPS server") \
+    X(ERROR_MPS_RPC_FAILURE, 806, \
+        "the remote procedural call between the MPS server and the MPS client failed") \
+    X(ERROR_MPS_SERVER_NOT_READY, 807, \
+        "MPS server is not ready to accept new MPS client requests") \
+    X(ERROR_MPS_MAX_CLIENTS_REACHED, 808, \
+        "the hardware resources required to create MPS client have been exhausted") \
     X(ERROR_MPS_MAX_CONNECTIONS_REACHED, 809, \
       "the hardware resources required to support device connections have been exhausted") \
     X(ERROR_MPS_CLIENT_TERMINATED, 810, "the MPS client has been terminated by the server") \
     X(ERROR_CDP_NOT_SUPPORTED, 811, \
-      "is using CUDA Dynamic Parallelism, but the current configuration, like MPS, does not support it") \
+      "is using CUDA Dynamic Parallelism, but the current configuration, like MPS, does not " \
+      "support it") \
     X(ERROR_CDP_VERSION_MISMATCH, 812, \
       "unsupported interaction between different versions of CUDA Dynamic Parallelism") \
     X(ERROR_STREAM_CAPTURE_UNSUPPORTED, 900, "operation not permitted when stream is capturing") \
-    X(ERROR_STREAM_CAPTURE_INVALIDATED, 901, "operation failed due to a previous error during capture") \
-    X(ERROR_STREAM_CAPTURE_MERGE, 902, "operation would result in a merge of separate capture sequences") \
+    X(ERROR_STREAM_CAPTURE_INVALIDATED, 901, \
+        "operation failed due to a previous error during capture") \
+    X(ERROR_STREAM_CAPTURE_MERGE, 902, \
+        "operation would result in a merge of separate capture sequences") \
     X(ERROR_STREAM_CAPTURE_UNMATCHED, 903, "capture was not ended in the same stream as it began") \
     X(ERROR_STREAM_CAPTURE_UNJOINED, 904, "capturing stream has unjoined work") \
-    X(ERROR_STREAM_CAPTURE_ISOLATION, 905, "dependency created on uncaptured work in another stream") \
+    X(ERROR_STREAM_CAPTURE_ISOLATION, 905, \
+        "dependency created on uncaptured work in another stream") \
     X(ERROR_STREAM_CAPTURE_IMPLICIT, 906, \
       "operation would make the legacy stream depend on a capturing blocking stream") \
-    X(ERROR_CAPTURED_EVENT, 907, "operation not permitted on an event last recorded in a capturing stream") \
+    X(ERROR_CAPTURED_EVENT, 907, \
+        "operation not permitted on an event last recorded in a capturing stream") \
     X(ERROR_STREAM_CAPTURE_WRONG_THREAD, 908, \
       "attempt to terminate a thread-local capture sequence from another thread") \
     X(ERROR_TIMEOUT, 909, "wait operation timed out") \
     X(ERROR_GRAPH_EXEC_UPDATE_FAILURE, 910, \
-      "the graph update was not performed because it included changes which violated constraints specific to " \
+      "the graph update was not performed because it included changes which violated " \
+      "constraints specific to " \
       "instantiated graph update") \
     X(ERROR_EXTERNAL_DEVICE, 911, "an async error has occured in external entity outside of CUDA") \
-    X(ERROR_INVALID_CLUSTER_SIZE, 912, "a kernel launch error has occurred due to cluster misconfiguration") \
+    X(ERROR_INVALID_CLUSTER_SIZE, 912, \
+        "a kernel launch error has occurred due to cluster misconfiguration") \
     X(ERROR_FUNCTION_NOT_LOADED, 913, \
       "the function handle is not loaded when calling an API that requires a loaded function") \
     X(ERROR_INVALID_RESOURCE_TYPE, 914, \
@@ -125,66 +147,163 @@ enum {
 #define X(name, value, text) CUDA_##name = value,
     SIM_ERRORS(X)
 #undef X
-    SIM_ERRORS_END
+            SIM_ERRORS_END
 };
 
 typedef unsigned long long CUdeviceptr;
 typedef int CUdevice;
-typedef struct { char bytes[16]; } CUuuid;
+typedef struct {
+    char bytes[16];
+} CUuuid;
 
-enum { CU_CTX_SCHED_MASK = 7, CU_CTX_FLAGS_MASK = 0xff, CU_CTX_MAP_HOST = 8, CU_CTX_SYNC_MEMOPS = 0x80 };
+enum {
+    CU_CTX_SCHED_MASK = 7,
+    CU_CTX_FLAGS_MASK = 0xff,
+    CU_CTX_MAP_HOST = 8,
+    CU_CTX_SYNC_MEMOPS = 0x80
+};
 enum { CU_STREAM_NON_BLOCKING = 1 };
-enum { CU_STREAM_WAIT_VALUE_GEQ, CU_STREAM_WAIT_VALUE_EQ, CU_STREAM_WAIT_VALUE_AND, CU_STREAM_WAIT_VALUE_NOR,
-       CU_STREAM_WAIT_VALUE_FLUSH = 1 << 30 };
-enum { CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2, CU_EVENT_INTERPROCESS = 4,
-       CU_EVENT_RECORD_EXTERNAL = 1 };
-enum { CU_STREAM_CAPTURE_STATUS_NONE, CU_STREAM_CAPTURE_STATUS_ACTIVE, CU_STREAM_CAPTURE_STATUS_INVALIDATED };
-enum { CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED };
+enum {
+    CU_STREAM_WAIT_VALUE_GEQ,
+    CU_STREAM_WAIT_VALUE_EQ,
+    CU_STREAM_WAIT_VALUE_AND,
+    CU_STREAM_WAIT_VALUE_NOR,
+    CU_STREAM_WAIT_VALUE_FLUSH = 1 << 30
+};
+enum {
+    CU_EVENT_BLOCKING_SYNC = 1,
+    CU_EVENT_DISABLE_TIMING = 2,
+    CU_EVENT_INTERPROCESS = 4,
+    CU_EVENT_RECORD_EXTERNAL = 1
+};
+enum {
+    CU_STREAM_CAPTURE_STATUS_NONE,
+    CU_STREAM_CAPTURE_STATUS_ACTIVE,
+    CU_STREAM_CAPTURE_STATUS_INVALIDATED
+};
+enum {
+    CU_STREAM_CAPTURE_MODE_GLOBAL,
+    CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    CU_STREAM_CAPTURE_MODE_RELAXED
+};
 enum { CU_STREAM_ADD_CAPTURE_DEPENDENCIES, CU_STREAM_SET_CAPTURE_DEPENDENCIES };
 enum { CU_EVENT_WAIT_EXTERNAL = 1 };
-enum { CU_MEMHOSTALLOC_ALL = 7, CU_MEMHOSTREGISTER_ALL = 15, CU_MEMHOSTREGISTER_IOMEMORY = 4,
-       CU_MEMHOSTREGISTER_READ_ONLY = 8 };
+enum {
+    CU_MEMHOSTALLOC_ALL = 7,
+    CU_MEMHOSTREGISTER_ALL = 15,
+    CU_MEMHOSTREGISTER_IOMEMORY = 4,
+    CU_MEMHOSTREGISTER_READ_ONLY = 8
+};
 enum { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_UNIFIED };
-enum { CU_LIMIT_STACK_SIZE, CU_LIMIT_PRINTF_FIFO_SIZE, CU_LIMIT_MALLOC_HEAP_SIZE, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH,
-       CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, CU_LIMIT_MAX_L2_FETCH_GRANULARITY,
-       CU_LIMIT_PERSISTING_L2_CACHE_SIZE };
-enum { CU_GET_PROC_ADDRESS_LEGACY_STREAM = 1, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2,
-       CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2 };
-enum { CU_MODULE_EAGER_LOADING = 1, CU_MODULE_LAZY_LOADING = 2, CU_FUNCTION_LOADING_STATE_LOADED = 1 };
+enum {
+    CU_LIMIT_STACK_SIZE,
+    CU_LIMIT_PRINTF_FIFO_SIZE,
+    CU_LIMIT_MALLOC_HEAP_SIZE,
+    CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH,
+    CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT,
+    CU_LIMIT_MAX_L2_FETCH_GRANULARITY,
+    CU_LIMIT_PERSISTING_L2_CACHE_SIZE
+};
+enum {
+    CU_GET_PROC_ADDRESS_LEGACY_STREAM = 1,
+    CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2,
+    CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1,
+    CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2
+};
+enum {
+    CU_MODULE_EAGER_LOADING = 1,
+    CU_MODULE_LAZY_LOADING = 2,
+    CU_FUNCTION_LOADING_STATE_LOADED = 1
+};
 enum { CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE, CU_LIBRARY_BINARY_IS_PRESERVED };
 
-enum { CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
-       CU_POINTER_ATTRIBUTE_HOST_POINTER, CU_POINTER_ATTRIBUTE_P2P_TOKENS, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS,
-       CU_POINTER_ATTRIBUTE_BUFFER_ID, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
-       CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_MAPPED,
-       CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE,
-       CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, CU_POINTER_ATTRIBUTE_MAPPING_SIZE,
-       CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID,
-       CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE };
+enum {
+    CU_POINTER_ATTRIBUTE_CONTEXT = 1,
+    CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+    CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+    CU_POINTER_ATTRIBUTE_HOST_POINTER,
+    CU_POINTER_ATTRIBUTE_P2P_TOKENS,
+    CU_POINTER_ATTRIBUTE_SYNC_MEMOPS,
+    CU_POINTER_ATTRIBUTE_BUFFER_ID,
+    CU_POINTER_ATTRIBUTE_IS_MANAGED,
+    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+    CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+    CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+    CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+    CU_POINTER_ATTRIBUTE_MAPPED,
+    CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES,
+    CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE,
+    CU_POINTER_ATTRIBUTE_ACCESS_FLAGS,
+    CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+    CU_POINTER_ATTRIBUTE_MAPPING_SIZE,
+    CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR,
+    CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID,
+    CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE
+};
 
-enum { CU_MEMPOOL_ATTR_REUSE_FIRST = 1, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, CU_MEMPOOL_ATTR_REUSE_LAST,
-       CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
-       CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
-       CU_MEMPOOL_ATTR_USED_MEM_HIGH };
+enum {
+    CU_MEMPOOL_ATTR_REUSE_FIRST = 1,
+    CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
+    CU_MEMPOOL_ATTR_REUSE_LAST,
+    CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+    CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
+    CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH,
+    CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
+    CU_MEMPOOL_ATTR_USED_MEM_HIGH
+};
 
-enum { CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
-       CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_NUM_REGS, CU_FUNC_ATTRIBUTE_PTX_VERSION,
-       CU_FUNC_ATTRIBUTE_BINARY_VERSION, CU_FUNC_ATTRIBUTE_CACHE_MODE_CA,
-       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-       CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
-       CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
-       CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE };
+enum {
+    CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+    CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+    CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+    CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+    CU_FUNC_ATTRIBUTE_NUM_REGS,
+    CU_FUNC_ATTRIBUTE_PTX_VERSION,
+    CU_FUNC_ATTRIBUTE_BINARY_VERSION,
+    CU_FUNC_ATTRIBUTE_CACHE_MODE_CA,
+    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+    CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET,
+    CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+    CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+    CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
+    CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+    CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE
+};
 
-enum { CU_JIT_MAX_REGISTERS, CU_JIT_THREADS_PER_BLOCK, CU_JIT_WALL_TIME, CU_JIT_INFO_LOG_BUFFER,
-       CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-       CU_JIT_OPTIMIZATION_LEVEL, CU_JIT_TARGET_FROM_CUCONTEXT, CU_JIT_TARGET, CU_JIT_FALLBACK_STRATEGY,
-       CU_JIT_LOG_VERBOSE = 12, CU_JIT_NEW_SM3X_OPT = 15, CU_JIT_GLOBAL_SYMBOL_NAMES = 17,
-       CU_JIT_GLOBAL_SYMBOL_COUNT = 19, CU_JIT_REFERENCED_KERNEL_NAMES = 25, CU_JIT_REFERENCED_VARIABLE_NAMES = 27,
-       CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES = 29, CU_JIT_MIN_CTA_PER_SM = 31, CU_JIT_MAX_THREADS_PER_BLOCK,
-       CU_JIT_OVERRIDE_DIRECTIVE_VALUES, CU_JIT_NUM_OPTIONS = 35 };
-enum { CU_JIT_INPUT_CUBIN, CU_JIT_INPUT_PTX, CU_JIT_INPUT_FATBINARY, CU_JIT_INPUT_OBJECT, CU_JIT_INPUT_LIBRARY,
-       CU_JIT_INPUT_NVVM, CU_JIT_NUM_INPUT_TYPES };
+enum {
+    CU_JIT_MAX_REGISTERS,
+    CU_JIT_THREADS_PER_BLOCK,
+    CU_JIT_WALL_TIME,
+    CU_JIT_INFO_LOG_BUFFER,
+    CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+    CU_JIT_ERROR_LOG_BUFFER,
+    CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    CU_JIT_OPTIMIZATION_LEVEL,
+    CU_JIT_TARGET_FROM_CUCONTEXT,
+    CU_JIT_TARGET,
+    CU_JIT_FALLBACK_STRATEGY,
+    CU_JIT_LOG_VERBOSE = 12,
+    CU_JIT_NEW_SM3X_OPT = 15,
+    CU_JIT_GLOBAL_SYMBOL_NAMES = 17,
+    CU_JIT_GLOBAL_SYMBOL_COUNT = 19,
+    CU_JIT_REFERENCED_KERNEL_NAMES = 25,
+    CU_JIT_REFERENCED_VARIABLE_NAMES = 27,
+    CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES = 29,
+    CU_JIT_MIN_CTA_PER_SM = 31,
+    CU_JIT_MAX_THREADS_PER_BLOCK,
+    CU_JIT_OVERRIDE_DIRECTIVE_VALUES,
+    CU_JIT_NUM_OPTIONS = 35
+};
+enum {
+    CU_JIT_INPUT_CUBIN,
+    CU_JIT_INPUT_PTX,
+    CU_JIT_INPUT_FATBINARY,
+    CU_JIT_INPUT_OBJECT,
+    CU_JIT_INPUT_LIBRARY,
+    CU_JIT_INPUT_NVVM,
+    CU_JIT_NUM_INPUT_TYPES
+};
 
 typedef struct {
     void *function;
@@ -194,13 +313,24 @@ typedef struct {
 enum { CU_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC = 1, CU_MULTI_DEVICE_NO_POST_LAUNCH_SYNC = 2 };
 
 enum { CU_LAUNCH_PARAM_END, CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE };
-enum { CU_LAUNCH_ATTRIBUTE_IGNORE, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-       CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-       CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-       CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, CU_LAUNCH_ATTRIBUTE_PRIORITY, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
-       CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
-       CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
-       CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING = 16 };
+enum {
+    CU_LAUNCH_ATTRIBUTE_IGNORE,
+    CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+    CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+    CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+    CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
+    CU_LAUNCH_ATTRIBUTE_PRIORITY,
+    CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+    CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+    CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+    CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
+    CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
+    CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+    CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING = 16
+};
 
 typedef union {
     char size[64];
@@ -209,7 +339,11 @@ typedef union {
     int priority;
     void *pointer;
 } CUlaunchAttributeValue;
-typedef struct { unsigned id; char pad[4]; CUlaunchAttributeValue value; } CUlaunchAttribute;
+typedef struct {
+    unsigned id;
+    char pad[4];
+    CUlaunchAttributeValue value;
+} CUlaunchAttribute;
 typedef struct {
     unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
     void *hStream;
@@ -249,21 +383,47 @@ typedef struct {
     size_t WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D_PEER;
 
-enum { CU_MEM_LOCATION_TYPE_INVALID, CU_MEM_LOCATION_TYPE_DEVICE, CU_MEM_LOCATION_TYPE_HOST,
-       CU_MEM_LOCATION_TYPE_HOST_NUMA, CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT };
-typedef struct { unsigned type; int id; } CUmemLocation;
-enum { CU_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1, CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL,
-       CU_MEMCPY_SRC_ACCESS_ORDER_ANY };
+enum {
+    CU_MEM_LOCATION_TYPE_INVALID,
+    CU_MEM_LOCATION_TYPE_DEVICE,
+    CU_MEM_LOCATION_TYPE_HOST,
+    CU_MEM_LOCATION_TYPE_HOST_NUMA,
+    CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
+};
+typedef struct {
+    unsigned type;
+    int id;
+} CUmemLocation;
+enum {
+    CU_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
+    CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL,
+    CU_MEMCPY_SRC_ACCESS_ORDER_ANY
+};
 enum { CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE = 1 };
 enum { CU_MEMCPY_OPERAND_TYPE_POINTER = 1, CU_MEMCPY_OPERAND_TYPE_ARRAY };
-typedef struct { unsigned srcAccessOrder; CUmemLocation srcLocHint, dstLocHint; unsigned flags; } CUmemcpyAttributes;
-typedef struct { size_t width, height, depth; } CUextent3D;
-typedef struct { size_t x, y, z; } CUoffset3D;
+typedef struct {
+    unsigned srcAccessOrder;
+    CUmemLocation srcLocHint, dstLocHint;
+    unsigned flags;
+} CUmemcpyAttributes;
+typedef struct {
+    size_t width, height, depth;
+} CUextent3D;
+typedef struct {
+    size_t x, y, z;
+} CUoffset3D;
 typedef struct {
     unsigned type;
     union {
-        struct { CUdeviceptr ptr; size_t rowLength, layerHeight; CUmemLocation locHint; } ptr;
-        struct { void *array; CUoffset3D offset; } array;
+        struct {
+            CUdeviceptr ptr;
+            size_t rowLength, layerHeight;
+            CUmemLocation locHint;
+        } ptr;
+        struct {
+            void *array;
+            CUoffset3D offset;
+        } array;
     } op;
 } CUmemcpy3DOperand;
 typedef struct {
@@ -272,37 +432,94 @@ typedef struct {
     unsigned srcAccessOrder, flags;
 } CUDA_MEMCPY3D_BATCH_OP;
 enum { CU_MEM_ATTACH_GLOBAL = 1, CU_MEM_ATTACH_HOST = 2, CU_MEM_ATTACH_SINGLE = 4 };
-enum { CU_MEM_ADVISE_SET_READ_MOSTLY = 1, CU_MEM_ADVISE_UNSET_READ_MOSTLY, CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
-       CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, CU_MEM_ADVISE_SET_ACCESSED_BY, CU_MEM_ADVISE_UNSET_ACCESSED_BY };
-enum { CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION,
-       CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
-       CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID,
-       CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID };
+enum {
+    CU_MEM_ADVISE_SET_READ_MOSTLY = 1,
+    CU_MEM_ADVISE_UNSET_READ_MOSTLY,
+    CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
+    CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION,
+    CU_MEM_ADVISE_SET_ACCESSED_BY,
+    CU_MEM_ADVISE_UNSET_ACCESSED_BY
+};
+enum {
+    CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION,
+    CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID
+};
 enum { CU_DEVICE_CPU = -1, CU_DEVICE_INVALID = -2 };
-enum { CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY = 83, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS = 89 };
+enum {
+    CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY = 83,
+    CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS = 89
+};
 
-enum { CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMCPY, CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_HOST,
-       CU_GRAPH_NODE_TYPE_GRAPH, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
-       CU_GRAPH_NODE_TYPE_EVENT_RECORD, CU_GRAPH_NODE_TYPE_MEM_ALLOC = 10, CU_GRAPH_NODE_TYPE_MEM_FREE,
-       CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, CU_GRAPH_NODE_TYPE_CONDITIONAL };
-enum { CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_WHILE, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_ASSIGN_DEFAULT = 1 };
+enum {
+    CU_GRAPH_NODE_TYPE_KERNEL,
+    CU_GRAPH_NODE_TYPE_MEMCPY,
+    CU_GRAPH_NODE_TYPE_MEMSET,
+    CU_GRAPH_NODE_TYPE_HOST,
+    CU_GRAPH_NODE_TYPE_GRAPH,
+    CU_GRAPH_NODE_TYPE_EMPTY,
+    CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+    CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+    CU_GRAPH_NODE_TYPE_MEM_ALLOC = 10,
+    CU_GRAPH_NODE_TYPE_MEM_FREE,
+    CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+    CU_GRAPH_NODE_TYPE_CONDITIONAL
+};
+enum {
+    CU_GRAPH_COND_TYPE_IF,
+    CU_GRAPH_COND_TYPE_WHILE,
+    CU_GRAPH_COND_TYPE_SWITCH,
+    CU_GRAPH_COND_ASSIGN_DEFAULT = 1
+};
 enum { CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE };
 enum { CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1, CU_GRAPH_USER_OBJECT_MOVE = 1 };
 enum { CU_GRAPH_DEPENDENCY_TYPE_DEFAULT, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC };
-enum { CU_GRAPH_KERNEL_NODE_PORT_DEFAULT, CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
-       CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER };
-enum { CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH = 1, CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD = 2,
-       CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH = 4, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY = 8 };
-enum { CUDA_GRAPH_INSTANTIATE_SUCCESS, CUDA_GRAPH_INSTANTIATE_ERROR, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
-       CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED };
-enum { CU_GRAPH_EXEC_UPDATE_SUCCESS, CU_GRAPH_EXEC_UPDATE_ERROR, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
-       CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, CU_GRAPH_EXEC_UPDATE_ERROR_FUNCTION_CHANGED,
-       CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED,
-       CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE, CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED };
+enum {
+    CU_GRAPH_KERNEL_NODE_PORT_DEFAULT,
+    CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+    CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
+};
+enum {
+    CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH = 1,
+    CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD = 2,
+    CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH = 4,
+    CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY = 8
+};
+enum {
+    CUDA_GRAPH_INSTANTIATE_SUCCESS,
+    CUDA_GRAPH_INSTANTIATE_ERROR,
+    CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
+    CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED
+};
+enum {
+    CU_GRAPH_EXEC_UPDATE_SUCCESS,
+    CU_GRAPH_EXEC_UPDATE_ERROR,
+    CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+    CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
+    CU_GRAPH_EXEC_UPDATE_ERROR_FUNCTION_CHANGED,
+    CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED,
+    CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED,
+    CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE,
+    CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED
+};
 
-typedef struct { unsigned char from_port, to_port, type, reserved[5]; } CUgraphEdgeData;
-typedef struct { int result; void *errorNode, *errorFromNode; } CUgraphExecUpdateResultInfo;
-typedef struct { uint64_t flags; void *hUploadStream, *hErrNode_out; int result_out; } CUDA_GRAPH_INSTANTIATE_PARAMS;
+typedef struct {
+    unsigned char from_port, to_port, type, reserved[5];
+} CUgraphEdgeData;
+typedef struct {
+    int result;
+    void *errorNode, *errorFromNode;
+} CUgraphExecUpdateResultInfo;
+typedef struct {
+    uint64_t flags;
+    void *hUploadStream, *hErrNode_out;
+    int result_out;
+} CUDA_GRAPH_INSTANTIATE_PARAMS;
 typedef struct {
     void *func;
     unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
@@ -334,14 +551,29 @@ typedef struct {
     unsigned value, elementSize;
     size_t width, height;
 } CUDA_MEMSET_NODE_PARAMS;
-typedef struct { void (*fn)(void *); void *userData; } CUDA_HOST_NODE_PARAMS;
+typedef struct {
+    void (*fn)(void *);
+    void *userData;
+} CUDA_HOST_NODE_PARAMS;
 enum { CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
-typedef struct { char reserved[64]; } CUipcMemHandle;
-typedef struct { char reserved[64]; } CUipcEventHandle;
-typedef struct { unsigned char reserved[64]; } CUmemPoolPtrExportData;
-typedef struct { CUmemLocation location; unsigned flags; } CUmemAccessDesc;
-enum { CU_MEM_ALLOCATION_TYPE_PINNED = 1, CU_MEM_ALLOCATION_TYPE_MANAGED,
-       CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115 };
+typedef struct {
+    char reserved[64];
+} CUipcMemHandle;
+typedef struct {
+    char reserved[64];
+} CUipcEventHandle;
+typedef struct {
+    unsigned char reserved[64];
+} CUmemPoolPtrExportData;
+typedef struct {
+    CUmemLocation location;
+    unsigned flags;
+} CUmemAccessDesc;
+enum {
+    CU_MEM_ALLOCATION_TYPE_PINNED = 1,
+    CU_MEM_ALLOCATION_TYPE_MANAGED,
+    CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115
+};
 typedef struct {
     int allocType, handleTypes;
     CUmemLocation location;
@@ -356,10 +588,25 @@ typedef struct {
     size_t accessDescCount, bytesize;
     CUdeviceptr dptr;
 } CUDA_MEM_ALLOC_NODE_PARAMS;
-typedef struct { int flags, reserved; void *copyCtx; CUDA_MEMCPY3D copyParams; } CUDA_MEMCPY_NODE_PARAMS;
-typedef struct { CUDA_MEMSET_NODE_PARAMS params; void *ctx; } CUDA_MEMSET_NODE_PARAMS_v2;
-typedef struct { void *graph; int ownership; } CUDA_CHILD_GRAPH_NODE_PARAMS;
-typedef struct { uint64_t handle; int type; unsigned size; void **phGraph_out, *ctx; } CUDA_CONDITIONAL_NODE_PARAMS;
+typedef struct {
+    int flags, reserved;
+    void *copyCtx;
+    CUDA_MEMCPY3D copyParams;
+} CUDA_MEMCPY_NODE_PARAMS;
+typedef struct {
+    CUDA_MEMSET_NODE_PARAMS params;
+    void *ctx;
+} CUDA_MEMSET_NODE_PARAMS_v2;
+typedef struct {
+    void *graph;
+    int ownership;
+} CUDA_CHILD_GRAPH_NODE_PARAMS;
+typedef struct {
+    uint64_t handle;
+    int type;
+    unsigned size;
+    void **phGraph_out, *ctx;
+} CUDA_CONDITIONAL_NODE_PARAMS;
 typedef struct {
     int type, reserved0[3];
     union {
@@ -378,9 +625,13 @@ typedef struct {
 } CUgraphNodeParams;
 
 typedef struct {
-    int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], sharedMemPerBlock, totalConstantMemory, SIMDWidth,
-        memPitch, regsPerBlock, clockRate, textureAlign;
+    int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], sharedMemPerBlock,
+            totalConstantMemory, SIMDWidth, memPitch, regsPerBlock, clockRate, textureAlign;
 } CUdevprop;
-typedef struct { void *execAffinityParams; int numExecAffinityParams; void *cigParams; } CUctxCreateParams;
+typedef struct {
+    void *execAffinityParams;
+    int numExecAffinityParams;
+    void *cigParams;
+} CUctxCreateParams;
 
 #endif

@@ -1,22 +1,30 @@
-/* heap.c - malloc and free of kernels: one heap per context, of the size that CU_LIMIT_MALLOC_HEAP_SIZE has when the
-   first kernel that uses it is launched.
+/* heap.c - malloc and free of kernels: one heap per context, of the size that
+   CU_LIMIT_MALLOC_HEAP_SIZE has when the first kernel that uses it is launched.
 
-   The heap is one range of device memory that describes itself: first a rover, then blocks without gaps, each after a
-   16-byte header. A search begins at the rover, takes the first block that is large enough, and joins free neighbours
-   on its way. A later launch may use and free what an earlier one allocated. One lock guards all heaps: kernels that
-   allocate often are slow on a GPU, too. Kernels can overwrite the heap's headers at any time, so each number is read
-   once and used only if it leads to a place inside the heap. */
+   The heap is one range of device memory that describes itself: first a rover, then blocks without
+   gaps, each after a 16-byte header. A search begins at the rover, takes the first block that is
+   large enough, and joins free neighbours on its way. A later launch may use and free what an
+   earlier one allocated. One lock guards all heaps: kernels that allocate often are slow on a GPU,
+   too. Kernels can overwrite the heap's headers at any time, so each number is read once and used
+   only if it leads to a place inside the heap. */
 #include "base.h"
 
-struct block { uint64_t size, state; };           /* size: includes this header; a multiple of 16 */
-struct heap { uint64_t rover, unused; };          /* from the heap's first byte; the rover is the offset of a block */
+struct block {
+    uint64_t size, state;
+}; /* size: includes this header; a multiple of 16 */
+/* from the heap's first byte; the rover is the offset of a block */
+struct heap {
+    uint64_t rover, unused;
+};
 enum { UNIT = 16 };
-#define FREE  0x73696d2066726565ull
+#define FREE 0x73696d2066726565ull
 #define TAKEN 0x73696d2074616b65ull
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct block *block_at(struct heap *h, uint64_t at) { return (struct block *)(void *)((char *)h + at); }
+static struct block *block_at(struct heap *h, uint64_t at) {
+    return (struct block *)(void *)((char *)h + at);
+}
 
 /* The heap of a grid and its size in bytes; NULL: it has none. */
 static struct heap *heap_of(const struct sim_grid *grid, uint64_t *bytes) {
@@ -29,7 +37,8 @@ static struct heap *heap_of(const struct sim_grid *grid, uint64_t *bytes) {
 static uint64_t state_of(struct heap *h, uint64_t at) {
     return __atomic_load_n(&block_at(h, at)->state, __ATOMIC_RELAXED);
 }
-static uint64_t size_of(struct heap *h, uint64_t at, uint64_t bytes) {    /* 0: overwritten by a kernel */
+/* 0: overwritten by a kernel */
+static uint64_t size_of(struct heap *h, uint64_t at, uint64_t bytes) {
     const uint64_t size = __atomic_load_n(&block_at(h, at)->size, __ATOMIC_RELAXED);
     return size % UNIT == 0 && size <= bytes - at ? size : 0;
 }
@@ -56,8 +65,8 @@ uint64_t sim_heap_take(const struct sim_grid *grid, uint64_t n) {
         const uint64_t state = state_of(h, at);
         uint64_t size = size_of(h, at, bytes), more;
         if ((state != FREE && state != TAKEN) || !size) break;
-        while (state == FREE && at + size < bytes && state_of(h, at + size) == FREE
-               && (more = size_of(h, at + size, bytes)) > 0)
+        while (state == FREE && at + size < bytes && state_of(h, at + size) == FREE &&
+                (more = size_of(h, at + size, bytes)) > 0)
             size += more;
         if (state == FREE && size >= need) {
             if (size - need > sizeof(struct block)) {

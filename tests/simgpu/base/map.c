@@ -18,12 +18,13 @@ bool sim_map_put(struct sim_map *map, uint64_t key, uint32_t value) {
     if (2 * (map->n + 1) > map->room) {
         struct sim_map more = { .n = map->n, .room = map->room ? 2 * map->room : 8 };
         if (!(more.at = calloc(more.room, sizeof *more.at))) return false;
-        for (size_t i = 0; i < map->room; i++) if (map->at[i].key) more.at[spot(&more, map->at[i].key)] = map->at[i];
+        for (size_t i = 0; i < map->room; i++)
+            if (map->at[i].key) more.at[spot(&more, map->at[i].key)] = map->at[i];
         free(map->at);
         *map = more;
     }
     struct sim_map_entry *e = &map->at[spot(map, key)];
     map->n += !e->key;
-    *e = (struct sim_map_entry) { key, value };
+    *e = (struct sim_map_entry){ key, value };
     return true;
 }

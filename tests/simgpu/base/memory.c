@@ -1,12 +1,14 @@
-/* memory.c - device address windows and their backing, pinned and registered host memory, and the table of live ranges.
+/* memory.c - device address windows and their backing, pinned and registered host memory, and the
+   table of live ranges.
 
-   A device's window is reserved without access rights. Its addresses are far apart: 256 KiB follow each allocation that
-   belong to none, so that a stride that is too large does not reach the next one. The bytes are elsewhere and close
-   together, at a distance (delta) that each allocation has. An allocation has 512-byte alignment and exact bounds in
-   the table. Access rights of the bytes have a granularity of 64 KiB: a granule is accessible while a live allocation
-   touches it. Neither addresses nor bytes are reused until the cursor has passed through all of them, so that stale
-   pointers fault. Granules that other processes may open are in a file without a name, one for each device. Lock order:
-   this file calls no other with a lock held; use_lock, then table_lock. */
+   A device's window is reserved without access rights. Its addresses are far apart: 256 KiB follow
+   each allocation that belong to none, so that a stride that is too large does not reach the next
+   one. The bytes are elsewhere and close together, at a distance (delta) that each allocation has.
+   An allocation has 512-byte alignment and exact bounds in the table. Access rights of the bytes
+   have a granularity of 64 KiB: a granule is accessible while a live allocation touches it. Neither
+   addresses nor bytes are reused until the cursor has passed through all of them, so that stale
+   pointers fault. Granules that other processes may open are in a file without a name, one for each
+   device. Lock order: this file calls no other with a lock held; use_lock, then table_lock. */
 #include "base.h"
 #include "cudadefs.h"
 #include <fcntl.h>
@@ -15,56 +17,65 @@
 #include <unistd.h>
 
 #define GRANULE (64u << 10)
-#define MAPPED 2u                                 /* CU_MEMHOSTALLOC_DEVICEMAP */
+#define MAPPED 2u /* CU_MEMHOSTALLOC_DEVICEMAP */
 #define ALIGNMENT 512u
-#define POISON 0xCD                               /* value of every byte of fresh memory, ... */
-#define POISON_MOST (64u << 20)                   /* ... up to this size; zeros after it
-                                                     (touching more would use real memory) */
-#define FIRST_WINDOW 0x200000000000ull            /* only a hint to the system, as is the
-                                                     distance to the next device's window */
+#define POISON 0xCD /* value of every byte of fresh memory, ... */
+/* ... up to this size; zeros after it (touching more would use real memory) */
+#define POISON_MOST (64u << 20)
+/* only a hint to the system, as is the distance to the next device's window */
+#define FIRST_WINDOW 0x200000000000ull
 #define WINDOW_STRIDE (8ull << 40)
 #define WINDOW_MOST (1ull << 40)
-#define BYTES_LEAST (16ull << 30)                 /* addresses for them: more than the device has */
+#define BYTES_LEAST (16ull << 30) /* addresses for them: more than the device has */
 #define GAP (256u << 10)
-#define GUARDS 10000                              /* host allocations with a gap after them: each needs two of the
-                                                     65,530 mappings that the system allows */
+/* host allocations with a gap after them: each needs two of the 65,530 mappings that the system
+   allows */
+#define GUARDS 10000
 
 struct range {
     struct sim_range r;
-    bool fresh;                                   /* being poisoned: lookups do not find it yet */
-    bool freeing;                                 /* a stream-ordered free is queued; memory of a graph: not claimed */
-    bool absent, reserved;                        /* of a pool or graph: not there now; which has the address */
-    unsigned share;                               /* number of its share, 0: none */
+    bool fresh;            /* being poisoned: lookups do not find it yet */
+    bool freeing;          /* a stream-ordered free is queued; memory of a graph: not claimed */
+    bool absent, reserved; /* of a pool or graph: not there now; which has the address */
+    unsigned share;        /* number of its share, 0: none */
 };
-#define LEAF 256                                  /* moving half of one is cheap; a million ranges need 4000 of them */
-struct leaf {                                     /* neighbours, ordered by address; never empty */
+#define LEAF 256 /* moving half of one is cheap; a million ranges need 4000 of them */
+/* neighbours, ordered by address; never empty */
+struct leaf {
     unsigned count;
-    uint64_t hi[LEAF];                            /* the end of each */
+    uint64_t hi[LEAF]; /* the end of each */
     struct range *range[LEAF];
 };
-struct table {                                    /* of ranges, by their addresses or by where their bytes are */
+/* of ranges, by their addresses or by where their bytes are */
+struct table {
     uint64_t base, size;
-    uint64_t cursor;                              /* where the next allocation is tried */
-    uint64_t gap;                                 /* after each */
+    uint64_t cursor; /* where the next allocation is tried */
+    uint64_t gap;    /* after each */
     bool of_bytes;
-    struct { uint64_t hi; struct leaf *leaf; } *leaves;           /* sorted; hi: the end of its last range */
+    struct {
+        uint64_t hi;
+        struct leaf *leaf;
+    } * leaves; /* sorted; hi: the end of its last range */
     size_t count, cap;
 };
 struct sim_heap {
-    struct table at, bytes;                       /* at: by address, with imported memory, which has no bytes here */
-    uint32_t *granules;                           /* of the bytes: live allocations per granule */
+    struct table at, bytes; /* at: by address, with imported memory, which has no bytes here */
+    uint32_t *granules;     /* of the bytes: live allocations per granule */
     uint64_t used;
-    int file;                                     /* if `shared` is not NULL */
-    bool *shared;                                 /* per granule: its bytes are in the file */
-    struct shared_range *shares;                  /* what is shared now, in the file behind the bytes */
-    unsigned last_share, nshares, share_limit;    /* numbers below the limit are in use, at most half of them at once */
+    int file;                    /* if `shared` is not NULL */
+    bool *shared;                /* per granule: its bytes are in the file */
+    struct shared_range *shares; /* what is shared now, in the file behind the bytes */
+    unsigned last_share, nshares, share_limit; /* numbers below the limit are in use, at most half
+                                                  of them at once */
 };
 #define SHARES (1u << 20)
-struct shared_range { uint64_t id, offset, bytes, device; };     /* id: __atomic, 0: none. A handle names one of these;
-                                                     what it says of the bytes is not believed */
-#define MAGIC 0x6870737570676d69ull               /* the id in place of share 0 */
+/* id: __atomic, 0: none. A handle names one of these; what it says of the bytes is not believed */
+struct shared_range {
+    uint64_t id, offset, bytes, device;
+};
+#define MAGIC 0x6870737570676d69ull /* the id in place of share 0 */
 static struct sim_heap heaps[SIM_MAX_DEVICES];
-static struct sim_heap host;                      /* pinned and registered memory; only `at` */
+static struct sim_heap host; /* pinned and registered memory; only `at` */
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_rwlock_t use_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static uint64_t next_id = 1;
@@ -81,15 +92,19 @@ static struct sim_heap *heap_of(uint64_t address) {
     return &host;
 }
 
-struct spot { size_t leaf; unsigned i; };         /* position of a range; after the
-                                                     last one, leaf is the table's count */
+/* position of a range; after the last one, leaf is the table's count */
+struct spot {
+    size_t leaf;
+    unsigned i;
+};
 
 /* The first range whose end is above address. */
 static struct spot position(const struct table *table, uint64_t address) {
     size_t lo = 0, hi = table->count;
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
-        if (table->leaves[mid].hi <= address) lo = mid + 1; else hi = mid;
+        if (table->leaves[mid].hi <= address) lo = mid + 1;
+        else hi = mid;
     }
     struct spot spot = { lo, 0 };
     if (lo == table->count) return spot;
@@ -97,19 +112,21 @@ static struct spot position(const struct table *table, uint64_t address) {
     unsigned to = leaf->count - 1;
     while (spot.i < to) {
         unsigned mid = (spot.i + to) / 2;
-        if (leaf->hi[mid] <= address) spot.i = mid + 1; else to = mid;
+        if (leaf->hi[mid] <= address) spot.i = mid + 1;
+        else to = mid;
     }
     return spot;
 }
 
-static struct range *range_at(const struct table *table, struct spot spot) {       /* NULL: after the last one */
+/* NULL: after the last one */
+static struct range *range_at(const struct table *table, struct spot spot) {
     return spot.leaf < table->count ? table->leaves[spot.leaf].leaf->range[spot.i] : NULL;
 }
 
 static struct spot after(const struct table *table, struct spot spot) {
-    return spot.i + 1 < table->leaves[spot.leaf].leaf->count ? (struct spot) { spot.leaf, spot.i + 1 }
-    :
-                                                              (struct spot) { spot.leaf + 1, 0 };
+    return spot.i + 1 < table->leaves[spot.leaf].leaf->count
+            ? (struct spot){ spot.leaf, spot.i + 1 }
+            : (struct spot){ spot.leaf + 1, 0 };
 }
 
 static struct range *lookup(const struct table *table, uint64_t address) {
@@ -134,7 +151,8 @@ static bool add_leaf(struct table *table, size_t index) {
     struct leaf *leaf = malloc(sizeof *leaf);
     if (!leaf) return false;
     leaf->count = 0;
-    memmove(table->leaves + index + 1, table->leaves + index, (table->count - index) * sizeof *table->leaves);
+    memmove(table->leaves + index + 1, table->leaves + index,
+            (table->count - index) * sizeof *table->leaves);
     table->leaves[index].leaf = leaf;
     table->count++;
     return true;
@@ -145,8 +163,8 @@ static void note_end(struct table *table, size_t index) {
     table->leaves[index].hi = leaf->hi[leaf->count - 1];
 }
 
-/* Makes room in a full leaf. A position after all ranges gets a new leaf; otherwise the upper half moves to a new leaf.
-   The spot is updated. False: no memory. */
+/* Makes room in a full leaf. A position after all ranges gets a new leaf; otherwise the upper half
+   moves to a new leaf. The spot is updated. False: no memory. */
 static bool split(struct table *table, struct spot *spot) {
     if (!add_leaf(table, spot->leaf + 1)) return false;
     struct leaf *leaf = table->leaves[spot->leaf].leaf, *more = table->leaves[spot->leaf + 1].leaf;
@@ -157,22 +175,22 @@ static bool split(struct table *table, struct spot *spot) {
     memcpy(more->range, leaf->range + keep, more->count * sizeof *leaf->range);
     note_end(table, spot->leaf);
     if (more->count) note_end(table, spot->leaf + 1);
-    if (spot->i >= keep) *spot = (struct spot) { spot->leaf + 1, spot->i - keep };
+    if (spot->i >= keep) *spot = (struct spot){ spot->leaf + 1, spot->i - keep };
     return true;
 }
 
 static uint64_t first_of(const struct table *table, const struct range *range) {
     return range->r.lo + (table->of_bytes ? (uint64_t)range->r.delta : 0);
 }
-static uint64_t end_of(const struct table *table, const struct range *range) {         /* of its room */
+static uint64_t end_of(const struct table *table, const struct range *range) { /* of its room */
     return first_of(table, range) + (range->r.end - range->r.lo);
 }
 
-static bool insert_into(struct table *table, struct range *range) {          /* false: no memory */
+static bool insert_into(struct table *table, struct range *range) { /* false: no memory */
     struct spot spot = position(table, first_of(table, range));
     if (!table->count && !add_leaf(table, 0)) return false;
-    if (spot.leaf == table->count)                                 /* after all others */
-        spot = (struct spot) { table->count - 1, table->leaves[table->count - 1].leaf->count };
+    if (spot.leaf == table->count) /* after all others */
+        spot = (struct spot){ table->count - 1, table->leaves[table->count - 1].leaf->count };
     if (table->leaves[spot.leaf].leaf->count == LEAF && !split(table, &spot)) return false;
     struct leaf *leaf = table->leaves[spot.leaf].leaf;
     unsigned behind = leaf->count++ - spot.i;
@@ -202,10 +220,11 @@ static bool has_bytes(const struct sim_heap *heap, const struct range *range) {
     return heap->bytes.size && range->r.kind != SIM_MEM_IMPORTED;
 }
 
-static struct range *insert(struct sim_heap *heap, const struct sim_range *r, bool fresh) {     /* NULL: no memory */
+/* NULL: no memory */
+static struct range *insert(struct sim_heap *heap, const struct sim_range *r, bool fresh) {
     struct range *range = malloc(sizeof *range);
     if (!range) return NULL;
-    *range = (struct range) { .r = *r, .fresh = fresh };
+    *range = (struct range){ .r = *r, .fresh = fresh };
     if (insert_into(&heap->at, range)) {
         if (!has_bytes(heap, range) || insert_into(&heap->bytes, range)) return range;
         take_from(&heap->at, position(&heap->at, r->lo));
@@ -224,7 +243,8 @@ static void end_share(struct sim_heap *heap, struct range *range) {
 static void take_out(struct sim_heap *heap, struct range *range) {
     end_share(heap, range);
     take_from(&heap->at, position(&heap->at, range->r.lo));
-    if (has_bytes(heap, range)) take_from(&heap->bytes, position(&heap->bytes, first_of(&heap->bytes, range)));
+    if (has_bytes(heap, range))
+        take_from(&heap->bytes, position(&heap->bytes, first_of(&heap->bytes, range)));
     free(range);
     __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
 }
@@ -233,20 +253,23 @@ bool sim_mem_in_window(uint64_t address) { return heap_of(address) != &host; }
 
 static bool visible(const struct sim_device *viewer, const struct sim_range *r) {
     if (!viewer || r->device == viewer) return true;
-    if (!r->delta && (r->kind != SIM_MEM_POOL || r->device)) return true;      /* the host's; a pool's is shared */
-    if (r->kind == SIM_MEM_POOL || r->kind == SIM_MEM_GRAPH) return r->viewers >> viewer->ordinal & 1;
+    /* the host's; a pool's is shared */
+    if (!r->delta && (r->kind != SIM_MEM_POOL || r->device)) return true;
+    if (r->kind == SIM_MEM_POOL || r->kind == SIM_MEM_GRAPH)
+        return r->viewers >> viewer->ordinal & 1;
     return __atomic_load_n(&viewer->peers, __ATOMIC_RELAXED) >> r->device->ordinal & 1;
 }
 
-/* claimed: for a call, for which memory of a pool does not exist once its free is queued, as measured; unclaimed:
-   memory of a graph also before a launch claims it. */
-static bool find(struct sim_device *viewer, uint64_t address, uint64_t bytes, bool claimed, bool unclaimed,
-                 struct sim_range *out) {
+/* claimed: for a call, for which memory of a pool does not exist once its free is queued, as
+   measured; unclaimed: memory of a graph also before a launch claims it. */
+static bool find(struct sim_device *viewer, uint64_t address, uint64_t bytes, bool claimed,
+        bool unclaimed, struct sim_range *out) {
     pthread_rwlock_rdlock(&table_lock);
     const struct range *range = lookup(&heap_of(address)->at, address);
     bool found = range && bytes <= range->r.hi - address && visible(viewer, &range->r);
     if (found && claimed && range->freeing && range->r.kind == SIM_MEM_POOL) found = false;
-    if (found && range->absent) found = range->freeing ? unclaimed && range->r.kind == SIM_MEM_GRAPH : claimed;
+    if (found && range->absent)
+        found = range->freeing ? unclaimed && range->r.kind == SIM_MEM_GRAPH : claimed;
     if (found) {
         *out = range->r;
         out->generation = __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE);
@@ -254,7 +277,8 @@ static bool find(struct sim_device *viewer, uint64_t address, uint64_t bytes, bo
     pthread_rwlock_unlock(&table_lock);
     return found;
 }
-bool sim_mem_find(struct sim_device *viewer, uint64_t address, uint64_t bytes, struct sim_range *out) {
+bool sim_mem_find(
+        struct sim_device *viewer, uint64_t address, uint64_t bytes, struct sim_range *out) {
     return find(viewer, address, bytes, false, false, out);
 }
 bool sim_mem_find_for_call(uint64_t address, uint64_t bytes, bool captures, struct sim_range *out) {
@@ -264,11 +288,13 @@ bool sim_mem_find_for_call(uint64_t address, uint64_t bytes, bool captures, stru
 bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out) {
     pthread_rwlock_wrlock(&table_lock);
     struct range *range = lookup_from(address);
-    bool ok = range && !range->freeing && (range->r.kind == SIM_MEM_DEVICE || range->r.kind >= SIM_MEM_POOL
-                                           || (range->r.kind == SIM_MEM_IMPORTED && range->r.pool));
+    bool ok = range && !range->freeing &&
+            (range->r.kind == SIM_MEM_DEVICE || range->r.kind >= SIM_MEM_POOL ||
+                    (range->r.kind == SIM_MEM_IMPORTED && range->r.pool));
     if (ok) {
         range->freeing = true;
-        if (range->r.kind == SIM_MEM_POOL) end_share(heap_of(address), range);       /* the next owner may share it */
+        /* the next owner may share it */
+        if (range->r.kind == SIM_MEM_POOL) end_share(heap_of(address), range);
         *out = range->r;
     }
     pthread_rwlock_unlock(&table_lock);
@@ -278,7 +304,8 @@ bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out) {
 /* ---- bytes ---- */
 
 static void *reserve(uint64_t hint, uint64_t size) {
-    void *p = mmap((void *)(uintptr_t)hint, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = mmap((void *)(uintptr_t)hint, size, PROT_NONE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p != MAP_FAILED && (uint64_t)(uintptr_t)p + size > SIM_WINDOW_SHARED) {
         munmap(p, size);
         return MAP_FAILED;
@@ -286,8 +313,8 @@ static void *reserve(uint64_t hint, uint64_t size) {
     return p;
 }
 
-/* Both are much larger than the memory, so that addresses are reused late; smaller where address space is limited
-   (valgrind, the thread sanitizer). */
+/* Both are much larger than the memory, so that addresses are reused late; smaller where address
+   space is limited (valgrind, the thread sanitizer). */
 static uint64_t reserve_most(uint64_t hint, uint64_t size, uint64_t least, void **at) {
     for (*at = MAP_FAILED; size >= least && *at == MAP_FAILED; size = size / 2 / GRANULE * GRANULE)
         if ((*at = reserve(hint, size)) != MAP_FAILED) return size;
@@ -296,7 +323,7 @@ static uint64_t reserve_most(uint64_t hint, uint64_t size, uint64_t least, void 
 
 static struct table table_at(void *base, uint64_t size, uint64_t gap) {
     const uint64_t first = (uint64_t)(uintptr_t)base;
-    return (struct table) { .base = first, .cursor = first, .size = size, .gap = gap };
+    return (struct table){ .base = first, .cursor = first, .size = size, .gap = gap };
 }
 
 bool sim_mem_start(struct sim_device *device, uint64_t bytes) {
@@ -310,10 +337,13 @@ bool sim_mem_start(struct sim_device *device, uint64_t bytes) {
 #else
     const uint64_t most = room > WINDOW_MOST ? room : WINDOW_MOST;
 #endif
-    const uint64_t size = room ? reserve_most(FIRST_WINDOW + (uint64_t)device->ordinal * WINDOW_STRIDE, most, least,
-                                              &window) : 0;
+    const uint64_t size = room
+            ? reserve_most(FIRST_WINDOW + (uint64_t)device->ordinal * WINDOW_STRIDE, most, least,
+                      &window)
+            : 0;
     if (size && (heap->granules = calloc(room / GRANULE, sizeof *heap->granules))) {
-        const uint64_t gap = (size >> 22) / ALIGNMENT * ALIGNMENT;             /* 4 million allocations have it */
+        /* 4 million allocations have it */
+        const uint64_t gap = (size >> 22) / ALIGNMENT * ALIGNMENT;
         heap->at = table_at(window, size, gap < ALIGNMENT ? ALIGNMENT : gap < GAP ? gap : GAP);
         heap->bytes = table_at(backing, room, 0);
         heap->bytes.of_bytes = true;
@@ -328,24 +358,30 @@ bool sim_mem_start(struct sim_device *device, uint64_t bytes) {
 /* Where the bytes of a range are. */
 static uint64_t bytes_of(const struct sim_range *r) { return r->lo + (uint64_t)r->delta; }
 
-/* Takes the granules that are in the file, of those from first to last, back out of it, without access rights. */
+/* Takes the granules that are in the file, of those from first to last, back out of it, without
+   access rights. */
 static void take_back(struct sim_heap *heap, uint64_t first, uint64_t last) {
     for (uint64_t i = first; heap->shared && i <= last; i++) {
         if (!heap->shared[i]) continue;
         heap->shared[i] = false;
         mmap((void *)(uintptr_t)(heap->bytes.base + i * GRANULE), GRANULE, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-        fallocate(heap->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(i * GRANULE), GRANULE);
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        fallocate(heap->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(i * GRANULE),
+                GRANULE);
     }
 }
 
-/* Opens or closes access to the granules that `bytes` bytes from `at` touch. Returns false if the system refuses. */
+/* Opens or closes access to the granules that `bytes` bytes from `at` touch. Returns false if the
+   system refuses. */
 static bool open_granules(struct sim_heap *heap, uint64_t at, uint64_t bytes, bool open) {
-    const uint64_t base = heap->bytes.base, first = (at - base) / GRANULE, last = (at + bytes - 1 - base) / GRANULE;
+    const uint64_t base = heap->bytes.base, first = (at - base) / GRANULE,
+                   last = (at + bytes - 1 - base) / GRANULE;
     uint64_t i, run;
     for (i = first; i <= last; i = run) {
         bool change = open ? heap->granules[i] == 0 : heap->granules[i] == 1;
-        for (run = i; run <= last && (open ? heap->granules[run] == 0 : heap->granules[run] == 1) == change; run++)
+        for (run = i; run <= last &&
+                (open ? heap->granules[run] == 0 : heap->granules[run] == 1) == change;
+                run++)
             heap->granules[run] += open ? 1 : -1u;
         if (!change) continue;
         char *p = (char *)(uintptr_t)(base + i * GRANULE);
@@ -355,7 +391,7 @@ static bool open_granules(struct sim_heap *heap, uint64_t at, uint64_t bytes, bo
             madvise(p, n, MADV_DONTNEED);
         }
         if (mprotect(p, n, open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0) continue;
-        if (!open) continue;                      /* still accessible to us, but no longer in the table: harmless */
+        if (!open) continue; /* still accessible to us, but no longer in the table: harmless */
         for (uint64_t k = first; k < run; k++) heap->granules[k]--;
         return false;
     }
@@ -367,12 +403,13 @@ static uint64_t aligned(uint64_t at, uint64_t bytes) {
     return (at + to - 1) / to * to;
 }
 
-/* Finds room at the cursor, or from the start once the cursor has reached the end. 0: there is none. */
+/* Finds room at the cursor, or from the start once the cursor has reached the end. 0: there is
+   none. */
 static uint64_t place_with(struct table *table, uint64_t bytes, uint64_t gap) {
     const uint64_t room = aligned(bytes, 0) + gap;
     for (int round = 0; round < 2; round++, table->cursor = table->base) {
         uint64_t at = aligned(table->cursor, bytes);
-        for (struct spot spot = position(table, at); ; spot = after(table, spot)) {
+        for (struct spot spot = position(table, at);; spot = after(table, spot)) {
             const struct range *range = range_at(table, spot);
             uint64_t end = range ? first_of(table, range) : table->base + table->size;
             if (end >= at && end - at >= room) {
@@ -403,8 +440,8 @@ static uint64_t charge_of(enum sim_mem_kind kind, uint64_t bytes) {
     return kind == SIM_MEM_POOL ? 0 : sim_mem_cost(bytes);
 }
 
-static int alloc(struct sim_device *device, struct sim_context *context, struct sim_pool *pool, unsigned viewers,
-                 uint64_t bytes, enum sim_mem_kind kind, uint64_t *address) {
+static int alloc(struct sim_device *device, struct sim_context *context, struct sim_pool *pool,
+        unsigned viewers, uint64_t bytes, enum sim_mem_kind kind, uint64_t *address) {
     struct sim_heap *heap = device->heap;
     struct range *range = NULL;
     int result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -414,9 +451,16 @@ static int alloc(struct sim_device *device, struct sim_context *context, struct 
     const uint64_t at = heap->used + cost <= device->memory ? place(&heap->at, bytes) : 0,
                    to = at ? place(&heap->bytes, bytes) : 0;
     if (to && open_granules(heap, to, bytes, true)) {
-        struct sim_range r = { .lo = at, .hi = at + bytes, .end = at + bytes, .delta = (ptrdiff_t)(to - at),
-                               .kind = kind, .device = device, .context = context, .pool = pool, .viewers = viewers,
-                               .id = next_id++ };
+        struct sim_range r = { .lo = at,
+            .hi = at + bytes,
+            .end = at + bytes,
+            .delta = (ptrdiff_t)(to - at),
+            .kind = kind,
+            .device = device,
+            .context = context,
+            .pool = pool,
+            .viewers = viewers,
+            .id = next_id++ };
         if ((range = insert(heap, &r, true)) != NULL) {
             range->freeing = range->absent = kind == SIM_MEM_GRAPH;
             range->reserved = !context;
@@ -427,7 +471,7 @@ static int alloc(struct sim_device *device, struct sim_context *context, struct 
     }
     pthread_rwlock_unlock(&table_lock);
     if (result) return result;
-    sim_mem_use();                                /* its granule may be shared meanwhile */
+    sim_mem_use(); /* its granule may be shared meanwhile */
     poison(to, bytes);
     sim_mem_unuse();
     pthread_rwlock_wrlock(&table_lock);
@@ -436,23 +480,27 @@ static int alloc(struct sim_device *device, struct sim_context *context, struct 
     return result;
 }
 
-int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind,
-                  uint64_t *address) {
+int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes,
+        enum sim_mem_kind kind, uint64_t *address) {
     return alloc(device, context, NULL, 0, bytes, kind, address);
 }
 
 int sim_mem_register(struct sim_context *context, void *p, uint64_t bytes, unsigned flags) {
     uint64_t lo = (uintptr_t)p;
-    struct sim_range r = { .lo = lo, .hi = lo + bytes, .end = lo + bytes, .kind = SIM_MEM_REGISTERED,
-                           .context = context, .flags = flags };
+    struct sim_range r = { .lo = lo,
+        .hi = lo + bytes,
+        .end = lo + bytes,
+        .kind = SIM_MEM_REGISTERED,
+        .context = context,
+        .flags = flags };
     pthread_rwlock_wrlock(&table_lock);
     const struct range *next = range_at(&host.at, position(&host.at, r.lo));
     int result = CUDA_SUCCESS;
     r.id = next_id++;
-    if (next && next->r.lo < r.hi)                                 /* as measured: memory that the driver
-                                                                      allocated cannot be registered */
-        result = next->r.kind != SIM_MEM_REGISTERED ? CUDA_ERROR_INVALID_VALUE :
-                                                           CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    /* as measured: memory that the driver allocated cannot be registered */
+    if (next && next->r.lo < r.hi)
+        result = next->r.kind != SIM_MEM_REGISTERED ? CUDA_ERROR_INVALID_VALUE
+                                                    : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     else if (!insert(&host, &r, false)) result = CUDA_ERROR_OUT_OF_MEMORY;
     pthread_rwlock_unlock(&table_lock);
     return result;
@@ -460,7 +508,7 @@ int sim_mem_register(struct sim_context *context, void *p, uint64_t bytes, unsig
 
 /* ---- pages of the host; behind the first ones a gap without access rights ---- */
 
-static unsigned guards;                           /* atomic */
+static unsigned guards; /* atomic */
 
 static void drop_pages(const struct sim_range *r) {
     munmap((void *)(uintptr_t)r->lo, r->end - r->lo);
@@ -495,14 +543,19 @@ static int add_pages(struct sim_range *r, uint64_t bytes, uint64_t *address) {
 }
 
 int sim_mem_pin(struct sim_context *context, uint64_t bytes, unsigned flags, uint64_t *address) {
-    return add_pages(&(struct sim_range) { .kind = SIM_MEM_PINNED, .context = context, .flags = flags }, bytes,
-                     address);
+    return add_pages(
+            &(struct sim_range){ .kind = SIM_MEM_PINNED, .context = context, .flags = flags },
+            bytes, address);
 }
 
-int sim_mem_add_managed(struct sim_context *context, struct sim_device *device, struct sim_managed *managed,
-                        uint64_t bytes, uint64_t *address) {
-    return add_pages(&(struct sim_range) { .kind = SIM_MEM_MANAGED, .device = device, .context = context,
-                                           .managed = managed, .flags = MAPPED }, bytes, address);
+int sim_mem_add_managed(struct sim_context *context, struct sim_device *device,
+        struct sim_managed *managed, uint64_t bytes, uint64_t *address) {
+    return add_pages(&(struct sim_range){ .kind = SIM_MEM_MANAGED,
+                             .device = device,
+                             .context = context,
+                             .managed = managed,
+                             .flags = MAPPED },
+            bytes, address);
 }
 
 /* Waits for every quantum and slice that may still use a range that has left the table. */
@@ -512,7 +565,8 @@ static void settle(void) {
 }
 
 static void unmap(const struct sim_range *r) {
-    const uintptr_t first = (uintptr_t)r->lo + (uintptr_t)r->delta, before = first % (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t first = (uintptr_t)r->lo + (uintptr_t)r->delta,
+                    before = first % (uintptr_t)sysconf(_SC_PAGESIZE);
     munmap((void *)(first - before), r->hi - r->lo + before);
 }
 
@@ -549,11 +603,15 @@ bool sim_mem_remove(uint64_t address) {
 
 /* ---- memory of pools and graphs ---- */
 
-int sim_mem_reserve(struct sim_device *device, struct sim_pool *pool, unsigned viewers, bool pages, uint64_t bytes,
-                    uint64_t *address) {
-    if (!pages) return alloc(device, NULL, pool, viewers, bytes, pool ? SIM_MEM_POOL : SIM_MEM_GRAPH, address);
-    return add_pages(&(struct sim_range) { .kind = SIM_MEM_POOL, .device = device, .pool = pool,
-                                           .viewers = viewers }, bytes, address);
+int sim_mem_reserve(struct sim_device *device, struct sim_pool *pool, unsigned viewers, bool pages,
+        uint64_t bytes, uint64_t *address) {
+    if (!pages)
+        return alloc(
+                device, NULL, pool, viewers, bytes, pool ? SIM_MEM_POOL : SIM_MEM_GRAPH, address);
+    return add_pages(
+            &(struct sim_range){
+                    .kind = SIM_MEM_POOL, .device = device, .pool = pool, .viewers = viewers },
+            bytes, address);
 }
 
 void sim_mem_resize(uint64_t address, uint64_t bytes) {
@@ -656,14 +714,15 @@ void sim_mem_remove_context(struct sim_context *context) {
     struct sim_range gone[64];
     for (int i = -1; i < SIM_MAX_DEVICES; i++) {
         struct sim_heap *heap = i < 0 ? &host : &heaps[i];
-        uint64_t done = 0;                        /* ranges below this address are done */
+        uint64_t done = 0; /* ranges below this address are done */
         unsigned n;
         do {
             struct range *range;
             struct spot spot;
             n = 0;
             pthread_rwlock_wrlock(&table_lock);
-            for (spot = position(&heap->at, done); n < 64 && (range = range_at(&heap->at, spot)) != NULL; ) {
+            for (spot = position(&heap->at, done);
+                    n < 64 && (range = range_at(&heap->at, spot)) != NULL;) {
                 done = range->r.hi;
                 if (range->r.context != context || range->fresh) {
                     spot = after(&heap->at, spot);
@@ -687,9 +746,9 @@ uint64_t sim_mem_used(struct sim_device *device) {
     return used;
 }
 
-/* ---- memory that processes share: whole granules move into the device's file, at their place in the window. Another
-   process maps the file, which it gets by a descriptor. The kernel frees the file when no process has it open or
-   mapped, however they end. ---- */
+/* ---- memory that processes share: whole granules move into the device's file, at their place in
+   the window. Another process maps the file, which it gets by a descriptor. The kernel frees the
+   file when no process has it open or mapped, however they end. ---- */
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
@@ -698,11 +757,13 @@ static bool open_file(struct sim_heap *heap) {
     const int file = memfd_create("simgpu-device", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     const uint64_t bytes = SHARES * sizeof *heap->shares;
     void *shares = MAP_FAILED;
-    if (file >= 0 && ftruncate(file, (off_t)(heap->bytes.size + bytes)) == 0
-        && fcntl(file, F_ADD_SEALS, SEALS) == 0)
-        shares = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, (off_t)heap->bytes.size);
+    if (file >= 0 && ftruncate(file, (off_t)(heap->bytes.size + bytes)) == 0 &&
+            fcntl(file, F_ADD_SEALS, SEALS) == 0)
+        shares = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file,
+                (off_t)heap->bytes.size);
     if (shares != MAP_FAILED) ((struct shared_range *)shares)->id = MAGIC;
-    if (shares != MAP_FAILED && (heap->shared = calloc(heap->bytes.size / GRANULE, sizeof *heap->shared))) {
+    if (shares != MAP_FAILED &&
+            (heap->shared = calloc(heap->bytes.size / GRANULE, sizeof *heap->shared))) {
         heap->file = file;
         heap->shares = shares;
         return true;
@@ -721,36 +782,42 @@ int sim_mem_file(struct sim_device *device) {
     return is_open ? open(path, O_RDWR | O_CLOEXEC) : -1;
 }
 
-/* Where the table of a device's file begins, or 0: not such a file. Its size cannot change, so a mapping of it has no
-   end that moves. */
+/* Where the table of a device's file begins, or 0: not such a file. Its size cannot change, so a
+   mapping of it has no end that moves. */
 static uint64_t table_of(int file, uint64_t *inode) {
     const off_t bytes = SHARES * sizeof(struct shared_range);
     struct stat about;
     uint64_t magic;
-    if (fstat(file, &about) || !S_ISREG(about.st_mode) || about.st_size <= bytes
-        || (fcntl(file, F_GET_SEALS) & SEALS) != SEALS)
+    if (fstat(file, &about) || !S_ISREG(about.st_mode) || about.st_size <= bytes ||
+            (fcntl(file, F_GET_SEALS) & SEALS) != SEALS)
         return 0;
     *inode = about.st_ino;
     const off_t at = about.st_size - bytes;
-    return pread(file, &magic, sizeof magic, at) == (ssize_t)sizeof magic && magic == MAGIC ? (uint64_t)at : 0;
+    return pread(file, &magic, sizeof magic, at) == (ssize_t)sizeof magic && magic == MAGIC
+            ? (uint64_t)at
+            : 0;
 }
 bool sim_mem_is_file(int file) {
     uint64_t inode;
     return table_of(file, &inode) != 0;
 }
 
-/* Moves a granule into the file; where it is zero, the file has a hole. No other thread may use its bytes. */
+/* Moves a granule into the file; where it is zero, the file has a hole. No other thread may use its
+   bytes. */
 static bool move_granule(struct sim_heap *heap, uint64_t i) {
     char *p = (char *)(uintptr_t)(heap->bytes.base + i * GRANULE);
     const off_t at = (off_t)(i * GRANULE);
     const bool zero = !*p && !memcmp(p, p + 1, GRANULE - 1);
-    fallocate(heap->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, GRANULE);      /* late writes of others */
+    /* late writes of others */
+    fallocate(heap->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, GRANULE);
     if (!zero && pwrite(heap->file, p, GRANULE, at) != (ssize_t)GRANULE) return false;
-    if (mmap(p, GRANULE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, heap->file, at) == MAP_FAILED) return false;
+    if (mmap(p, GRANULE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, heap->file, at) ==
+            MAP_FAILED)
+        return false;
     return heap->shared[i] = true;
 }
 
-static unsigned new_share(struct sim_heap *heap) {       /* 0: none is free */
+static unsigned new_share(struct sim_heap *heap) { /* 0: none is free */
     if (2 * heap->nshares >= heap->share_limit && heap->share_limit < SHARES)
         heap->share_limit = heap->share_limit ? 2 * heap->share_limit : 1024;
     for (unsigned tries = 0; tries < heap->share_limit; tries++) {
@@ -764,7 +831,8 @@ static unsigned new_share(struct sim_heap *heap) {       /* 0: none is free */
 
 static int share(struct range *range, struct sim_share *out) {
     struct sim_heap *heap = range->r.device->heap;
-    const uint64_t first = bytes_of(&range->r) - heap->bytes.base, bytes = range->r.hi - range->r.lo;
+    const uint64_t first = bytes_of(&range->r) - heap->bytes.base,
+                   bytes = range->r.hi - range->r.lo;
     struct stat about;
     if (!open_file(heap)) return CUDA_ERROR_OUT_OF_MEMORY;
     for (uint64_t i = first / GRANULE; i <= (first + bytes - 1) / GRANULE; i++)
@@ -776,46 +844,56 @@ static int share(struct range *range, struct sim_share *out) {
     entry->device = (uint64_t)range->r.device->number;
     __atomic_store_n(&entry->id, range->r.id, __ATOMIC_RELEASE);
     if (fstat(heap->file, &about)) return CUDA_ERROR_OPERATING_SYSTEM;
-    *out = (struct sim_share) { heap->file, (unsigned)range->r.device->number, about.st_ino, first, bytes,
-                                heap->bytes.size + range->share * sizeof *heap->shares,
-                                range->r.id };
+    *out = (struct sim_share){ heap->file, (unsigned)range->r.device->number, about.st_ino, first,
+        bytes, heap->bytes.size + range->share * sizeof *heap->shares, range->r.id };
     return CUDA_SUCCESS;
 }
 int sim_mem_export(uint64_t address, struct sim_share *out) {
     pthread_rwlock_wrlock(&use_lock);
     pthread_rwlock_wrlock(&table_lock);
     struct range *range = lookup(&heap_of(address)->at, address);
-    const bool can = range && !range->freeing && (range->r.kind == SIM_MEM_DEVICE || range->r.kind == SIM_MEM_POOL);
+    const bool can = range && !range->freeing &&
+            (range->r.kind == SIM_MEM_DEVICE || range->r.kind == SIM_MEM_POOL);
     const int result = can ? share(range, out) : CUDA_ERROR_INVALID_VALUE;
     pthread_rwlock_unlock(&table_lock);
     pthread_rwlock_unlock(&use_lock);
     return result;
 }
 
-/* A handle may be forged, or of memory that was freed: it must agree with what the exporter's file says. */
+/* A handle may be forged, or of memory that was freed: it must agree with what the exporter's file
+   says. */
 static bool is_shared(const struct sim_share *from, const struct sim_device *device) {
     uint64_t inode = 0;
     const uint64_t table = table_of(from->file, &inode), at = from->check - table;
     struct shared_range is;
-    return table && inode == from->inode && from->check > table && at % sizeof is == 0 && at / sizeof is < SHARES
-           && pread(from->file, &is, sizeof is, (off_t)from->check) == (ssize_t)sizeof is
-           && is.id && is.id == from->id && is.offset == from->offset && is.bytes == from->bytes
-           && is.device == (uint64_t)device->number
-           && is.bytes && is.offset < table && is.bytes <= table - is.offset && is.offset % ALIGNMENT == 0;
+    return table && inode == from->inode && from->check > table && at % sizeof is == 0 &&
+            at / sizeof is < SHARES &&
+            pread(from->file, &is, sizeof is, (off_t)from->check) == (ssize_t)sizeof is && is.id &&
+            is.id == from->id && is.offset == from->offset && is.bytes == from->bytes &&
+            is.device == (uint64_t)device->number && is.bytes && is.offset < table &&
+            is.bytes <= table - is.offset && is.offset % ALIGNMENT == 0;
 }
 
 int sim_mem_import(struct sim_device *device, struct sim_context *context, struct sim_pool *pool,
-                   const struct sim_share *from, uint64_t *address) {
+        const struct sim_share *from, uint64_t *address) {
     struct sim_heap *heap = device->heap;
     const uint64_t before = from->offset % (uint64_t)sysconf(_SC_PAGESIZE);
-    void *p = is_shared(from, device) ? mmap(NULL, from->bytes + before, PROT_READ | PROT_WRITE, MAP_SHARED, from->file,
-                                             (off_t)(from->offset - before)) : MAP_FAILED;
+    void *p = is_shared(from, device)
+            ? mmap(NULL, from->bytes + before, PROT_READ | PROT_WRITE, MAP_SHARED, from->file,
+                      (off_t)(from->offset - before))
+            : MAP_FAILED;
     if (p == MAP_FAILED) return CUDA_ERROR_INVALID_VALUE;
     pthread_rwlock_wrlock(&table_lock);
     const uint64_t at = place(&heap->at, from->bytes);
-    struct sim_range r = { .lo = at, .hi = at + from->bytes, .end = at + from->bytes,
-                           .delta = (char *)p + before - (char *)(uintptr_t)at, .kind = SIM_MEM_IMPORTED,
-                           .device = device, .context = context, .pool = pool, .id = next_id++ };
+    struct sim_range r = { .lo = at,
+        .hi = at + from->bytes,
+        .end = at + from->bytes,
+        .delta = (char *)p + before - (char *)(uintptr_t)at,
+        .kind = SIM_MEM_IMPORTED,
+        .device = device,
+        .context = context,
+        .pool = pool,
+        .id = next_id++ };
     const bool ok = at && insert(heap, &r, false);
     pthread_rwlock_unlock(&table_lock);
     if (!ok) munmap(p, from->bytes + before);

@@ -1,14 +1,22 @@
-/* settings.c - settings of the whole device, from the environment; README.md lists the variables. Variables that only
-   one file uses are read there: objects/device.c, driver/entry.c. */
+/* settings.c - settings of the whole device, from the environment; README.md lists the variables.
+   Variables that only one file uses are read there: objects/device.c, driver/entry.c. */
 #include "base.h"
 #include <strings.h>
 #include <unistd.h>
 
-struct sim_settings sim_settings = { .driver_version = 13000, .threads = 1, .in_pair = SIM_NVLINK,
-                                     .others = SIM_NVLINK };
-static const struct { const char *name; enum sim_peering in_pair, others; } topologies[] = {
-    { "all", SIM_NVLINK, SIM_NVLINK }, { "none", SIM_NO_ACCESS, SIM_NO_ACCESS },
-    { "pairs", SIM_NVLINK, SIM_NO_ACCESS }, { "pcie", SIM_PCIE, SIM_PCIE }, { "mixed", SIM_NVLINK, SIM_PCIE }
+struct sim_settings sim_settings = { .driver_version = 13000,
+    .threads = 1,
+    .in_pair = SIM_NVLINK,
+    .others = SIM_NVLINK };
+static const struct {
+    const char *name;
+    enum sim_peering in_pair, others;
+} topologies[] = {
+    { "all", SIM_NVLINK, SIM_NVLINK },
+    { "none", SIM_NO_ACCESS, SIM_NO_ACCESS },
+    { "pairs", SIM_NVLINK, SIM_NO_ACCESS },
+    { "pcie", SIM_PCIE, SIM_PCIE },
+    { "mixed", SIM_NVLINK, SIM_PCIE },
 };
 
 static bool env_on(const char *name) {
@@ -17,8 +25,10 @@ static bool env_on(const char *name) {
 }
 
 void sim_settings_read(void) {
-    const char *v = getenv("SIMGPU_DRIVER_VERSION"), *t = getenv("SIMGPU_THREADS"), *limit = getenv("SIMGPU_TIMEOUT");
-    const char *peers = getenv("SIMGPU_PEERS"), *seed = getenv("SIMGPU_SCHEDULE"), *lazy = getenv("SIMGPU_LAZY");
+    const char *v = getenv("SIMGPU_DRIVER_VERSION"), *t = getenv("SIMGPU_THREADS"),
+               *limit = getenv("SIMGPU_TIMEOUT");
+    const char *peers = getenv("SIMGPU_PEERS"), *seed = getenv("SIMGPU_SCHEDULE"),
+               *lazy = getenv("SIMGPU_LAZY");
     const char *mode = getenv("CUDA_MODULE_LOADING");
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     if (v && atoi(v) >= 1000) sim_settings.driver_version = atoi(v);
@@ -28,15 +38,22 @@ void sim_settings_read(void) {
     sim_settings.verbose = env_on("SIMGPU_VERBOSE");
     sim_settings.strict = env_on("SIMGPU_STRICT");
     sim_settings.count = env_on("SIMGPU_COUNT");
-    sim_settings.eager = mode && !strcasecmp(mode, "EAGER") ? true :
-                         mode && !strcasecmp(mode, "LAZY")  ? false : sim_settings.driver_version < 12020;
+    sim_settings.eager = mode && !strcasecmp(mode, "EAGER") ? true
+            : mode && !strcasecmp(mode, "LAZY")             ? false
+                                                            : sim_settings.driver_version < 12020;
     if (seed) sim_settings.schedule = strtoull(seed, NULL, 0);
-    if (lazy && atoi(lazy) > 0) sim_settings.lazy_ns = (uint64_t)(atoi(lazy) > 1 ? atoi(lazy) : 100) * 1000000u;
+    if (lazy && atoi(lazy) > 0)
+        sim_settings.lazy_ns = (uint64_t)(atoi(lazy) > 1 ? atoi(lazy) : 100) * 1000000u;
     if (limit) sim_settings.timeout_ns = (uint64_t)(atof(limit) * 1e9);
     if (peers && *peers) {
         size_t i = 0, n = sizeof topologies / sizeof *topologies;
         while (i < n && strcmp(peers, topologies[i].name)) i++;
-        if (i < n) sim_settings.in_pair = topologies[i].in_pair, sim_settings.others = topologies[i].others;
-        else fprintf(stderr, "simgpu: SIMGPU_PEERS=%s is not all, none, pairs, pcie or mixed; using all\n", peers);
+        if (i < n)
+            sim_settings.in_pair = topologies[i].in_pair,
+            sim_settings.others = topologies[i].others;
+        else
+            fprintf(stderr,
+                    "simgpu: SIMGPU_PEERS=%s is not all, none, pairs, pcie or mixed; using all\n",
+                    peers);
     }
 }

@@ -1,4 +1,5 @@
-/* cuCtx.c - the entry points of contexts: created, primary, current to the thread; their limits and peer access. */
+/* cuCtx.c - the entry points of contexts: created, primary, current to the thread; their limits and
+   peer access. */
 #include "driver.h"
 
 static bool flags_bad(unsigned flags) {
@@ -19,8 +20,8 @@ static int create(void **out, unsigned flags, CUdevice ordinal) {
     return CUDA_SUCCESS;
 }
 
-SIM_API_ALSO(cuCtxCreate_v2, cuCtxCreate, (void **out, unsigned flags, CUdevice device), (out, flags, device),
-             SIM_HEALTHY) {
+SIM_API_ALSO(cuCtxCreate_v2, cuCtxCreate, (void **out, unsigned flags, CUdevice device),
+        (out, flags, device), SIM_HEALTHY) {
     return create(out, flags, device);
 }
 
@@ -61,13 +62,15 @@ SIM_API(cuCtxAttach, (void **out, unsigned flags), (out, flags), SIM_CTX) {
 SIM_API(cuCtxDetach, (void *handle), (handle), SIM_INIT) {
     struct sim_context *c = sim_context_at(handle);
     if (!c || c != sim_context_current()) return CUDA_ERROR_INVALID_CONTEXT;
-    if (!c->is_primary && --c->count == 0) destroy(c);           /* a primary context is accepted, as measured */
+    /* a primary context is accepted, as measured */
+    if (!c->is_primary && --c->count == 0) destroy(c);
     return CUDA_SUCCESS;
 }
 
 SIM_API_ALSO(cuCtxPushCurrent_v2, cuCtxPushCurrent, (void *handle), (handle), SIM_INIT) {
     if (!handle) return CUDA_ERROR_INVALID_VALUE;
-    return sim_context_at(handle) ? sim_context_push((uint64_t)(uintptr_t)handle) : CUDA_ERROR_INVALID_CONTEXT;
+    return sim_context_at(handle) ? sim_context_push((uint64_t)(uintptr_t)handle)
+                                  : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 SIM_API_ALSO(cuCtxPopCurrent_v2, cuCtxPopCurrent, (void **out), (out), SIM_INIT) {
@@ -98,9 +101,9 @@ SIM_API(cuCtxGetCurrent, (void **out), (out), SIM_INIT) {
 
 static int given_or_current(const void *handle, struct sim_context **out) {
     *out = handle ? sim_context_at(handle) : sim_context_current();
-    return *out                      ? CUDA_SUCCESS :
-           handle || !sim_self.depth ? CUDA_ERROR_INVALID_CONTEXT :
-                                       CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return *out                         ? CUDA_SUCCESS
+            : handle || !sim_self.depth ? CUDA_ERROR_INVALID_CONTEXT
+                                        : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 /* These two also accept a destroyed context. */
@@ -110,8 +113,10 @@ static int get_device(CUdevice *out, const struct sim_context *c) {
     *out = c->device->ordinal;
     return CUDA_SUCCESS;
 }
-SIM_API(cuCtxGetDevice, (CUdevice *out), (out), SIM_INIT) { return get_device(out, sim_context_or_dead()); }
-SIM_API(cuCtxGetDevice_v2, (CUdevice *out, void *handle), (out, handle), SIM_INIT) {
+SIM_API(cuCtxGetDevice, (CUdevice * out), (out), SIM_INIT) {
+    return get_device(out, sim_context_or_dead());
+}
+SIM_API(cuCtxGetDevice_v2, (CUdevice * out, void *handle), (out, handle), SIM_INIT) {
     return get_device(out, handle ? sim_context_at(handle) : sim_context_or_dead());
 }
 
@@ -162,24 +167,26 @@ SIM_API(cuCtxGetApiVersion, (void *handle, unsigned *version), (handle, version)
     return CUDA_SUCCESS;
 }
 
-/* As measured on an H200: the limit of the device's synchronisation depth was removed with compute capability 9.0; two
-   limits are read-only. Limit 8 says whether graphics and compute share the context. */
+/* As measured on an H200: the limit of the device's synchronisation depth was removed with compute
+   capability 9.0; two limits are read-only. Limit 8 says whether graphics and compute share the
+   context. */
 enum { LIMIT_SHMEM = CU_LIMIT_PERSISTING_L2_CACHE_SIZE + 1, LIMIT_CIG, LIMIT_CIG_FALLBACK };
 
 static int check_limit(int limit) {
     if (limit < 0 || limit > LIMIT_CIG_FALLBACK) return CUDA_ERROR_INVALID_VALUE;
-    return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH || limit == LIMIT_CIG_FALLBACK ? CUDA_ERROR_UNSUPPORTED_LIMIT :
-                                                                                     CUDA_SUCCESS;
+    return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH || limit == LIMIT_CIG_FALLBACK
+            ? CUDA_ERROR_UNSUPPORTED_LIMIT
+            : CUDA_SUCCESS;
 }
 
-SIM_API(cuCtxGetLimit, (size_t *value, int limit), (value, limit), SIM_CTX) {
+SIM_API(cuCtxGetLimit, (size_t * value, int limit), (value, limit), SIM_CTX) {
     int result = value ? check_limit(limit) : CUDA_ERROR_INVALID_VALUE;
     if (!result) *value = limit == LIMIT_CIG ? 0 : sim_self.context->limits[limit];
     return result;
 }
 
-/* The values are rounded up as on a GPU. As documented, the size of the printf buffer can no longer be set once a
-   kernel that prints was launched; the same holds for the heap. */
+/* The values are rounded up as on a GPU. As documented, the size of the printf buffer can no longer
+   be set once a kernel that prints was launched; the same holds for the heap. */
 SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX | SIM_UNSAFE) {
     static const uint64_t least[] = { 0, 512 << 10, 4 << 20, 0, 32, 0, 0 };
     int result = check_limit(limit);
@@ -187,10 +194,12 @@ SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX | SIM_
     if (limit >= LIMIT_SHMEM) return CUDA_ERROR_NOT_PERMITTED;
     if (limit == CU_LIMIT_STACK_SIZE && value >= 512 << 10) return CUDA_ERROR_INVALID_VALUE;
     if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128) return CUDA_ERROR_INVALID_VALUE;
-    if ((limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE) && sim_self.context->has_printed)
+    if ((limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE) &&
+            sim_self.context->has_printed)
         return CUDA_ERROR_INVALID_VALUE;
     if (limit == CU_LIMIT_STACK_SIZE) value = (value + 15) / 16 * 16;
-    if (limit == CU_LIMIT_PRINTF_FIFO_SIZE) value = value > 2u << 30 ? 2u << 30 : (value + 1023) / 1024 * 1024;
+    if (limit == CU_LIMIT_PRINTF_FIFO_SIZE)
+        value = value > 2u << 30 ? 2u << 30 : (value + 1023) / 1024 * 1024;
     sim_self.context->limits[limit] = value < least[limit] ? least[limit] : value;
     return CUDA_SUCCESS;
 }
@@ -252,7 +261,8 @@ SIM_API(cuDevicePrimaryCtxRetain, (void **out, CUdevice ordinal), (out, ordinal)
     return CUDA_SUCCESS;
 }
 
-SIM_API_ALSO(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease, (CUdevice ordinal), (ordinal), SIM_INIT) {
+SIM_API_ALSO(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease, (CUdevice ordinal), (ordinal),
+        SIM_INIT) {
     struct sim_device *device = sim_device_at(ordinal);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
     if (!device->primary_count) return CUDA_ERROR_INVALID_CONTEXT;
@@ -260,7 +270,8 @@ SIM_API_ALSO(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease, (CUdevice 
     return CUDA_SUCCESS;
 }
 
-SIM_API_ALSO(cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset, (CUdevice ordinal), (ordinal), SIM_INIT) {
+SIM_API_ALSO(cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset, (CUdevice ordinal), (ordinal),
+        SIM_INIT) {
     struct sim_device *device = sim_device_at(ordinal);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
     if (device->primary->active) sim_context_kill(device->primary);
@@ -268,18 +279,19 @@ SIM_API_ALSO(cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset, (CUdevice ordi
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuDevicePrimaryCtxGetState, (CUdevice ordinal, unsigned *flags, int *active), (ordinal, flags, active),
-        SIM_INIT) {
+SIM_API(cuDevicePrimaryCtxGetState, (CUdevice ordinal, unsigned *flags, int *active),
+        (ordinal, flags, active), SIM_INIT) {
     struct sim_device *device = sim_device_at(ordinal);
     if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
     *active = device->primary->active;
-    *flags = device->primary->active ? device->primary->flags & ~(unsigned)CU_CTX_MAP_HOST : device->primary_flags;
+    *flags = device->primary->active ? device->primary->flags & ~(unsigned)CU_CTX_MAP_HOST
+                                     : device->primary_flags;
     return CUDA_SUCCESS;
 }
 
-SIM_API_ALSO(cuDevicePrimaryCtxSetFlags_v2, cuDevicePrimaryCtxSetFlags, (CUdevice ordinal, unsigned flags),
-             (ordinal, flags), SIM_INIT) {
+SIM_API_ALSO(cuDevicePrimaryCtxSetFlags_v2, cuDevicePrimaryCtxSetFlags,
+        (CUdevice ordinal, unsigned flags), (ordinal, flags), SIM_INIT) {
     struct sim_device *device = sim_device_at(ordinal);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
     if (flags_bad(flags) || flags & CU_CTX_MAP_HOST) return CUDA_ERROR_INVALID_VALUE;

@@ -8,12 +8,14 @@
     if (!handle) return CUDA_ERROR_INVALID_VALUE; \
     FIND_FUNCTION(f, handle)
 
-SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, attribute, handle), SIM_HEALTHY) {
+SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, attribute, handle),
+        SIM_HEALTHY) {
     FIND_FUNCTION(f, handle);
     return value ? sim_attribute(f, &f->prefers, attribute, value) : CUDA_ERROR_INVALID_VALUE;
 }
 
-SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, attribute, value), SIM_HEALTHY) {
+SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, attribute, value),
+        SIM_HEALTHY) {
     FIND_FUNCTION(f, handle);
     if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) value = value != 0;
     const int result = sim_prefer(f, &f->prefers, attribute, value);

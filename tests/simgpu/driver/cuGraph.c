@@ -9,7 +9,8 @@ SIM_API(cuGraphCreate, (void **out, unsigned flags), (out, flags), SIM_INIT) {
     return CUDA_SUCCESS;
 }
 
-/* As documented, a graph that a capture fills can only grow; the result is as measured for a node of it. */
+/* As documented, a graph that a capture fills can only grow; the result is as measured for a node
+   of it. */
 SIM_API(cuGraphDestroy, (void *graph), (graph), SIM_INIT) {
     struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
     if (!g || g->owner) return CUDA_ERROR_INVALID_VALUE;
@@ -28,12 +29,13 @@ SIM_API(cuGraphClone, (void **out, void *graph), (out, graph), SIM_INIT) {
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuGraphNodeFindInClone, (void **out, void *original, void *clone), (out, original, clone), SIM_INIT) {
+SIM_API(cuGraphNodeFindInClone, (void **out, void *original, void *clone), (out, original, clone),
+        SIM_INIT) {
     struct sim_graph *g = sim_get(SIM_H_GRAPH, clone);
     if (!out || !g) return CUDA_ERROR_INVALID_VALUE;
     if (!original) return CUDA_ERROR_INVALID_VALUE;
     struct sim_node *node = g->found;
-    for (unsigned i = 0; i < g->n; i++) {         /* usually they are looked up in their order */
+    for (unsigned i = 0; i < g->n; i++) { /* usually they are looked up in their order */
         node = node && node->next ? node->next : g->first;
         if (SIM_HANDLE(node->original) != original) continue;
         g->found = node;
@@ -49,14 +51,15 @@ SIM_API(cuGraphDestroyNode, (void *handle), (handle), SIM_INIT) {
     struct sim_node *node = sim_get(SIM_H_NODE, handle);
     if (!node) return CUDA_ERROR_INVALID_VALUE;
     if (node->graph->captured || sim_node_captured(node)) return CUDA_ERROR_ILLEGAL_STATE;
-    if (node->graph->has_memory) return CUDA_ERROR_NOT_SUPPORTED;        /* as documented */
+    if (node->graph->has_memory) return CUDA_ERROR_NOT_SUPPORTED; /* as documented */
     sim_node_free(node);
     return CUDA_SUCCESS;
 }
 
-/* An edge must (remove: be there, as described if there is a description) or must not be there yet. */
-static bool edge_good(const struct sim_graph *g, void *const *from, void *to, const CUgraphEdgeData *data,
-                      bool remove) {
+/* An edge must (remove: be there, as described if there is a description) or must not be there
+   yet. */
+static bool edge_good(const struct sim_graph *g, void *const *from, void *to,
+        const CUgraphEdgeData *data, bool remove) {
     const struct sim_node *a = sim_get(SIM_H_NODE, *from), *b = sim_get(SIM_H_NODE, to);
     if (!a || !b || a == b || a->graph != g || b->graph != g) return false;
     const struct sim_edge *edge = sim_node_edge(b, a);
@@ -65,13 +68,14 @@ static bool edge_good(const struct sim_graph *g, void *const *from, void *to, co
 }
 
 /* All edges, or none. */
-static int change_edges(void *graph, void *const *from, void *const *to, const CUgraphEdgeData *data, size_t n,
-                        bool remove) {
+static int change_edges(void *graph, void *const *from, void *const *to,
+        const CUgraphEdgeData *data, size_t n, bool remove) {
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
     if (!g || (n && (!from || !to))) return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < n; i++)
-        if (!edge_good(g, &from[i], to[i], data ? &data[i] : NULL, remove)) return CUDA_ERROR_INVALID_VALUE;
-    if (n && remove && g->has_memory) return CUDA_ERROR_NOT_SUPPORTED;          /* as documented */
+        if (!edge_good(g, &from[i], to[i], data ? &data[i] : NULL, remove))
+            return CUDA_ERROR_INVALID_VALUE;
+    if (n && remove && g->has_memory) return CUDA_ERROR_NOT_SUPPORTED; /* as documented */
     for (size_t i = 0; i < n; i++) {
         struct sim_node *a = sim_get(SIM_H_NODE, from[i]), *b = sim_get(SIM_H_NODE, to[i]);
         if (remove) sim_node_independ(b, a);
@@ -80,8 +84,8 @@ static int change_edges(void *graph, void *const *from, void *const *to, const C
     }
     return CUDA_SUCCESS;
 }
-SIM_API(cuGraphAddDependencies, (void *graph, void *const *from, void *const *to, size_t n), (graph, from, to, n),
-        SIM_INIT) {
+SIM_API(cuGraphAddDependencies, (void *graph, void *const *from, void *const *to, size_t n),
+        (graph, from, to, n), SIM_INIT) {
     return change_edges(graph, from, to, NULL, n, false);
 }
 SIM_API(cuGraphAddDependencies_v2,
@@ -89,8 +93,8 @@ SIM_API(cuGraphAddDependencies_v2,
         (graph, from, to, data, n), SIM_INIT) {
     return change_edges(graph, from, to, data, n, false);
 }
-SIM_API(cuGraphRemoveDependencies, (void *graph, void *const *from, void *const *to, size_t n), (graph, from, to, n),
-        SIM_INIT) {
+SIM_API(cuGraphRemoveDependencies, (void *graph, void *const *from, void *const *to, size_t n),
+        (graph, from, to, n), SIM_INIT) {
     return change_edges(graph, from, to, NULL, n, true);
 }
 SIM_API(cuGraphRemoveDependencies_v2,
@@ -99,10 +103,15 @@ SIM_API(cuGraphRemoveDependencies_v2,
     return change_edges(graph, from, to, data, n, true);
 }
 
-/* ---- lists: without an array for them only their number. Room that is left over is set to NULL, as documented; an
-   array without room is an error, as measured. ---- */
+/* ---- lists: without an array for them only their number. Room that is left over is set to NULL,
+   as documented; an array without room is an error, as measured. ---- */
 
-struct list { void **at; CUgraphEdgeData *data; size_t room, n; bool lossy; };
+struct list {
+    void **at;
+    CUgraphEdgeData *data;
+    size_t room, n;
+    bool lossy;
+};
 
 static void put(struct list *list, const struct sim_node *node, const CUgraphEdgeData *data) {
     if (list->at && list->n < list->room) {
@@ -121,13 +130,14 @@ static int finish(const struct list *list, size_t *n) {
     if (list->at && !list->room) return CUDA_ERROR_INVALID_VALUE;
     if (list->lossy) return CUDA_ERROR_LOSSY_QUERY;
     for (size_t i = list->n; list->at && i < list->room; i++) list->at[i] = NULL;
-    for (size_t i = list->n; list->data && i < list->room; i++) list->data[i] = (CUgraphEdgeData) { 0 };
+    for (size_t i = list->n; list->data && i < list->room; i++)
+        list->data[i] = (CUgraphEdgeData){ 0 };
     if (!list->at || list->n < list->room) *n = list->n;
     return CUDA_SUCCESS;
 }
 
 static struct list new_list(void **out, CUgraphEdgeData *data, const size_t *n) {
-    return (struct list) { out, out ? data : NULL, out ? *n : 0, 0, false };
+    return (struct list){ out, out ? data : NULL, out ? *n : 0, 0, false };
 }
 
 static int nodes_of(void *graph, void **out, size_t *n, bool only_roots) {
@@ -154,10 +164,11 @@ static int edges_of(void *graph, void **from, void **to, CUgraphEdgeData *data, 
         for (unsigned k = 0; k < node->after.n; k++) put(&a, node, &node->after.at[k].data);
         for (unsigned k = 0; k < node->after.n; k++) put(&b, node->after.at[k].node, NULL);
     }
-    const int result = finish(&a, &(size_t) { 0 });
+    const int result = finish(&a, &(size_t){ 0 });
     return result ? result : finish(&b, n);
 }
-SIM_API(cuGraphGetEdges, (void *graph, void **from, void **to, size_t *n), (graph, from, to, n), SIM_INIT) {
+SIM_API(cuGraphGetEdges, (void *graph, void **from, void **to, size_t *n), (graph, from, to, n),
+        SIM_INIT) {
     return edges_of(graph, from, to, NULL, n);
 }
 SIM_API(cuGraphGetEdges_v2, (void *graph, void **from, void **to, CUgraphEdgeData *data, size_t *n),
@@ -186,7 +197,8 @@ SIM_API(cuGraphNodeGetDependencies_v2, (void *node, void **out, CUgraphEdgeData 
         (node, out, data, n), SIM_INIT) {
     return before(node, out, data, n);
 }
-SIM_API(cuGraphNodeGetDependentNodes, (void *node, void **out, size_t *n), (node, out, n), SIM_INIT) {
+SIM_API(cuGraphNodeGetDependentNodes, (void *node, void **out, size_t *n), (node, out, n),
+        SIM_INIT) {
     return after(node, out, NULL, n);
 }
 SIM_API(cuGraphNodeGetDependentNodes_v2, (void *node, void **out, CUgraphEdgeData *data, size_t *n),
@@ -208,8 +220,9 @@ static struct sim_work *work_of(void *handle, int type) {
     return node && node->work.type == type ? &node->work : NULL;
 }
 
-/* The arguments as they were given, in the order that was measured. The array belongs to the node; it is filled once,
-   as a thread may read it while another one queries it again. NULL: no arguments, or no memory. */
+/* The arguments as they were given, in the order that was measured. The array belongs to the node;
+   it is filled once, as a thread may read it while another one queries it again. NULL: no
+   arguments, or no memory. */
 static void **arguments(struct sim_op *op) {
     const struct sim_func *f = sim_launch_function(op)->func;
     const unsigned n = op->packed ? 5 : f->nparams;
@@ -232,26 +245,30 @@ static int kernel_params(void *handle, CUDA_KERNEL_NODE_PARAMS_v1 *out) {
     const struct sim_function *f = sim_launch_function(w->op);
     void **at = arguments(w->op);
     if (!at && f->func->nparams) return CUDA_ERROR_OUT_OF_MEMORY;
-    *out = (CUDA_KERNEL_NODE_PARAMS_v1) { SIM_HANDLE(f->handle), g->grid[0], g->grid[1], g->grid[2], g->block[0],
-                                          g->block[1], g->block[2], g->dynamic_shared, w->op->packed ? NULL : at,
-                                          w->op->packed ? at : NULL };
+    *out = (CUDA_KERNEL_NODE_PARAMS_v1){ SIM_HANDLE(f->handle), g->grid[0], g->grid[1], g->grid[2],
+        g->block[0], g->block[1], g->block[2], g->dynamic_shared, w->op->packed ? NULL : at,
+        w->op->packed ? at : NULL };
     return CUDA_SUCCESS;
 }
-SIM_API(cuGraphKernelNodeGetParams, (void *node, CUDA_KERNEL_NODE_PARAMS_v1 *out), (node, out), SIM_INIT) {
+SIM_API(cuGraphKernelNodeGetParams, (void *node, CUDA_KERNEL_NODE_PARAMS_v1 *out), (node, out),
+        SIM_INIT) {
     return kernel_params(node, out);
 }
-SIM_API(cuGraphKernelNodeGetParams_v2, (void *node, CUDA_KERNEL_NODE_PARAMS_v2 *out), (node, out), SIM_INIT) {
+SIM_API(cuGraphKernelNodeGetParams_v2, (void *node, CUDA_KERNEL_NODE_PARAMS_v2 *out), (node, out),
+        SIM_INIT) {
     CUDA_KERNEL_NODE_PARAMS_v1 p;
     const int result = kernel_params(node, out ? &p : NULL);
     if (!result)
-        *out = (CUDA_KERNEL_NODE_PARAMS_v2) { p.func, p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX, p.blockDimY,
-                                              p.blockDimZ, p.sharedMemBytes, p.kernelParams, p.extra, NULL, NULL };
+        *out = (CUDA_KERNEL_NODE_PARAMS_v2){ p.func, p.gridDimX, p.gridDimY, p.gridDimZ,
+            p.blockDimX, p.blockDimY, p.blockDimZ, p.sharedMemBytes, p.kernelParams, p.extra, NULL,
+            NULL };
     return result;
 }
 
 SIM_API(cuGraphChildGraphNodeGetGraph, (void *handle, void **out), (handle, out), SIM_INIT) {
     const struct sim_node *node = sim_get(SIM_H_NODE, handle);
-    if (!node || node->work.type != CU_GRAPH_NODE_TYPE_GRAPH || !out) return CUDA_ERROR_INVALID_VALUE;
+    if (!node || node->work.type != CU_GRAPH_NODE_TYPE_GRAPH || !out)
+        return CUDA_ERROR_INVALID_VALUE;
     *out = SIM_HANDLE(node->bodies[0]->handle);
     return CUDA_SUCCESS;
 }
@@ -260,10 +277,16 @@ SIM_API(cuGraphMemcpyNodeGetParams, (void *node, CUDA_MEMCPY3D *out), (node, out
     const struct sim_work *w = work_of(node, CU_GRAPH_NODE_TYPE_MEMCPY);
     if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
     const struct sim_op *op = w->op;
-    if (op->data) *out = *(const CUDA_MEMCPY3D *)op->data;       /* with offsets; addresses are Device members */
+    /* with offsets; addresses are Device members */
+    if (op->data) *out = *(const CUDA_MEMCPY3D *)op->data;
     else
-        *out = (CUDA_MEMCPY3D) { .srcPitch = op->src.pitch, .srcDevice = op->src.address, .dstPitch = op->dst.pitch,
-                                 .dstDevice = op->dst.address, .WidthInBytes = op->width, .Height = 1, .Depth = 1 };
+        *out = (CUDA_MEMCPY3D){ .srcPitch = op->src.pitch,
+            .srcDevice = op->src.address,
+            .dstPitch = op->dst.pitch,
+            .dstDevice = op->dst.address,
+            .WidthInBytes = op->width,
+            .Height = 1,
+            .Depth = 1 };
     const CUdeviceptr from = out->srcDevice, to = out->dstDevice;
     out->srcMemoryType = op->src.device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
     out->dstMemoryType = op->dst.device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
@@ -274,13 +297,17 @@ SIM_API(cuGraphMemcpyNodeGetParams, (void *node, CUDA_MEMCPY3D *out), (node, out
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuGraphMemsetNodeGetParams, (void *node, CUDA_MEMSET_NODE_PARAMS *out), (node, out), SIM_INIT) {
+SIM_API(cuGraphMemsetNodeGetParams, (void *node, CUDA_MEMSET_NODE_PARAMS *out), (node, out),
+        SIM_INIT) {
     const struct sim_work *w = work_of(node, CU_GRAPH_NODE_TYPE_MEMSET);
     if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
     const struct sim_op *op = w->op;
-    *out = (CUDA_MEMSET_NODE_PARAMS) { .dst = op->dst.address, .pitch = op->dst.pitch, .value = (unsigned)op->pattern,
-                                       .elementSize = op->pattern_bytes, .width = op->width / op->pattern_bytes,
-                                       .height = op->height };
+    *out = (CUDA_MEMSET_NODE_PARAMS){ .dst = op->dst.address,
+        .pitch = op->dst.pitch,
+        .value = (unsigned)op->pattern,
+        .elementSize = op->pattern_bytes,
+        .width = op->width / op->pattern_bytes,
+        .height = op->height };
     return CUDA_SUCCESS;
 }
 
@@ -291,7 +318,8 @@ SIM_API(cuGraphHostNodeGetParams, (void *node, CUDA_HOST_NODE_PARAMS *out), (nod
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuGraphMemAllocNodeGetParams, (void *node, CUDA_MEM_ALLOC_NODE_PARAMS *out), (node, out), SIM_INIT) {
+SIM_API(cuGraphMemAllocNodeGetParams, (void *node, CUDA_MEM_ALLOC_NODE_PARAMS *out), (node, out),
+        SIM_INIT) {
     const struct sim_work *w = work_of(node, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
     if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
     memset(out, 0, sizeof *out);
@@ -325,19 +353,22 @@ SIM_API(cuGraphEventWaitNodeGetEvent, (void *node, void **out), (node, out), SIM
 /* ---- as text for Graphviz; the flags would only add to it ---- */
 
 static void print_label(FILE *file, const struct sim_work *w) {
-    static const char *const names[] = { "kernel", "memcpy", "memset", "host function", "graph", "empty", "event wait",
-        "event record", "", "", "memory allocation", "memory free", "batch memory operation", "conditional" };
+    static const char *const names[] = { "kernel", "memcpy", "memset", "host function", "graph",
+        "empty", "event wait", "event record", "", "", "memory allocation", "memory free",
+        "batch memory operation", "conditional" };
     const struct sim_op *op = w->op;
     if (w->type == CU_GRAPH_NODE_TYPE_KERNEL)
-        fprintf(file, "%s\\n%u x %u x %u blocks of %u x %u x %u threads", op->grid->kernel_name, op->grid->grid[0],
-                op->grid->grid[1], op->grid->grid[2], op->grid->block[0], op->grid->block[1], op->grid->block[2]);
+        fprintf(file, "%s\\n%u x %u x %u blocks of %u x %u x %u threads", op->grid->kernel_name,
+                op->grid->grid[0], op->grid->grid[1], op->grid->grid[2], op->grid->block[0],
+                op->grid->block[1], op->grid->block[2]);
     else fputs(names[w->type], file);
     if (w->type == CU_GRAPH_NODE_TYPE_MEMCPY || w->type == CU_GRAPH_NODE_TYPE_MEMSET)
         fprintf(file, "\\n%zu x %zu bytes", op->width, op->height * op->depth);
     if (w->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) fprintf(file, "\\n%zu bytes", op->width);
 }
 
-SIM_API(cuGraphDebugDotPrint, (void *graph, const char *path, unsigned flags), (graph, path, flags), SIM_INIT) {
+SIM_API(cuGraphDebugDotPrint, (void *graph, const char *path, unsigned flags), (graph, path, flags),
+        SIM_INIT) {
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
     (void)flags;
     if (!g || !path) return CUDA_ERROR_INVALID_VALUE;

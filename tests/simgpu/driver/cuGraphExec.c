@@ -3,8 +3,8 @@
 
 /* ---- instantiation ---- */
 
-SIM_API(cuGraphInstantiateWithFlags, (void **out, void *graph, unsigned long long flags), (out, graph, flags),
-        SIM_HEALTHY | SIM_UNSAFE) {
+SIM_API(cuGraphInstantiateWithFlags, (void **out, void *graph, unsigned long long flags),
+        (out, graph, flags), SIM_HEALTHY | SIM_UNSAFE) {
     int why;
     void *bad;
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) return CUDA_ERROR_INVALID_VALUE;
@@ -12,8 +12,8 @@ SIM_API(cuGraphInstantiateWithFlags, (void **out, void *graph, unsigned long lon
 }
 
 SIM_API_ALSO(cuGraphInstantiate_v2, cuGraphInstantiate,
-             (void **out, void *graph, void **bad_node, char *log, size_t log_bytes),
-             (out, graph, bad_node, log, log_bytes), SIM_HEALTHY | SIM_UNSAFE) {
+        (void **out, void *graph, void **bad_node, char *log, size_t log_bytes),
+        (out, graph, bad_node, log, log_bytes), SIM_HEALTHY | SIM_UNSAFE) {
     int why;
     void *bad;
     if (log && log_bytes) *log = 0;
@@ -28,14 +28,17 @@ static int check_exec(void *handle, void *stream, struct sim_exec **x, struct si
 }
 
 /* There is nothing to upload; as for cuGraphUpload, only the stream is checked. */
-SIM_API_STREAM(cuGraphInstantiateWithParams, _ptsz, (void **out, void *graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
-               (out, graph, params), SIM_HEALTHY | SIM_UNSAFE) {
+SIM_API_STREAM(cuGraphInstantiateWithParams, _ptsz,
+        (void **out, void *graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params), (out, graph, params),
+        SIM_HEALTHY | SIM_UNSAFE) {
     struct sim_stream *s;
     if (!params) return CUDA_ERROR_INVALID_VALUE;
-    int result = params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD ? sim_stream_use_now(params->hUploadStream, &s) :
-                                                                      CUDA_SUCCESS;
+    int result = params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
+            ? sim_stream_use_now(params->hUploadStream, &s)
+            : CUDA_SUCCESS;
     if (result) return result;
-    return sim_exec_instantiate(out, graph, params->flags, &params->result_out, &params->hErrNode_out);
+    return sim_exec_instantiate(
+            out, graph, params->flags, &params->result_out, &params->hErrNode_out);
 }
 
 SIM_API(cuGraphExecGetFlags, (void *exec, uint64_t *flags), (exec, flags), SIM_INIT) {
@@ -68,16 +71,20 @@ SIM_API_STREAM(cuGraphUpload, _ptsz, (void *exec, void *stream), (exec, stream),
 
 /* ---- updates ---- */
 
-static void *handle_of(const struct sim_node *node) { return node ? SIM_HANDLE(node->handle) : NULL; }
+static void *handle_of(const struct sim_node *node) {
+    return node ? SIM_HANDLE(node->handle) : NULL;
+}
 
-SIM_API(cuGraphExecUpdate_v2, (void *exec, void *graph, CUgraphExecUpdateResultInfo *info), (exec, graph, info),
-        SIM_HEALTHY) {
+SIM_API(cuGraphExecUpdate_v2, (void *exec, void *graph, CUgraphExecUpdateResultInfo *info),
+        (exec, graph, info), SIM_HEALTHY) {
     struct sim_difference d;
     const int result = sim_exec_update(exec, graph, &d);
-    if (info) *info = (CUgraphExecUpdateResultInfo) { d.result, handle_of(d.node), handle_of(d.from) };
+    if (info)
+        *info = (CUgraphExecUpdateResultInfo){ d.result, handle_of(d.node), handle_of(d.from) };
     return result;
 }
-SIM_API(cuGraphExecUpdate, (void *exec, void *graph, void **node, int *why), (exec, graph, node, why), SIM_HEALTHY) {
+SIM_API(cuGraphExecUpdate, (void *exec, void *graph, void **node, int *why),
+        (exec, graph, node, why), SIM_HEALTHY) {
     struct sim_difference d;
     const int result = sim_exec_update(exec, graph, &d);
     if (node) *node = handle_of(d.node);

@@ -2,7 +2,8 @@
 #include "driver.h"
 #include <dlfcn.h>
 
-/* Resolved in this library and no other. The reference also keeps it from being unloaded while its threads run. */
+/* Resolved in this library and no other. The reference also keeps it from being unloaded while its
+   threads run. */
 static void *own_symbol(const char *name) {
     static void *self;
     Dl_info info;
@@ -15,7 +16,8 @@ static int start(void) {
     sim_nested_start();
     int result = own_symbol("cuInit") ? sim_devices_start() : CUDA_ERROR_OPERATING_SYSTEM;
     for (int i = 0; !result && i < sim_device_count; i++)
-        if (!sim_devices[i].primary && !(sim_devices[i].primary = sim_context_new(&sim_devices[i], true, 0)))
+        if (!sim_devices[i].primary &&
+                !(sim_devices[i].primary = sim_context_new(&sim_devices[i], true, 0)))
             result = CUDA_ERROR_OUT_OF_MEMORY;
     return result;
 }
@@ -35,14 +37,17 @@ SIM_API(cuDriverGetVersion, (int *version), (version), SIM_PURE) {
     return CUDA_SUCCESS;
 }
 
-/* The tables behind the runtime API are private to NVIDIA's driver: not implemented, and not imitated. */
+/* The tables behind the runtime API are private to NVIDIA's driver: not implemented, and not
+   imitated. */
 SIM_API(cuGetExportTable, (const void **table, const CUuuid *id), (table, id), SIM_PURE) {
     static bool said;
     (void)id;
     if (!said)
-        fprintf(stderr, "simgpu: cuGetExportTable is not implemented. If the program stops now, it uses the CUDA "
-                "runtime API, which checks for NVIDIA's own driver; this CPU device is not that driver. Kernels "
-                "compiled to PTX (nvcc -ptx, NVRTC) and launched through the driver API run\n");
+        fprintf(stderr,
+                "simgpu: cuGetExportTable is not implemented. If the program stops now, it uses "
+                "the CUDA runtime API, which checks for NVIDIA's own driver; this CPU device is "
+                "not that driver. Kernels compiled to PTX (nvcc -ptx, NVRTC) and launched through "
+                "the driver API run\n");
     said = true;
     if (table) *table = NULL;
     return CUDA_ERROR_NOT_SUPPORTED;
@@ -58,7 +63,9 @@ static int find_address(const char *base, void **out, int version, uint64_t flag
     int answer = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     const struct sim_name *best = NULL;
     if (!base || !out || version > sim_settings.driver_version) return CUDA_ERROR_INVALID_VALUE;
-    if (flags & ~(uint64_t)(CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM))
+    if (flags &
+            ~(uint64_t)(CU_GET_PROC_ADDRESS_LEGACY_STREAM |
+                    CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM))
         return CUDA_ERROR_INVALID_VALUE;
     *out = NULL;
     for (unsigned i = 0; i < sim_names_count; i++) {
@@ -78,16 +85,17 @@ static int find_address(const char *base, void **out, int version, uint64_t flag
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuGetProcAddress, (const char *base, void **out, int version, uint64_t flags), (base, out, version, flags),
-        SIM_PURE) {
+SIM_API(cuGetProcAddress, (const char *base, void **out, int version, uint64_t flags),
+        (base, out, version, flags), SIM_PURE) {
     void *found = NULL;
     int result = find_address(base, out ? &found : NULL, version, flags, NULL);
-    if (result || !found) return result ? result : CUDA_ERROR_NOT_FOUND;         /* and *out is unchanged */
+    if (result || !found) return result ? result : CUDA_ERROR_NOT_FOUND; /* and *out is unchanged */
     *out = found;
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuGetProcAddress_v2, (const char *base, void **out, int version, uint64_t flags, int *status),
+SIM_API(cuGetProcAddress_v2,
+        (const char *base, void **out, int version, uint64_t flags, int *status),
         (base, out, version, flags, status), SIM_PURE) {
     return find_address(base, out, version, flags, status);
 }

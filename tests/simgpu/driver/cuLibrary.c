@@ -5,7 +5,8 @@
 
 static int library_options(unsigned n, const int *options, void **values, bool *preserved) {
     for (unsigned i = 0; i < n; i++) {
-        if (!options || options[i] < 0 || options[i] > CU_LIBRARY_BINARY_IS_PRESERVED) return CUDA_ERROR_INVALID_VALUE;
+        if (!options || options[i] < 0 || options[i] > CU_LIBRARY_BINARY_IS_PRESERVED)
+            return CUDA_ERROR_INVALID_VALUE;
         if (options[i] == CU_LIBRARY_BINARY_IS_PRESERVED) *preserved = true;
         else if (!values || !values[i]) return CUDA_ERROR_INVALID_VALUE;
     }
@@ -13,8 +14,8 @@ static int library_options(unsigned n, const int *options, void **values, bool *
 }
 
 SIM_API(cuLibraryLoadData,
-        (void **out, const void *code, int *options, void **values, unsigned n, int *library, void **library_values,
-         unsigned nlibrary),
+        (void **out, const void *code, int *options, void **values, unsigned n, int *library,
+                void **library_values, unsigned nlibrary),
         (out, code, options, values, n, library, library_values, nlibrary), SIM_HEALTHY) {
     struct sim_jit_options o = { .wall = NULL };
     bool preserved = false;
@@ -32,16 +33,18 @@ SIM_API(cuLibraryLoadData,
 }
 
 SIM_API(cuLibraryLoadFromFile,
-        (void **out, const char *path, int *options, void **values, unsigned n, int *library, void **library_values,
-         unsigned nlibrary),
+        (void **out, const char *path, int *options, void **values, unsigned n, int *library,
+                void **library_values, unsigned nlibrary),
         (out, path, options, values, n, library, library_values, nlibrary), SIM_HEALTHY) {
     struct sim_jit_options o = { .wall = NULL };
     bool preserved = false;
     char *text;
     size_t bytes;
-    int result = out && path && *path ? sim_jit_read(&o, n, options, values) : CUDA_ERROR_INVALID_VALUE;
+    int result = out && path && *path ? sim_jit_read(&o, n, options, values)
+                                      : CUDA_ERROR_INVALID_VALUE;
     if (!result) result = sim_read_file(path, &text, &bytes);
-    if (result) return result == CUDA_ERROR_OPERATING_SYSTEM ? CUDA_ERROR_OUT_OF_MEMORY : result;        /* a folder */
+    /* a folder */
+    if (result) return result == CUDA_ERROR_OPERATING_SYSTEM ? CUDA_ERROR_OUT_OF_MEMORY : result;
     if (!bytes) result = CUDA_ERROR_INVALID_IMAGE;
     else if (!(result = library_options(nlibrary, library, library_values, &preserved)))
         return sim_library_new(out, text, bytes, true, &o);
@@ -63,7 +66,8 @@ SIM_API(cuLibraryUnload, (void *handle), (handle), SIM_PURE) {
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuLibraryGetKernel, (void **out, void *handle, const char *name), (out, handle, name), SIM_HEALTHY) {
+SIM_API(cuLibraryGetKernel, (void **out, void *handle, const char *name), (out, handle, name),
+        SIM_HEALTHY) {
     struct sim_library *l = sim_library_claim(handle);
     if (!l) return CUDA_ERROR_INVALID_HANDLE;
     int result = out && name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -87,7 +91,8 @@ SIM_API(cuLibraryGetKernelCount, (unsigned *count, void *handle), (count, handle
 }
 
 /* The last of the text first, as measured. */
-SIM_API(cuLibraryEnumerateKernels, (void **out, unsigned count, void *handle), (out, count, handle), SIM_HEALTHY) {
+SIM_API(cuLibraryEnumerateKernels, (void **out, unsigned count, void *handle), (out, count, handle),
+        SIM_HEALTHY) {
     struct sim_library *l = sim_library_claim(handle);
     if (!l) return CUDA_ERROR_INVALID_HANDLE;
     if (out && !l->parsed) sim_library_parse(l);
@@ -106,28 +111,30 @@ SIM_API(cuLibraryGetModule, (void **out, void *handle), (out, handle), SIM_HEALT
     return result;
 }
 
-SIM_API(cuLibraryGetGlobal, (CUdeviceptr *address, size_t *bytes, void *handle, const char *name),
+SIM_API(cuLibraryGetGlobal, (CUdeviceptr * address, size_t *bytes, void *handle, const char *name),
         (address, bytes, handle, name), SIM_HEALTHY) {
     struct sim_module *m;
     int result = sim_library_module(handle, &m);
     return result ? result : sim_module_global(m, name, address, bytes);
 }
 
-/* One managed variable for all contexts; this device has no unified function pointers, as an H200. */
-SIM_API(cuLibraryGetManaged, (CUdeviceptr *address, size_t *bytes, void *handle, const char *name),
+/* One managed variable for all contexts; this device has no unified function pointers, as an
+   H200. */
+SIM_API(cuLibraryGetManaged, (CUdeviceptr * address, size_t *bytes, void *handle, const char *name),
         (address, bytes, handle, name), SIM_HEALTHY) {
     struct sim_module *m;
     CUdeviceptr at;
     struct sim_range r;
     if (!sim_get(SIM_H_LIBRARY, handle)) return CUDA_ERROR_INVALID_HANDLE;
     if (!name || (!address && !bytes)) return CUDA_ERROR_INVALID_VALUE;
-    if (sim_library_module(handle, &m) || sim_module_global(m, name, &at, bytes)
-        || !sim_mem_find(NULL, at, 1, &r) || r.kind != SIM_MEM_MANAGED)
+    if (sim_library_module(handle, &m) || sim_module_global(m, name, &at, bytes) ||
+            !sim_mem_find(NULL, at, 1, &r) || r.kind != SIM_MEM_MANAGED)
         return CUDA_ERROR_NOT_FOUND;
     if (address) *address = at;
     return CUDA_SUCCESS;
 }
-SIM_API(cuLibraryGetUnifiedFunction, (void **out, void *handle, const char *name), (out, handle, name), SIM_HEALTHY) {
+SIM_API(cuLibraryGetUnifiedFunction, (void **out, void *handle, const char *name),
+        (out, handle, name), SIM_HEALTHY) {
     (void)out;
     (void)name;
     return sim_get(SIM_H_LIBRARY, handle) ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
@@ -199,7 +206,8 @@ SIM_API(cuKernelGetAttribute, (int *value, int attribute, void *handle, CUdevice
     return result ? result : sim_attribute(f, &k->prefers[device], attribute, value);
 }
 
-/* Also of its functions on that device, where cuFuncSetAttribute did not set another value, as documented. */
+/* Also of its functions on that device, where cuFuncSetAttribute did not set another value, as
+   documented. */
 SIM_API(cuKernelSetAttribute, (int attribute, int value, void *handle, CUdevice device),
         (attribute, value, handle, device), SIM_HEALTHY) {
     FIND_KERNEL(k, handle);
@@ -215,7 +223,8 @@ SIM_API(cuKernelSetAttribute, (int attribute, int value, void *handle, CUdevice 
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuKernelSetCacheConfig, (void *handle, int config, CUdevice device), (handle, config, device), SIM_HEALTHY) {
+SIM_API(cuKernelSetCacheConfig, (void *handle, int config, CUdevice device),
+        (handle, config, device), SIM_HEALTHY) {
     FIND_KERNEL(k, handle);
     if (no_device(device)) return CUDA_ERROR_INVALID_DEVICE;
     if (config < 0 || config > 3) return CUDA_ERROR_INVALID_VALUE;

@@ -2,8 +2,8 @@
 #include "driver.h"
 
 SIM_API(cuLogsRegisterCallback,
-        (void (*run)(void *user, int level, char *text, size_t length), void *user, void **handle), (run, user, handle),
-        SIM_INIT) {
+        (void (*run)(void *user, int level, char *text, size_t length), void *user, void **handle),
+        (run, user, handle), SIM_INIT) {
     if (!run) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned c = 0; c < SIM_LOG_CALLBACKS; c++) {
         if (sim_log_callbacks[c].run) continue;
@@ -44,13 +44,14 @@ static size_t append(char *to, size_t used, const char *text) {
     return used + n;
 }
 
-/* As measured: any flags; nothing is written where there is no line; a buffer of 60 bytes is refused; one that is too
-   small for all lines begins with a note, and lacks the oldest. */
+/* As measured: any flags; nothing is written where there is no line; a buffer of 60 bytes is
+   refused; one that is too small for all lines begins with a note, and lacks the oldest. */
 SIM_API(cuLogsDumpToMemory, (unsigned *iterator, char *to, size_t *bytes, unsigned flags),
         (iterator, to, bytes, flags), SIM_PURE) {
-    static const char rolled[] = "Log buffer has rolled over since the previous dump. The oldest messages will be "
-                                 "missing\n",
-        small[] = "The provided buffer is not large enough to hold all messages. Some messages will be missing\n";
+    static const char rolled[] = "Log buffer has rolled over since the previous dump. The oldest "
+                                 "messages will be missing\n",
+                      small[] = "The provided buffer is not large enough to hold all messages. "
+                                "Some messages will be missing\n";
     size_t used = 0, room = bytes ? *bytes : 0;
     bool lost;
     (void)flags;
@@ -70,11 +71,13 @@ SIM_API(cuLogsDumpToMemory, (unsigned *iterator, char *to, size_t *bytes, unsign
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuLogsDumpToFile, (unsigned *iterator, const char *path, unsigned flags), (iterator, path, flags), SIM_PURE) {
+SIM_API(cuLogsDumpToFile, (unsigned *iterator, const char *path, unsigned flags),
+        (iterator, path, flags), SIM_PURE) {
     FILE *file = path && !flags ? fopen(path, "w") : NULL;
     bool lost;
     if (!file) return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = first_line(iterator, &lost); i < sim_log_end; i++) fputs(sim_log_line(i), file);
+    for (unsigned i = first_line(iterator, &lost); i < sim_log_end; i++)
+        fputs(sim_log_line(i), file);
     fclose(file);
     if (iterator) *iterator = sim_log_end;
     return CUDA_SUCCESS;

@@ -1,15 +1,17 @@
-/* cuMemPool.c - the entry points of memory pools, and those that allocate and free in stream order. */
+/* cuMemPool.c - the entry points of memory pools, and those that allocate and free in stream
+   order. */
 #include "driver.h"
 
-SIM_API_STREAM(cuMemAllocAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *stream), (out, bytes, stream),
-               SIM_HEALTHY) {
+SIM_API_STREAM(cuMemAllocAsync, _ptsz, (CUdeviceptr * out, size_t bytes, void *stream),
+        (out, bytes, stream), SIM_HEALTHY) {
     struct sim_stream *s;
     int result = sim_stream_use_unsafe(stream, &s);
     return result ? result : sim_pool_alloc(out, bytes, s->context->device->current_pool, s);
 }
 
-SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *pool, void *stream),
-               (out, bytes, pool, stream), SIM_HEALTHY) {
+SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz,
+        (CUdeviceptr * out, size_t bytes, void *pool, void *stream), (out, bytes, pool, stream),
+        SIM_HEALTHY) {
     struct sim_stream *s;
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
     int result = sim_stream_use_unsafe(stream, &s);
@@ -17,7 +19,8 @@ SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, 
     return p ? sim_pool_alloc(out, bytes, p, s) : CUDA_ERROR_INVALID_VALUE;
 }
 
-SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (address, stream), SIM_HEALTHY) {
+SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (address, stream),
+        SIM_HEALTHY) {
     struct sim_stream *s;
     int result = sim_stream_use_unsafe(stream, &s);
     if (result || !address) return result;
@@ -26,22 +29,24 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
 
 /* ---- pools ---- */
 
-enum { POSIX_FILE = 1, FABRIC = 8 };              /* CUmemAllocationHandleType */
+enum { POSIX_FILE = 1, FABRIC = 8 }; /* CUmemAllocationHandleType */
 
 static bool location_bad(const CUmemPoolProps *props) {
     if (props->location.type == CU_MEM_LOCATION_TYPE_HOST) return false;
     if (props->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA) return props->location.id != 0;
-    return props->location.type != CU_MEM_LOCATION_TYPE_DEVICE || props->location.id < 0
-           || props->location.id >= sim_device_count;
+    return props->location.type != CU_MEM_LOCATION_TYPE_DEVICE || props->location.id < 0 ||
+            props->location.id >= sim_device_count;
 }
 
 /* Memory of a managed pool, or of one on the host, is the host's. */
-SIM_API(cuMemPoolCreate, (void **pool, const CUmemPoolProps *props), (pool, props), SIM_HEALTHY | SIM_UNSAFE) {
+SIM_API(cuMemPoolCreate, (void **pool, const CUmemPoolProps *props), (pool, props),
+        SIM_HEALTHY | SIM_UNSAFE) {
     static const unsigned char zeros[sizeof props->reserved];
     int supported = 0;
-    if (!pool || !props || location_bad(props) || memcmp(props->reserved, zeros, sizeof zeros)
-        || (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED && props->allocType != CU_MEM_ALLOCATION_TYPE_MANAGED)
-        || props->handleTypes & ~(POSIX_FILE | FABRIC))
+    if (!pool || !props || location_bad(props) || memcmp(props->reserved, zeros, sizeof zeros) ||
+            (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED &&
+                    props->allocType != CU_MEM_ALLOCATION_TYPE_MANAGED) ||
+            props->handleTypes & ~(POSIX_FILE | FABRIC))
         return CUDA_ERROR_INVALID_VALUE;
     const bool on_host = props->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
     struct sim_device *d = &sim_devices[on_host ? 0 : props->location.id];
@@ -57,16 +62,21 @@ SIM_API(cuMemPoolCreate, (void **pool, const CUmemPoolProps *props), (pool, prop
     return CUDA_SUCCESS;
 }
 
-/* ---- which devices have access: the owner always, unless it is the host; others read and write, or nothing ---- */
+/* ---- which devices have access: the owner always, unless it is the host; others read and write,
+   or nothing ---- */
 
 enum { NO_ACCESS, READ_ONLY, READ_WRITE = 3 };
 
-static bool owns(const struct sim_pool *p, int device) { return !p->pages && p->device->ordinal == device; }
+static bool owns(const struct sim_pool *p, int device) {
+    return !p->pages && p->device->ordinal == device;
+}
 
-static int access_of(const struct sim_pool *p, const CUmemAccessDesc *a) {           /* 0, or why it cannot change so */
+/* 0, or why it cannot change so */
+static int access_of(const struct sim_pool *p, const CUmemAccessDesc *a) {
     const int d = a->location.id;
     if (a->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;
-    if (d < 0 || d >= sim_device_count || (d != p->device->ordinal && !sim_peers(p->device, &sim_devices[d])))
+    if (d < 0 || d >= sim_device_count ||
+            (d != p->device->ordinal && !sim_peers(p->device, &sim_devices[d])))
         return CUDA_ERROR_INVALID_DEVICE;
     if (a->flags == READ_ONLY) return CUDA_ERROR_NOT_SUPPORTED;
     if (a->flags != NO_ACCESS && a->flags != READ_WRITE) return CUDA_ERROR_INVALID_VALUE;
@@ -81,28 +91,32 @@ SIM_API(cuMemPoolSetAccess, (void *pool, const CUmemAccessDesc *list, size_t n),
     for (size_t i = 0; i < n; i++) {
         const int result = access_of(p, &list[i]);
         if (result) return result;
-        viewers = list[i].flags ? viewers | 1u << list[i].location.id : viewers & ~(1u << list[i].location.id);
+        viewers = list[i].flags ? viewers | 1u << list[i].location.id
+                                : viewers & ~(1u << list[i].location.id);
     }
     p->viewers = viewers;
     sim_mem_share(p, viewers);
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuMemPoolGetAccess, (unsigned *flags, void *pool, CUmemLocation *location), (flags, pool, location),
-        SIM_HEALTHY | SIM_UNSAFE) {
+SIM_API(cuMemPoolGetAccess, (unsigned *flags, void *pool, CUmemLocation *location),
+        (flags, pool, location), SIM_HEALTHY | SIM_UNSAFE) {
     const struct sim_pool *p = sim_get(SIM_H_POOL, pool);
     if (!flags || !p || !location) return CUDA_ERROR_INVALID_VALUE;
     const bool device = location->type == CU_MEM_LOCATION_TYPE_DEVICE;
-    if (device ? location->id < 0 || location->id >= sim_device_count :
-                 location->type != CU_MEM_LOCATION_TYPE_HOST && location->type != CU_MEM_LOCATION_TYPE_HOST_NUMA)
+    if (device ? location->id < 0 || location->id >= sim_device_count
+               : location->type != CU_MEM_LOCATION_TYPE_HOST &&
+                            location->type != CU_MEM_LOCATION_TYPE_HOST_NUMA)
         return CUDA_ERROR_INVALID_VALUE;
-    *flags = device && (owns(p, location->id) || p->viewers >> location->id & 1) ? READ_WRITE : NO_ACCESS;
+    *flags = device && (owns(p, location->id) || p->viewers >> location->id & 1) ? READ_WRITE
+                                                                                 : NO_ACCESS;
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuDeviceSetMemPool, (CUdevice device, void *pool), (device, pool), SIM_HEALTHY) {
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
-    if (!p || device < 0 || device >= sim_device_count || p->on_host || p->device != &sim_devices[device])
+    if (!p || device < 0 || device >= sim_device_count || p->on_host ||
+            p->device != &sim_devices[device])
         return CUDA_ERROR_INVALID_VALUE;
     p->device->current_pool = p;
     return CUDA_SUCCESS;
@@ -133,8 +147,10 @@ SIM_API(cuMemPoolSetAttribute, (void *pool, int attribute, void *value), (pool, 
     if (!p || p->imported || !value) return CUDA_ERROR_INVALID_VALUE;
     if (is_reuse(attribute)) p->reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FIRST] = *(int *)value;
     else if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) p->threshold = *(uint64_t *)value;
-    else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH && !*(uint64_t *)value) p->reserved_high = p->reserved;
-    else if (attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH && !*(uint64_t *)value) p->used_high = p->used;
+    else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH && !*(uint64_t *)value)
+        p->reserved_high = p->reserved;
+    else if (attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH && !*(uint64_t *)value)
+        p->used_high = p->used;
     else return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }

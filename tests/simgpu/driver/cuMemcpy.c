@@ -1,50 +1,60 @@
 /* cuMemcpy.c - the entry points that copy and fill memory: cuMemcpy and cuMemset. */
 #include "driver.h"
 
-SIM_API_STREAM(cuMemcpy, _ptds, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), SIM_CTX) {
+SIM_API_STREAM(
+        cuMemcpy, _ptds, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), SIM_CTX) {
     return sim_copy(to, from, n, NULL, 0);
 }
 SIM_API_STREAM(cuMemcpyAsync, _ptsz, (CUdeviceptr to, CUdeviceptr from, size_t n, void *stream),
-               (to, from, n, stream), SIM_HEALTHY) {
+        (to, from, n, stream), SIM_HEALTHY) {
     return sim_copy(to, from, n, stream, SIM_ASYNC);
 }
-SIM_API_STREAM(cuMemcpyHtoD_v2, _ptds, (CUdeviceptr to, const void *from, size_t n), (to, from, n), SIM_CTX) {
+SIM_API_STREAM(cuMemcpyHtoD_v2, _ptds, (CUdeviceptr to, const void *from, size_t n), (to, from, n),
+        SIM_CTX) {
     return sim_copy(to, (uintptr_t)from, n, NULL, SIM_TO_KNOWN);
 }
-SIM_API_STREAM(cuMemcpyDtoH_v2, _ptds, (void *to, CUdeviceptr from, size_t n), (to, from, n), SIM_CTX) {
+SIM_API_STREAM(
+        cuMemcpyDtoH_v2, _ptds, (void *to, CUdeviceptr from, size_t n), (to, from, n), SIM_CTX) {
     return sim_copy((uintptr_t)to, from, n, NULL, SIM_FROM_KNOWN);
 }
-SIM_API_STREAM(cuMemcpyDtoD_v2, _ptds, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), SIM_CTX) {
+SIM_API_STREAM(cuMemcpyDtoD_v2, _ptds, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n),
+        SIM_CTX) {
     return sim_copy(to, from, n, NULL, SIM_TO_KNOWN | SIM_FROM_KNOWN);
 }
-SIM_API_STREAM(cuMemcpyHtoDAsync_v2, _ptsz, (CUdeviceptr to, const void *from, size_t n, void *stream),
-               (to, from, n, stream), SIM_HEALTHY) {
+SIM_API_STREAM(cuMemcpyHtoDAsync_v2, _ptsz,
+        (CUdeviceptr to, const void *from, size_t n, void *stream), (to, from, n, stream),
+        SIM_HEALTHY) {
     return sim_copy(to, (uintptr_t)from, n, stream, SIM_TO_KNOWN | SIM_ASYNC);
 }
 SIM_API_STREAM(cuMemcpyDtoHAsync_v2, _ptsz, (void *to, CUdeviceptr from, size_t n, void *stream),
-               (to, from, n, stream), SIM_HEALTHY) {
+        (to, from, n, stream), SIM_HEALTHY) {
     return sim_copy((uintptr_t)to, from, n, stream, SIM_FROM_KNOWN | SIM_ASYNC);
 }
-SIM_API_STREAM(cuMemcpyDtoDAsync_v2, _ptsz, (CUdeviceptr to, CUdeviceptr from, size_t n, void *stream),
-               (to, from, n, stream), SIM_HEALTHY) {
+SIM_API_STREAM(cuMemcpyDtoDAsync_v2, _ptsz,
+        (CUdeviceptr to, CUdeviceptr from, size_t n, void *stream), (to, from, n, stream),
+        SIM_HEALTHY) {
     struct sim_range a, b;
     /* The driver of an H200 crashes. */
-    if (!sim_context_current() && sim_mem_find(NULL, to, 1, &a) && sim_mem_find(NULL, from, 1, &b)
-        && a.device && b.device && a.device != b.device) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!sim_context_current() && sim_mem_find(NULL, to, 1, &a) &&
+            sim_mem_find(NULL, from, 1, &b) && a.device && b.device && a.device != b.device)
+        return CUDA_ERROR_INVALID_CONTEXT;
     return sim_copy(to, from, n, stream, SIM_TO_KNOWN | SIM_FROM_KNOWN | SIM_ASYNC);
 }
 
-/* The addresses determine the owner of the memory; the contexts are only checked, and may be NULL, as measured. */
+/* The addresses determine the owner of the memory; the contexts are only checked, and may be NULL,
+   as measured. */
 static bool context_bad(const void *handle) { return handle && !sim_context_at(handle); }
 
-SIM_API_STREAM(cuMemcpyPeer, _ptds, (CUdeviceptr to, void *to_context, CUdeviceptr from, void *from_context, size_t n),
-               (to, to_context, from, from_context, n), SIM_CTX) {
+SIM_API_STREAM(cuMemcpyPeer, _ptds,
+        (CUdeviceptr to, void *to_context, CUdeviceptr from, void *from_context, size_t n),
+        (to, to_context, from, from_context, n), SIM_CTX) {
     if (context_bad(to_context) || context_bad(from_context)) return CUDA_ERROR_INVALID_CONTEXT;
     return sim_copy(to, from, n, NULL, SIM_TO_KNOWN | SIM_FROM_KNOWN);
 }
 SIM_API_STREAM(cuMemcpyPeerAsync, _ptsz,
-               (CUdeviceptr to, void *to_context, CUdeviceptr from, void *from_context, size_t n, void *stream),
-               (to, to_context, from, from_context, n, stream), SIM_HEALTHY) {
+        (CUdeviceptr to, void *to_context, CUdeviceptr from, void *from_context, size_t n,
+                void *stream),
+        (to, to_context, from, from_context, n, stream), SIM_HEALTHY) {
     if (context_bad(to_context) || context_bad(from_context)) return CUDA_ERROR_INVALID_CONTEXT;
     return sim_copy(to, from, n, stream, SIM_TO_KNOWN | SIM_FROM_KNOWN | SIM_ASYNC);
 }
@@ -52,22 +62,27 @@ SIM_API_STREAM(cuMemcpyPeerAsync, _ptsz,
 /* ---- two and three dimensions: the other structures become a CUDA_MEMCPY3D ---- */
 
 #define SIDE(c, side) \
-    .side##XInBytes = c->side##XInBytes, .side##Y = c->side##Y, .side##MemoryType = c->side##MemoryType, \
-    .side##Host = c->side##Host, .side##Device = c->side##Device, .side##Array = c->side##Array, \
-    .side##Pitch = c->side##Pitch
+    .side##XInBytes = c->side##XInBytes, .side##Y = c->side##Y, \
+    .side##MemoryType = c->side##MemoryType, .side##Host = c->side##Host, \
+    .side##Device = c->side##Device, .side##Array = c->side##Array, .side##Pitch = c->side##Pitch
 
 static int copy_2d(const CUDA_MEMCPY2D *c, void *stream, bool async) {
     struct sim_stream *s;
     int result = sim_copy_stream(stream, async, &s);
     if (result || !c) return result ? result : CUDA_ERROR_INVALID_VALUE;
-    return sim_copy_3d(s, &(CUDA_MEMCPY3D) { SIDE(c, src), SIDE(c, dst), .WidthInBytes = c->WidthInBytes,
-                                             .Height = c->Height, .Depth = 1 }, async);
+    return sim_copy_3d(s,
+            &(CUDA_MEMCPY3D){ SIDE(c, src), SIDE(c, dst), .WidthInBytes = c->WidthInBytes,
+                    .Height = c->Height, .Depth = 1 },
+            async);
 }
-SIM_API_STREAM(cuMemcpy2D_v2, _ptds, (const CUDA_MEMCPY2D *c), (c), SIM_CTX) { return copy_2d(c, NULL, false); }
+SIM_API_STREAM(cuMemcpy2D_v2, _ptds, (const CUDA_MEMCPY2D *c), (c), SIM_CTX) {
+    return copy_2d(c, NULL, false);
+}
 SIM_API_STREAM(cuMemcpy2DUnaligned_v2, _ptds, (const CUDA_MEMCPY2D *c), (c), SIM_CTX) {
     return copy_2d(c, NULL, false);
 }
-SIM_API_STREAM(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *c, void *stream), (c, stream), SIM_HEALTHY) {
+SIM_API_STREAM(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *c, void *stream), (c, stream),
+        SIM_HEALTHY) {
     return copy_2d(c, stream, true);
 }
 
@@ -77,54 +92,62 @@ static int copy_3d(const CUDA_MEMCPY3D *c, void *stream, bool async) {
     if (result || !c) return result ? result : CUDA_ERROR_INVALID_VALUE;
     return sim_copy_3d(s, c, async);
 }
-SIM_API_STREAM(cuMemcpy3D_v2, _ptds, (const CUDA_MEMCPY3D *c), (c), SIM_CTX) { return copy_3d(c, NULL, false); }
-SIM_API_STREAM(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *c, void *stream), (c, stream), SIM_HEALTHY) {
+SIM_API_STREAM(cuMemcpy3D_v2, _ptds, (const CUDA_MEMCPY3D *c), (c), SIM_CTX) {
+    return copy_3d(c, NULL, false);
+}
+SIM_API_STREAM(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *c, void *stream), (c, stream),
+        SIM_HEALTHY) {
     return copy_3d(c, stream, true);
 }
 
 static int copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, void *stream, bool async) {
     struct sim_stream *s;
-    int result = sim_stream_use_now(stream, &s);                 /* no capture may contain it, as measured */
+    int result = sim_stream_use_now(stream, &s); /* no capture may contain it, as measured */
     if (result || !c) return result ? result : CUDA_ERROR_INVALID_VALUE;
     if (context_bad(c->dstContext) || context_bad(c->srcContext)) return CUDA_ERROR_INVALID_CONTEXT;
-    return sim_copy_3d(s, &(CUDA_MEMCPY3D) { SIDE(c, src), .srcZ = c->srcZ, .srcHeight = c->srcHeight,
-                                             SIDE(c, dst), .dstZ = c->dstZ, .dstHeight = c->dstHeight,
-                                             .WidthInBytes = c->WidthInBytes, .Height = c->Height,
-                                             .Depth = c->Depth }, async);
+    return sim_copy_3d(s,
+            &(CUDA_MEMCPY3D){ SIDE(c, src), .srcZ = c->srcZ, .srcHeight = c->srcHeight,
+                    SIDE(c, dst), .dstZ = c->dstZ, .dstHeight = c->dstHeight,
+                    .WidthInBytes = c->WidthInBytes, .Height = c->Height, .Depth = c->Depth },
+            async);
 }
 SIM_API_STREAM(cuMemcpy3DPeer, _ptds, (const CUDA_MEMCPY3D_PEER *c), (c), SIM_CTX) {
     return copy_3d_peer(c, NULL, false);
 }
-SIM_API_STREAM(cuMemcpy3DPeerAsync, _ptsz, (const CUDA_MEMCPY3D_PEER *c, void *stream), (c, stream), SIM_HEALTHY) {
+SIM_API_STREAM(cuMemcpy3DPeerAsync, _ptsz, (const CUDA_MEMCPY3D_PEER *c, void *stream), (c, stream),
+        SIM_HEALTHY) {
     return copy_3d_peer(c, stream, true);
 }
 
 /* ---- batches ---- */
 
 SIM_API_STREAM(cuMemcpyBatchAsync, _ptsz,
-               (CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t n, CUmemcpyAttributes *attributes,
-                size_t *starts, size_t nattributes, size_t *bad, void *stream),
-               (to, from, sizes, n, attributes, starts, nattributes, bad, stream), SIM_HEALTHY) {
+        (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t n,
+                CUmemcpyAttributes *attributes, size_t *starts, size_t nattributes, size_t *bad,
+                void *stream),
+        (to, from, sizes, n, attributes, starts, nattributes, bad, stream), SIM_HEALTHY) {
     size_t unused;
-    return sim_copy_batch(to, from, sizes, n, attributes, starts, nattributes, bad ? bad : &unused, stream);
+    return sim_copy_batch(
+            to, from, sizes, n, attributes, starts, nattributes, bad ? bad : &unused, stream);
 }
 SIM_API_STREAM(cuMemcpyBatchAsync_v2, _ptsz,
-               (CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t n, CUmemcpyAttributes *attributes,
-                size_t *starts, size_t nattributes, void *stream),
-               (to, from, sizes, n, attributes, starts, nattributes, stream), SIM_HEALTHY) {
+        (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t n,
+                CUmemcpyAttributes *attributes, size_t *starts, size_t nattributes, void *stream),
+        (to, from, sizes, n, attributes, starts, nattributes, stream), SIM_HEALTHY) {
     size_t unused;
     return sim_copy_batch(to, from, sizes, n, attributes, starts, nattributes, &unused, stream);
 }
 
 SIM_API_STREAM(cuMemcpy3DBatchAsync, _ptsz,
-               (size_t n, CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad, unsigned long long flags, void *stream),
-               (n, list, bad, flags, stream), SIM_HEALTHY) {
+        (size_t n, CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad, unsigned long long flags,
+                void *stream),
+        (n, list, bad, flags, stream), SIM_HEALTHY) {
     size_t unused;
     return sim_copy_batch_3d(n, list, bad ? bad : &unused, flags, stream);
 }
 SIM_API_STREAM(cuMemcpy3DBatchAsync_v2, _ptsz,
-               (size_t n, CUDA_MEMCPY3D_BATCH_OP *list, unsigned long long flags, void *stream),
-               (n, list, flags, stream), SIM_HEALTHY) {
+        (size_t n, CUDA_MEMCPY3D_BATCH_OP *list, unsigned long long flags, void *stream),
+        (n, list, flags, stream), SIM_HEALTHY) {
     size_t unused;
     return sim_copy_batch_3d(n, list, &unused, flags, stream);
 }
@@ -132,20 +155,23 @@ SIM_API_STREAM(cuMemcpy3DBatchAsync_v2, _ptsz,
 /* ---- fills ---- */
 
 #define FILLS(bits, type) \
-    SIM_API_STREAM(cuMemsetD##bits##_v2, _ptds, (CUdeviceptr to, type value, size_t n), (to, value, n), SIM_CTX) { \
+    SIM_API_STREAM(cuMemsetD##bits##_v2, _ptds, (CUdeviceptr to, type value, size_t n), \
+            (to, value, n), SIM_CTX) { \
         return sim_fill(to, 0, value, bits / 8, n, 1, NULL, false); \
     } \
-    SIM_API_STREAM(cuMemsetD##bits##Async, _ptsz, (CUdeviceptr to, type value, size_t n, void *stream), \
-                   (to, value, n, stream), SIM_EASY) { \
+    SIM_API_STREAM(cuMemsetD##bits##Async, _ptsz, \
+            (CUdeviceptr to, type value, size_t n, void *stream), (to, value, n, stream), \
+            SIM_EASY) { \
         return sim_fill(to, 0, value, bits / 8, n, 1, stream, true); \
     } \
-    SIM_API_STREAM(cuMemsetD2D##bits##_v2, _ptds, (CUdeviceptr to, size_t pitch, type value, size_t n, size_t rows), \
-                   (to, pitch, value, n, rows), SIM_CTX) { \
+    SIM_API_STREAM(cuMemsetD2D##bits##_v2, _ptds, \
+            (CUdeviceptr to, size_t pitch, type value, size_t n, size_t rows), \
+            (to, pitch, value, n, rows), SIM_CTX) { \
         return sim_fill(to, pitch, value, bits / 8, n, rows, NULL, false); \
     } \
     SIM_API_STREAM(cuMemsetD2D##bits##Async, _ptsz, \
-                   (CUdeviceptr to, size_t pitch, type value, size_t n, size_t rows, void *stream), \
-                   (to, pitch, value, n, rows, stream), SIM_EASY) { \
+            (CUdeviceptr to, size_t pitch, type value, size_t n, size_t rows, void *stream), \
+            (to, pitch, value, n, rows, stream), SIM_EASY) { \
         return sim_fill(to, pitch, value, bits / 8, n, rows, stream, true); \
     }
 FILLS(8, unsigned char)

@@ -31,7 +31,7 @@ SIM_API(cuModuleUnload, (void *handle), (handle), SIM_HEALTHY) {
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     int result = sim_capture_forbids();
     if (result) return result;
-    if (m->siblings) return CUDA_ERROR_NOT_PERMITTED;              /* a library's */
+    if (m->siblings) return CUDA_ERROR_NOT_PERMITTED; /* a library's */
     result = sim_drain(m->context, NULL);
     /* another thread may have unloaded it first */
     if (!result && (m = sim_find(SIM_H_MODULE, handle))) sim_module_free(m);
@@ -45,7 +45,8 @@ SIM_API(cuModuleGetLoadingMode, (int *mode), (mode), SIM_INIT) {
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuModuleGetFunction, (void **out, void *handle, const char *name), (out, handle, name), SIM_HEALTHY) {
+SIM_API(cuModuleGetFunction, (void **out, void *handle, const char *name), (out, handle, name),
+        SIM_HEALTHY) {
     struct sim_module *m = sim_get(SIM_H_MODULE, handle);
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     if (!out || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
@@ -58,7 +59,8 @@ SIM_API(cuModuleGetFunction, (void **out, void *handle, const char *name), (out,
     return result;
 }
 
-SIM_API(cuModuleGetGlobal_v2, (CUdeviceptr *address, size_t *bytes, void *handle, const char *name),
+SIM_API(cuModuleGetGlobal_v2,
+        (CUdeviceptr * address, size_t *bytes, void *handle, const char *name),
         (address, bytes, handle, name), SIM_HEALTHY) {
     const struct sim_module *m = sim_get(SIM_H_MODULE, handle);
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
@@ -75,7 +77,8 @@ SIM_API(cuModuleGetFunctionCount, (unsigned *count, void *handle), (count, handl
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuModuleEnumerateFunctions, (void **out, unsigned count, void *handle), (out, count, handle), SIM_HEALTHY) {
+SIM_API(cuModuleEnumerateFunctions, (void **out, unsigned count, void *handle),
+        (out, count, handle), SIM_HEALTHY) {
     struct sim_module *m = sim_get(SIM_H_MODULE, handle);
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     if (!out) return CUDA_ERROR_INVALID_VALUE;

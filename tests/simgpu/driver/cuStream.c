@@ -1,4 +1,5 @@
-/* cuStream.c - entry points of streams: waits, queries, single words that they wait for or write, host functions. */
+/* cuStream.c - entry points of streams: waits, queries, single words that they wait for or write,
+   host functions. */
 #include "driver.h"
 
 /* For a wait or a query. */
@@ -16,8 +17,11 @@ static int create(void **out, unsigned flags, int priority) {
     *out = SIM_HANDLE(s->handle);
     return CUDA_SUCCESS;
 }
-SIM_API(cuStreamCreate, (void **out, unsigned flags), (out, flags), SIM_HEALTHY) { return create(out, flags, 0); }
-SIM_API(cuStreamCreateWithPriority, (void **out, unsigned flags, int priority), (out, flags, priority), SIM_HEALTHY) {
+SIM_API(cuStreamCreate, (void **out, unsigned flags), (out, flags), SIM_HEALTHY) {
+    return create(out, flags, 0);
+}
+SIM_API(cuStreamCreateWithPriority, (void **out, unsigned flags, int priority),
+        (out, flags, priority), SIM_HEALTHY) {
     return create(out, flags, priority);
 }
 
@@ -44,8 +48,8 @@ SIM_API_STREAM(cuStreamQuery, _ptsz, (void *handle), (handle), SIM_EASY) {
     return sim_stream_pending(s) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
-SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned flags), (handle, event, flags),
-               SIM_EASY) {
+SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned flags),
+        (handle, event, flags), SIM_EASY) {
     struct sim_stream *s;
     struct sim_event *e = sim_get(SIM_H_EVENT, event);
     int result = sim_stream_use(handle, &s);
@@ -55,11 +59,12 @@ SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned fl
         sim_capture_invalidate(s->capture);
         return sim_not_there(event);
     }
-    return flags ? sim_capture_take_event(s, CU_GRAPH_NODE_TYPE_WAIT_EVENT, e) : sim_stream_wait_event(s, e);
+    return flags ? sim_capture_take_event(s, CU_GRAPH_NODE_TYPE_WAIT_EVENT, e)
+                 : sim_stream_wait_event(s, e);
 }
 
-/* For a query that captures allow, but not on the legacy stream while a blocking one captures; a query without a place
-   for its result fails before that. */
+/* For a query that captures allow, but not on the legacy stream while a blocking one captures; a
+   query without a place for its result fails before that. */
 static int find_allowed(const void *handle, const void *place, struct sim_stream **out) {
     int result = sim_stream_find(handle, out);
     return result || !place ? result : sim_stream_check(*out);
@@ -78,13 +83,14 @@ static int find_now(const void *handle, const void *place, struct sim_stream **o
         *out = answer; \
         return CUDA_SUCCESS; \
     }
-QUESTION(cuStreamGetFlags, unsigned, find_now, s->flags)          /* as measured */
+QUESTION(cuStreamGetFlags, unsigned, find_now, s->flags) /* as measured */
 QUESTION(cuStreamGetPriority, int, find_allowed, s->priority)
 QUESTION(cuStreamGetId, unsigned long long, find_now, s->id)
 QUESTION(cuStreamGetDevice, CUdevice, find_now, s->context->device->ordinal)
 QUESTION(cuStreamGetCtx, void *, find_allowed, SIM_HANDLE(s->context->handle))
 
-SIM_API_STREAM(cuStreamGetCtx_v2, _ptsz, (void *handle, void **out, void **green), (handle, out, green), SIM_HEALTHY) {
+SIM_API_STREAM(cuStreamGetCtx_v2, _ptsz, (void *handle, void **out, void **green),
+        (handle, out, green), SIM_HEALTHY) {
     struct sim_stream *s;
     int result = find_allowed(handle, out, &s);
     if (result || !out) return result ? result : CUDA_ERROR_INVALID_VALUE;
@@ -96,8 +102,9 @@ SIM_API_STREAM(cuStreamGetCtx_v2, _ptsz, (void *handle, void **out, void **green
 /* ---- single words: a stream waits for a value, or writes one ---- */
 
 #define VALUES(symbol, bits, wait) \
-    SIM_API_STREAM(symbol, _ptsz, (void *stream, CUdeviceptr address, uint##bits##_t v, unsigned flags), \
-                   (stream, address, v, flags), SIM_HEALTHY) { \
+    SIM_API_STREAM(symbol, _ptsz, \
+            (void *stream, CUdeviceptr address, uint##bits##_t v, unsigned flags), \
+            (stream, address, v, flags), SIM_HEALTHY) { \
         return sim_stream_value(stream, address, v, bits / 8, flags, wait); \
     }
 VALUES(cuStreamWaitValue32_v2, 32, true)
@@ -105,11 +112,11 @@ VALUES(cuStreamWaitValue64_v2, 64, true)
 VALUES(cuStreamWriteValue32_v2, 32, false)
 VALUES(cuStreamWriteValue64_v2, 64, false)
 
-/* The first versions need a setting of the kernel module that no system
-   sets: attributes 92 to 94 are 0, the calls return 801, as measured. */
+/* The first versions need a setting of the kernel module that no system sets: attributes 92 to 94
+   are 0, the calls return 801, as measured. */
 #define OLD_VALUES(symbol, type) \
     SIM_API_STREAM(symbol, _ptsz, (void *stream, CUdeviceptr address, type v, unsigned flags), \
-                   (stream, address, v, flags), SIM_HEALTHY) { \
+            (stream, address, v, flags), SIM_HEALTHY) { \
         (void)stream; \
         (void)address; \
         (void)v; \
@@ -124,7 +131,7 @@ OLD_VALUES(cuStreamWriteValue64, uint64_t)
 /* ---- host functions ---- */
 
 SIM_API_STREAM(cuLaunchHostFunc, _ptsz, (void *handle, void (*function)(void *), void *data),
-               (handle, function, data), SIM_EASY) {
+        (handle, function, data), SIM_EASY) {
     struct sim_stream *s;
     if (!function) return CUDA_ERROR_INVALID_VALUE;
     int result = sim_stream_use(handle, &s);
@@ -132,8 +139,8 @@ SIM_API_STREAM(cuLaunchHostFunc, _ptsz, (void *handle, void (*function)(void *),
 }
 
 SIM_API_STREAM(cuStreamAddCallback, _ptsz,
-               (void *handle, void (*callback)(void *, int, void *), void *data, unsigned flags),
-               (handle, callback, data, flags), SIM_EASY) {
+        (void *handle, void (*callback)(void *, int, void *), void *data, unsigned flags),
+        (handle, callback, data, flags), SIM_EASY) {
     struct sim_stream *s;
     if (!callback || flags) return CUDA_ERROR_INVALID_VALUE;
     int result = sim_stream_use_now(handle, &s);

@@ -1,10 +1,10 @@
-/* driver.h - the map of driver/: the entry points of the CUDA driver API. They check their arguments, look up the
-   handles, and call the functions of objects/. A file has the calls that begin with its name, and these:
+/* driver.h - the map of driver/: the entry points of the CUDA driver API. They check their
+   arguments, look up the handles, and call the functions of objects/. A file has the calls that
+   begin with its name, and these:
 
      cuInit.c           cuDriverGetVersion, cuGetProcAddress, cuGetExportTable, cuProfiler
      cuCtx.c            cuDevicePrimaryCtx
-     cuStream.c         cuLaunchHostFunc
-     cuStreamCapture.c  what begins, ends and describes captures
+     cuStream.c         cuLaunchHostFunc cuStreamCapture.c  what begins, ends and describes captures
      cuMem.c            what allocates, frees and describes memory, also cuPointer
      cuMemcpy.c         cuMemset
      cuMemManaged.c     cuMemAllocManaged, cuMemPrefetch, cuMemAdvise, cuMemRange, cuStreamAttachMem
@@ -15,11 +15,13 @@
      cuGraphNode.c      what adds nodes, and changes their parameters
      cuGraphExec.c      cuGraphInstantiate, cuGraphLaunch, cuGraphUpload
      cuUserObject.c     cuGraphRetainUserObject, cuGraphReleaseUserObject, cuGraphConditionalHandle
-     entry.c            what every entry point does before and after its work; cuGetErrorName, cuGetErrorString
+     entry.c            what every entry point does before and after its work; cuGetErrorName,
+                        cuGetErrorString
      names.c            the names of all entry points, and their versions
      missing.c          entry points that are not implemented
 
-   Every entry point is written with SIM_API: its body runs with sim_lock held, after the checks it names. */
+   Every entry point is written with SIM_API: its body runs with sim_lock held, after the checks it
+   names. */
 #ifndef SIM_DRIVER_H
 #define SIM_DRIVER_H
 
@@ -28,27 +30,37 @@
 #include "../objects/objects.h"
 
 enum sim_need {
-    SIM_PURE,                                     /* nothing, not even cuInit */
+    SIM_PURE, /* nothing, not even cuInit */
     SIM_INIT,
-    SIM_EASY,                                     /* as SIM_HEALTHY, but also allowed in host
-                                                     functions, on streams that have a handle */
-    SIM_HEALTHY,                                  /* and no sticky error */
-    SIM_CTX,                                      /* and a current context */
-    SIM_MISSING,                                  /* not implemented: 801 */
-    SIM_UNSAFE = 16                               /* added: a call that captures may forbid */
+    SIM_EASY,       /* as SIM_HEALTHY, but also allowed in host functions, on streams that have a
+                       handle */
+    SIM_HEALTHY,    /* and no sticky error */
+    SIM_CTX,        /* and a current context */
+    SIM_MISSING,    /* not implemented: 801 */
+    SIM_UNSAFE = 16 /* added: a call that captures may forbid */
 };
-struct sim_call { const char *symbol; int version; bool said; };         /* said: a line on stderr why it is 801 */
-int sim_enter(struct sim_call *call, unsigned need);                     /* takes sim_lock; 0, or
-                                                                            the result to return */
-int sim_leave(struct sim_call *call, int result);                        /* releases it; logs; flushes kernel printf */
-extern bool sim_ready, sim_forked;                /* cuInit has succeeded; in this process's parent */
-/* names.c: base name, symbol, driver version that introduced this ABI, suffix of the variant for per-thread default
-   streams or "" */
-struct sim_name { const char *base, *symbol; int version; const char *per_thread; bool missing; };
+/* said: a line on stderr why it is 801 */
+struct sim_call {
+    const char *symbol;
+    int version;
+    bool said;
+};
+/* takes sim_lock; 0, or the result to return */
+int sim_enter(struct sim_call *call, unsigned need);
+int sim_leave(struct sim_call *call, int result); /* releases it; logs; flushes kernel printf */
+extern bool sim_ready, sim_forked; /* cuInit has succeeded; in this process's parent */
+/* names.c: base name, symbol, driver version that introduced this ABI, suffix of the variant for
+   per-thread default streams or "" */
+struct sim_name {
+    const char *base, *symbol;
+    int version;
+    const char *per_thread;
+    bool missing;
+};
 extern const struct sim_name sim_names[];
 extern const unsigned sim_names_count;
-int sim_version_of(const char *symbol);           /* driver version that introduced an entry
-                                                     point, 0 if it is not in the table */
+/* driver version that introduced an entry point, 0 if it is not in the table */
+int sim_version_of(const char *symbol);
 
 #define SIM_WRAP_(symbol, body, parameters, arguments, need, per_thread) \
     SIM_EXPORT int symbol parameters; \
@@ -58,9 +70,10 @@ int sim_version_of(const char *symbol);           /* driver version that introdu
         sim_self.per_thread_default = per_thread; \
         return sim_leave(&call, result ? result : body arguments); \
     }
-/* SIM_API(symbol, (parameters), (arguments), need) { body }. SIM_API_ALSO also defines the symbol of an older ABI with
-   the same parameters. SIM_API_STREAM also defines symbol + suffix, where the NULL stream is the per-thread default
-   stream: _ptsz for calls that take a stream, _ptds for synchronous ones. */
+/* SIM_API(symbol, (parameters), (arguments), need) { body }. SIM_API_ALSO also defines the symbol
+   of an older ABI with the same parameters. SIM_API_STREAM also defines symbol + suffix, where the
+   NULL stream is the per-thread default stream: _ptsz for calls that take a stream, _ptds for
+   synchronous ones. */
 #define SIM_API(symbol, parameters, arguments, need) \
     static int symbol##_body parameters; \
     SIM_WRAP_(symbol, symbol##_body, parameters, arguments, need, false) \

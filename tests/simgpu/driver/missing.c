@@ -1,5 +1,5 @@
-/* missing.c - the entry points that are not implemented. Each returns 801 and says so once, on stderr. Their arguments
-   are not known here: the caller's convention leaves them to the caller. */
+/* missing.c - the entry points that are not implemented. Each returns 801 and says so once, on
+   stderr. Their arguments are not known here: the caller's convention leaves them to the caller. */
 #include "driver.h"
 
 #define MISSING_SYMBOL(symbol) \

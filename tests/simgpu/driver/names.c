@@ -2,7 +2,8 @@
 #include "driver.h"
 
 const struct sim_name sim_names[] = {
-#define DRIVER_ROW(name, version, symbol, suffix, params) { #name, #symbol, version, #suffix, false },
+#define DRIVER_ROW(name, version, symbol, suffix, params) \
+    { #name, #symbol, version, #suffix, false },
 #define MISSING_ROW(name, version, symbol, suffix) { #name, #symbol, version, #suffix, true },
 #include "entry_points.h"
 };

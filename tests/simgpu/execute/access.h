@@ -1,27 +1,33 @@
 /* access.h - addresses of a whole warp at once, for ldst.c and atom.c.
 
-   An access first tries one span for all lanes: the block's remembered range of global memory, its shared memory, or
-   the lanes' stacks. One check covers all lanes, so no lane needs its own. Accesses outside a span go lane by lane
-   through sim_at, which raises faults. Inactive lanes hold the address of the first active lane, so that checks need no
-   mask. */
+   An access first tries one span for all lanes: the block's remembered range of global memory, its
+   shared memory, or the lanes' stacks. One check covers all lanes, so no lane needs its own.
+   Accesses outside a span go lane by lane through sim_at, which raises faults. Inactive lanes hold
+   the address of the first active lane, so that checks need no mask. */
 #ifndef SIM_ACCESS_H
 #define SIM_ACCESS_H
 
 #include "../base/lanes.h"
 #include "execute.h"
 
-struct span { uint64_t lo, hi; uintptr_t host; uint64_t stride; }; /* host is the (possibly wrapped) address
-                                                                      of device address 0 for lane 0 */
+/* host is the (possibly wrapped) address of device address 0 for lane 0 */
+struct span {
+    uint64_t lo, hi;
+    uintptr_t host;
+    uint64_t stride;
+};
 
 static inline void addresses(struct sim_warp *w, const struct sim_insn *i, uint32_t m, u64 *addr) {
     const int first = __builtin_ctz(m);
     const uint64_t imm = (uint64_t)i->imm;
     if (i->flags & SIM_I_BASE64) {
         const u64 *a = SIM_AT(u64, i->a), spare = a[first];
-        SIM_LANES addr[l] = (SIM_ON(m) ? a[l] : spare) + imm;
+        SIM_LANES
+            addr[l] = (SIM_ON(m) ? a[l] : spare) + imm;
     } else {
         const u32 *a = SIM_AT(u32, i->a), spare = a[first];
-        SIM_LANES addr[l] = (u64)(SIM_ON(m) ? a[l] : spare) + imm;
+        SIM_LANES
+            addr[l] = (u64)(SIM_ON(m) ? a[l] : spare) + imm;
     }
 }
 
@@ -48,23 +54,25 @@ static inline void span_local(struct sim_warp *w, struct span *s) {
     s->host = (uintptr_t)w->local;
 }
 
-/* The range that the block remembers for this instruction, if it has the bytes at a; else they are looked up. */
-static __attribute__((noinline)) bool look_up(struct sim_block *b, struct sim_range *r, uint64_t a, unsigned size) {
+/* The range that the block remembers for this instruction, if it has the bytes at a; else they are
+   looked up. */
+static __attribute__((noinline)) bool look_up(
+        struct sim_block *b, struct sim_range *r, uint64_t a, unsigned size) {
     if (sim_find_range(b, a, size, r)) return true;
     r->generation = 0;
     r->lo = r->hi = 0;
     return false;
 }
-static inline const struct sim_range *remembered(const struct sim_warp *w, const struct sim_insn *i, uint64_t a,
-    unsigned size) {
+static inline const struct sim_range *remembered(
+        const struct sim_warp *w, const struct sim_insn *i, uint64_t a, unsigned size) {
     struct sim_range *r = &w->block->ranges[i->slot];
-    const bool known = r->generation == __atomic_load_n(&sim_mem_generation, __ATOMIC_RELAXED)
-                       && a - r->lo < r->hi - r->lo;
+    const bool known = r->generation == __atomic_load_n(&sim_mem_generation, __ATOMIC_RELAXED) &&
+            a - r->lo < r->hi - r->lo;
     return known || look_up(w->block, r, a, size) ? r : NULL;
 }
 
-static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, const u64 *addr, unsigned size,
-                               struct span *s) {
+static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, const u64 *addr,
+        unsigned size, struct span *s) {
     const struct sim_range *r = remembered(w, i, addr[0], size);
     if (!r) return false;
     s->lo = r->lo;
@@ -75,13 +83,15 @@ static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, con
 }
 
 /* Whether one span contains all addresses, in a window of the generic address space. */
-static inline bool locate_generic(struct sim_warp *w, const struct sim_insn *i, unsigned size, u64 *addr,
-    struct span *s) {
+static inline bool locate_generic(
+        struct sim_warp *w, const struct sim_insn *i, unsigned size, u64 *addr, struct span *s) {
     const u64 window = addr[0] >> 48;
     u64 other = 0, moved[32];
-    SIM_LANES other |= addr[l] >> 48 ^ window;
+    SIM_LANES
+        other |= addr[l] >> 48 ^ window;
     if (other || window > 2) return false;
-    SIM_LANES moved[l] = addr[l] & SIM_WINDOW_OFFSET;
+    SIM_LANES
+        moved[l] = addr[l] & SIM_WINDOW_OFFSET;
     if (window == 1) {
         const struct sim_block *owner = sim_shared_owner(w->block, SIM_GENERIC, addr[0]);
         if (!owner || !owner->live) return false;
@@ -93,10 +103,10 @@ static inline bool locate_generic(struct sim_warp *w, const struct sim_insn *i, 
     return true;
 }
 
-/* The addresses of all lanes. True: one span contains them, and they are offsets from s->host; false: go lane by
-   lane. */
-static __attribute__((noinline)) bool locate(struct sim_warp *w, const struct sim_insn *i, uint32_t m,
-    enum sim_space space, unsigned size, u64 *addr, struct span *s) {
+/* The addresses of all lanes. True: one span contains them, and they are offsets from s->host;
+   false: go lane by lane. */
+static __attribute__((noinline)) bool locate(struct sim_warp *w, const struct sim_insn *i,
+        uint32_t m, enum sim_space space, unsigned size, u64 *addr, struct span *s) {
     addresses(w, i, m, addr);
     if (space == SIM_GENERIC) return locate_generic(w, i, size, addr, s);
     if (space == SIM_SHARED) span_shared(w->block, s);
@@ -105,12 +115,14 @@ static __attribute__((noinline)) bool locate(struct sim_warp *w, const struct si
     return covers(s, addr, size);
 }
 
-/* The same for shared memory with 32-bit addresses, with half the work: offsets in the block's shared memory. */
-static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, uint32_t m, unsigned size, u32 *offset) {
+/* The same for shared memory with 32-bit addresses, with half the work: offsets in the block's
+   shared memory. */
+static inline bool locate_shared(
+        struct sim_warp *w, const struct sim_insn *i, uint32_t m, unsigned size, u32 *offset) {
     const struct sim_block *b = w->block;
     if (i->flags & (SIM_I_BASE64 | SIM_I_STRONG) || b->shared_bytes < size) return false;
-    const u32 *a = SIM_AT(u32, i->a), add = (u32)i->imm - b->shared_at, last = b->shared_bytes - size,
-              odd = size - 1;
+    const u32 *a = SIM_AT(u32, i->a), add = (u32)i->imm - b->shared_at,
+              last = b->shared_bytes - size, odd = size - 1;
     const u32 spare = a[__builtin_ctz(m)];
     u32 bad = 0;
     for (int l = 0; l < 32; l++) {
@@ -121,11 +133,13 @@ static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, u
     return !bad;
 }
 
-/* The pattern of the addresses in each half of a whole warp: contiguous, all equal, or neither. By halves, since blocks
-   are often 16 wide. Written with vectors, which the compiler need not find. */
+/* The pattern of the addresses in each half of a whole warp: contiguous, all equal, or neither. By
+   halves, since blocks are often 16 wide. Written with vectors, which the compiler need not
+   find. */
 enum pattern { SCATTERED, SIDE_BY_SIDE, SAME };
 #define PATTERN(NAME, T, N) \
-    typedef T NAME##_lanes __attribute__((vector_size(N * sizeof(T)), aligned(sizeof(T)), may_alias)); \
+    typedef T NAME##_lanes \
+            __attribute__((vector_size(N * sizeof(T)), aligned(sizeof(T)), may_alias)); \
     static inline __attribute__((always_inline)) enum pattern NAME(const T *a, T size) { \
         const NAME##_lanes *v = (const void *)a; \
         NAME##_lanes step = { 0 }, moved = { 0 }, apart = { 0 }; \
@@ -144,11 +158,12 @@ PATTERN(pattern32, u32, 8)
 PATTERN(pattern64, u64, 4)
 
 /* Where the bytes [at[h], at[h] + bytes) are as lane 0 sees them, if one range contains both. */
-static inline __attribute__((always_inline)) bool quick(const struct sim_warp *w, const struct sim_insn *i,
-    enum sim_space space, const uint64_t at[2], unsigned bytes, unsigned char *half[2]) {
+static inline __attribute__((always_inline)) bool quick(const struct sim_warp *w,
+        const struct sim_insn *i, enum sim_space space, const uint64_t at[2], unsigned bytes,
+        unsigned char *half[2]) {
     const struct sim_block *b = w->block;
     uint64_t lo, size;
-    uintptr_t host;                               /* of address 0 */
+    uintptr_t host; /* of address 0 */
     if (space == SIM_SHARED || (space == SIM_GENERIC && at[0] >> 48 == SIM_WINDOW_SHARED >> 48)) {
         lo = b->shared_at + (space == SIM_SHARED ? 0 : SIM_WINDOW_SHARED);
         size = b->shared_bytes;
@@ -169,10 +184,12 @@ static inline __attribute__((always_inline)) bool quick(const struct sim_warp *w
     return true;
 }
 
-/* The pattern of the addresses of a whole warp, size bytes a lane, and where its halves begin. SCATTERED also covers
-   cases that need a full check. Registers with addresses of global memory have 64 bits, but for rare programs. */
-static inline __attribute__((always_inline)) enum pattern halves(const struct sim_warp *w, const struct sim_insn *i,
-    uint32_t m, enum sim_space space, unsigned size, unsigned char *half[2]) {
+/* The pattern of the addresses of a whole warp, size bytes a lane, and where its halves begin.
+   SCATTERED also covers cases that need a full check. Registers with addresses of global memory
+   have 64 bits, but for rare programs. */
+static inline __attribute__((always_inline)) enum pattern halves(const struct sim_warp *w,
+        const struct sim_insn *i, uint32_t m, enum sim_space space, unsigned size,
+        unsigned char *half[2]) {
     enum pattern p;
     uint64_t at[2];
     if (m != ~0u || i->flags & SIM_I_STRONG) return SCATTERED;
@@ -189,22 +206,27 @@ static inline __attribute__((always_inline)) enum pattern halves(const struct si
     } else return SCATTERED;
     if ((at[0] | at[1]) & (size - 1)) return SCATTERED;
     if (p == SAME && quick(w, i, space, at, size, half)) return SAME;
-    return space != SIM_LOCAL && p == SIDE_BY_SIDE && quick(w, i, space, at, 16 * size, half) ? p : SCATTERED;
+    return space != SIM_LOCAL && p == SIDE_BY_SIDE && quick(w, i, space, at, 16 * size, half)
+            ? p
+            : SCATTERED;
 }
 
-/* Whether a part of a warp has contiguous addresses, in elements of a size that masked moves support; *start: where
-   lane 0 is, or would be. */
-#define DISTANCES(T) do { \
+/* Whether a part of a warp has contiguous addresses, in elements of a size that masked moves
+   support; *start: where lane 0 is, or would be. */
+#define DISTANCES(T) \
+    do { \
         const T *a = SIM_AT(T, i->a), origin = a[first] - (T)first * size; \
         T odd = a[last] ^ (origin + (T)last * size); \
         if (odd) return false; \
-        SIM_LANES odd |= SIM_ON(m) ? a[l] ^ (origin + (T)l * size) : 0; \
+        SIM_LANES \
+            odd |= SIM_ON(m) ? a[l] ^ (origin + (T)l * size) : 0; \
         if (odd) return false; \
         at[0] = a[first] + (uint64_t)i->imm; \
         at[1] = a[last] + (uint64_t)i->imm; \
     } while (0)
-static inline __attribute__((always_inline)) bool side_by_side(const struct sim_warp *w, const struct sim_insn *i,
-    uint32_t m, enum sim_space space, unsigned size, unsigned char **start) {
+static inline __attribute__((always_inline)) bool side_by_side(const struct sim_warp *w,
+        const struct sim_insn *i, uint32_t m, enum sim_space space, unsigned size,
+        unsigned char **start) {
     const unsigned first = (unsigned)__builtin_ctz(m), last = 31 - (unsigned)__builtin_clz(m);
     unsigned char *ends[2];
     uint64_t at[2];

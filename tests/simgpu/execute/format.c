@@ -1,23 +1,32 @@
-/* format.c - printf and assert of kernels: formats arguments from device
-   memory with the host's printf, and queues the output.
+/* format.c - printf and assert of kernels: formats arguments from device memory with the host's
+   printf, and queues the output.
 
    vprintf's arguments are packed in memory, each at its natural alignment:
    int and similar types 4 bytes; long, pointers and doubles 8. */
 #include "execute.h"
 
 enum {
-    RECORD = 16,                                  /* bytes of a line's record in a GPU's buffer, without arguments */
-    TEXT_OF_RECORD = 16,                          /* a line's text is this many times as long as it counts */
-    TEXT_MOST = 1 << 20                           /* a longer text is cut */
+    RECORD = 16,         /* bytes of a line's record in a GPU's buffer, without arguments */
+    TEXT_OF_RECORD = 16, /* a line's text is this many times as long as it counts */
+    TEXT_MOST = 1 << 20  /* a longer text is cut */
 };
 
-/* What kernels printed and no call has written yet, as lines of each device. A line counts as many bytes as its record
-   takes in a GPU's buffer; if its text is much longer, that counts. When the bytes reach the buffer's size, as on an
-   H200: a call that waits for work writes the lines; without one, the oldest make room. */
+/* What kernels printed and no call has written yet, as lines of each device. A line counts as many
+   bytes as its record takes in a GPU's buffer; if its text is much longer, that counts. When the
+   bytes reach the buffer's size, as on an H200: a call that waits for work writes the lines;
+   without one, the oldest make room. */
 unsigned sim_print_readers;
-struct line { struct line *next; uint64_t bytes; size_t n; char text[]; };
+struct line {
+    struct line *next;
+    uint64_t bytes;
+    size_t n;
+    char text[];
+};
 static pthread_mutex_t rings_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct { struct line *oldest, *newest; uint64_t bytes; } rings[SIM_MAX_DEVICES];
+static struct {
+    struct line *oldest, *newest;
+    uint64_t bytes;
+} rings[SIM_MAX_DEVICES];
 
 static void drop_oldest(unsigned device) {
     struct line *line = rings[device].oldest;
@@ -44,10 +53,13 @@ static void print_line(const struct sim_grid *g, const char *text, size_t n, uin
     *line = (struct line){ .bytes = bytes, .n = n };
     memcpy(line->text, text, n);
     pthread_mutex_lock(&rings_lock);
-    if (rings[device].bytes + bytes > g->print_bytes && __atomic_load_n(&sim_print_readers, __ATOMIC_RELAXED))
+    if (rings[device].bytes + bytes > g->print_bytes &&
+            __atomic_load_n(&sim_print_readers, __ATOMIC_RELAXED))
         write_lines();
-    while (rings[device].oldest && rings[device].bytes + bytes > g->print_bytes) drop_oldest(device);
-    if (rings[device].newest) rings[device].newest->next = line; else rings[device].oldest = line;
+    while (rings[device].oldest && rings[device].bytes + bytes > g->print_bytes)
+        drop_oldest(device);
+    if (rings[device].newest) rings[device].newest->next = line;
+    else rings[device].oldest = line;
     rings[device].newest = line;
     rings[device].bytes += bytes;
     pthread_mutex_unlock(&rings_lock);
@@ -59,7 +71,11 @@ void sim_print_flush(void) {
     pthread_mutex_unlock(&rings_lock);
 }
 
-struct text { char *s; size_t n, cap; bool cut; };          /* s: NULL or terminated */
+struct text {
+    char *s;
+    size_t n, cap;
+    bool cut;
+}; /* s: NULL or terminated */
 
 /* Nothing is added once it is too long, or there is no memory. */
 static void put(struct text *t, const char *s, size_t n) {
@@ -79,12 +95,13 @@ static void put(struct text *t, const char *s, size_t n) {
     t->s[t->n] = 0;
 }
 
-struct call {                                     /* of one lane */
+/* of one lane */
+struct call {
     struct sim_warp *w;
     const struct sim_insn *i;
     int lane;
-    uint64_t args;                                /* the next argument */
-    int count;                                    /* of arguments so far */
+    uint64_t args; /* the next argument */
+    int count;     /* of arguments so far */
     struct text out;
 };
 
@@ -102,7 +119,8 @@ static const char *string_of(const struct text *t) { return t->s ? t->s : ""; }
 
 static bool argument(struct call *c, unsigned size, void *out) {
     c->args = (c->args + size - 1) / size * size;
-    const void *p = sim_at(c->w, c->i, c->lane, SIM_GENERIC, c->args, size, "read of a printf argument");
+    const void *p = sim_at(
+            c->w, c->i, c->lane, SIM_GENERIC, c->args, size, "read of a printf argument");
     if (!p) return false;
     memcpy(out, p, size);
     c->args += size;
@@ -110,14 +128,14 @@ static bool argument(struct call *c, unsigned size, void *out) {
     return true;
 }
 
-enum { WIDEST = 511 };                            /* a longer conversion is cut; C's own would write
-                                                     blanks for minutes */
+/* a longer conversion is cut; C's own would write blanks for minutes */
+enum { WIDEST = 511 };
 struct conversion {
-    char spec[64];                                /* for the host: % and flags, width, precision; then the letter */
+    char spec[64]; /* for the host: % and flags, width, precision; then the letter */
     size_t n;
-    bool wide;                                    /* l, ll and other sizes of 8 bytes */
+    bool wide; /* l, ll and other sizes of 8 bytes */
     bool starred;
-    int star;                                     /* the width of `*` */
+    int star; /* the width of `*` */
 };
 
 /* Flags, width and precision, from the % on; moves *format behind them. */
@@ -133,7 +151,8 @@ static bool read_conversion(struct call *c, const char **format, struct conversi
             v->starred = true;
         } else if (*f >= '1' && *f <= '9') {
             unsigned number = 0;
-            for (; *f >= '0' && *f <= '9'; f++) number = number > WIDEST ? number : 10 * number + (unsigned)(*f - '0');
+            for (; *f >= '0' && *f <= '9'; f++)
+                number = number > WIDEST ? number : 10 * number + (unsigned)(*f - '0');
             v->n += (size_t)sprintf(v->spec + v->n, "%u", number > WIDEST ? WIDEST : number);
             f--;
             continue;
@@ -177,8 +196,9 @@ static bool print(struct call *c, struct conversion *v, char letter) {
     else if (strchr("eEfFgGaA", letter)) len = FORMAT(number);
     else len = wide ? FORMAT((unsigned long long)bits) : FORMAT((unsigned)bits);
 #pragma GCC diagnostic pop
-    if (letter == 's' && plain) put(&c->out, string_of(&string), string.n);        /* of any length */
-    else if (len > 0) put(&c->out, piece, (size_t)len < sizeof piece ? (size_t)len : sizeof piece - 1);
+    if (letter == 's' && plain) put(&c->out, string_of(&string), string.n); /* of any length */
+    else if (len > 0)
+        put(&c->out, piece, (size_t)len < sizeof piece ? (size_t)len : sizeof piece - 1);
     free(string.s);
     return true;
 }
@@ -189,7 +209,7 @@ static bool convert(struct call *c, const char **format) {
     const char *start = *format, *end = start + 1 + strspn(start + 1, "-+ #0123456789.*hlLqjzt");
     const char *dot = memchr(start, '.', (size_t)(end - start));
     while (dot && dot[1] != '*') dot = memchr(dot + 1, '.', (size_t)(end - dot - 1));
-    if (dot) {                                             /* a GPU prints it unchanged and consumes no argument */
+    if (dot) { /* a GPU prints it unchanged and consumes no argument */
         if (*end) end++;
         put(&c->out, start, (size_t)(end - start));
         *format = end;
@@ -199,12 +219,13 @@ static bool convert(struct call *c, const char **format) {
     const char letter = **format;
     if (letter) ++*format;
     if (letter && strchr("diouxXceEfFgGaAps", letter)) return print(c, &v, letter);
-    if (letter != '%') put(&c->out, v.spec, v.n);          /* not a conversion: unchanged */
+    if (letter != '%') put(&c->out, v.spec, v.n); /* not a conversion: unchanged */
     if (letter) put(&c->out, &letter, 1);
     return true;
 }
 
-int sim_vprintf(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t format, uint64_t args) {
+int sim_vprintf(
+        struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t format, uint64_t args) {
     struct call c = { .w = w, .i = i, .lane = lane, .args = args };
     struct text source = { .s = NULL };
     bool ok = fetch(&c, format, &source);
@@ -232,8 +253,8 @@ void sim_assertfail(struct sim_warp *w, const struct sim_insn *i, int lane, cons
         uint32_t t[3];
         sim_thread_of(w, lane, t);
         fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
-                string_of(&s[1]), (unsigned)arg[2], string_of(&s[2]), b->ctaid[0], b->ctaid[1], b->ctaid[2], t[0],
-                t[1], t[2], string_of(&s[0]));
+                string_of(&s[1]), (unsigned)arg[2], string_of(&s[2]), b->ctaid[0], b->ctaid[1],
+                b->ctaid[2], t[0], t[1], t[2], string_of(&s[0]));
         sim_fault_at(w, i, lane, SIM_F_ASSERT, "assertion `%.100s` failed", string_of(&s[0]));
     }
     for (int k = 0; k < 3; k++) free(s[k].s);

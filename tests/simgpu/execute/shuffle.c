@@ -1,28 +1,33 @@
-/* shuffle.c - operations across lanes of a warp: shfl, vote, match, redux, bar.warp, elect. Lane operations: see
-   lanes.h.
+/* shuffle.c - operations across lanes of a warp: shfl, vote, match, redux, bar.warp, elect. Lane
+   operations: see lanes.h.
 
-   A .sync operation executes when every live lane of its member mask has reached it. Lanes that arrive early are parked
-   at the instruction; the last group to arrive executes it for all and takes them along. An exit unparks all lanes of
-   the warp: they execute the instruction again, and may park again. */
+   A .sync operation executes when every live lane of its member mask has reached it. Lanes that
+   arrive early are parked at the instruction; the last group to arrive executes it for all and
+   takes them along. An exit unparks all lanes of the warp: they execute the instruction again, and
+   may park again. */
 #include "../base/lanes.h"
 #include "execute.h"
 
-typedef void warp_operation(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members);
+typedef void warp_operation(
+        struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members);
 
-static uint32_t parked_alike(struct sim_warp *w, const struct sim_insn *i, uint32_t members, bool anywhere) {
+static uint32_t parked_alike(
+        struct sim_warp *w, const struct sim_insn *i, uint32_t members, bool anywhere) {
     const struct sim_insn *insns = w->block->code->insns;
     uint32_t found = 0;
-    SIM_EACH_LANE(w->parked) {
+    SIM_EACH_LANE (w->parked) {
         const struct sim_insn *at = &insns[w->pc[l]];
-        if ((at == i || (anywhere && at->run == i->run)) && SIM_AT(u32, at->e)[l] == members) found |= 1u << l;
+        if ((at == i || (anywhere && at->run == i->run)) && SIM_AT(u32, at->e)[l] == members)
+            found |= 1u << l;
     }
     return found;
 }
 
-static void together(struct sim_warp *w, const struct sim_insn *i, uint32_t m, bool anywhere, warp_operation *run) {
+static void together(struct sim_warp *w, const struct sim_insn *i, uint32_t m, bool anywhere,
+        warp_operation *run) {
     const u32 *mask = SIM_AT(u32, i->e);
     const uint32_t here = sim_pc(w, i);
-    if (SIM_IS_CONST(i->e) && !(mask[0] & w->alive & ~m)) {    /* all are here: the usual case */
+    if (SIM_IS_CONST(i->e) && !(mask[0] & w->alive & ~m)) { /* all are here: the usual case */
         if (run) run(w, i, m, mask[0]);
         return;
     }
@@ -42,16 +47,18 @@ static void together(struct sim_warp *w, const struct sim_insn *i, uint32_t m, b
         w->parked &= ~have;
     }
     if (!(early | joined)) return;
-    SIM_EACH_LANE(joined) w->pc[l]++;
+    SIM_EACH_LANE (joined) w->pc[l]++;
     sim_warp_place(w, w->group & ~early, here + 1);
     sim_warp_place(w, early, here);
     w->parked |= early;
     sim_warp_moved(w);
 }
 
-/* shfl: a value, b lane or distance, c clamp and segment mask; the optional predicate destination is in imm */
+/* shfl: a value, b lane or distance, c clamp and segment mask; the optional predicate destination
+   is in imm */
 #define SHFL(NAME, J, IN) \
-    static void do_shfl_##NAME(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
+    static void do_shfl_##NAME( \
+            struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
         const u32 *a = SIM_AT(u32, i->a); \
         const s32 *b = SIM_AT(s32, i->b), *c = SIM_AT(s32, i->c); \
         u32 *d = SIM_AT(u32, i->d), from[32], valid = 0; \
@@ -59,13 +66,14 @@ static void together(struct sim_warp *w, const struct sim_insn *i, uint32_t m, b
         (void)members; \
         memcpy(from, a, sizeof from); \
         SIM_LANES { \
-            const s32 by = b[l] & 31, segment = c[l] >> 8 & 31, top = (l & segment) | (c[l] & 31 & ~segment), j = (J); \
+            const s32 by = b[l] & 31, segment = c[l] >> 8 & 31, \
+                      top = (l & segment) | (c[l] & 31 & ~segment), j = (J); \
             lane[l] = (IN) ? j : l; \
             valid |= (IN) ? sim_lane_bit[l] : 0; \
         } \
         for (int l = 0; l < 32; l++) d[l] = SIM_ON(lanes) ? from[lane[l]] : d[l]; \
         if (i->flags & SIM_I_SECOND) sim_write_pred(w, (uint32_t)i->imm, lanes, valid); \
-        } \
+    } \
     SIM_HANDLER(shfl_##NAME) { together(w, i, m, false, do_shfl_##NAME); }
 /* clang-format off */
 SHFL(up, l - by, j >= top)
@@ -75,50 +83,65 @@ SHFL(idx, (l & segment) | (by & ~segment), j <= top)
 /* clang-format on */
 
 enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
-static void do_vote(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) {
-    const uint32_t mode = i->flags >> SIM_I_USER, voters = lanes & members, yes = *SIM_AT(uint32_t, i->a) & voters;
+static void do_vote(
+        struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) {
+    const uint32_t mode = i->flags >> SIM_I_USER, voters = lanes & members,
+                   yes = *SIM_AT(uint32_t, i->a) & voters;
     if (mode == VOTE_BALLOT) {
         u32 *d = SIM_AT(u32, i->d);
-        SIM_LANES d[l] = SIM_ON(lanes) ? yes : d[l];
-    } else sim_write_pred(w, i->d, lanes, (mode == VOTE_ALL ? yes == voters : mode == VOTE_ANY ? yes != 0 : yes == 0 ||
-        yes == voters) ? ~0u : 0);
+        SIM_LANES
+            d[l] = SIM_ON(lanes) ? yes : d[l];
+    } else
+        sim_write_pred(w, i->d, lanes,
+                (mode == VOTE_ALL                  ? yes == voters
+                                : mode == VOTE_ANY ? yes != 0
+                                                   : yes == 0 || yes == voters)
+                        ? ~0u
+                        : 0);
 }
 SIM_HANDLER(vote_sync) { together(w, i, m, false, do_vote); }
 
 #define MATCH(BITS) \
-    static void do_match_any_##BITS(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
+    static void do_match_any_##BITS( \
+            struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
         const u##BITS *a = SIM_AT(u##BITS, i->a); \
         u32 out[32] = { 0 }; \
-        SIM_EACH_LANE(lanes) { const u##BITS v = a[l]; \
-            for (int k = 0; k < 32; k++) if ((lanes & members) >> k & 1 && a[k] == v) out[l] |= 1u << k; } \
-        u32 *d = SIM_AT(u32, i->d); \
-        SIM_EACH_LANE(lanes) d[l] = out[l]; \
+        SIM_EACH_LANE (lanes) { \
+            const u##BITS v = a[l]; \
+            for (int k = 0; k < 32; k++) \
+                if ((lanes & members) >> k & 1 && a[k] == v) out[l] |= 1u << k; \
         } \
-    static void do_match_all_##BITS(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
+        u32 *d = SIM_AT(u32, i->d); \
+        SIM_EACH_LANE (lanes) d[l] = out[l]; \
+    } \
+    static void do_match_all_##BITS( \
+            struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
         const u##BITS *a = SIM_AT(u##BITS, i->a), v = a[__builtin_ctz(lanes)]; \
         bool all = true; \
-        SIM_EACH_LANE(lanes & members) all &= a[l] == v; \
+        SIM_EACH_LANE (lanes &members) all &= a[l] == v; \
         u32 *d = SIM_AT(u32, i->d); \
-        SIM_EACH_LANE(lanes) d[l] = all ? lanes & members : 0; \
+        SIM_EACH_LANE (lanes) d[l] = all ? lanes & members : 0; \
         if (i->flags & SIM_I_SECOND) sim_write_pred(w, (uint32_t)i->imm, lanes, all ? ~0u : 0); \
-        } \
+    } \
     SIM_HANDLER(match_any_##BITS) { together(w, i, m, false, do_match_any_##BITS); } \
     SIM_HANDLER(match_all_##BITS) { together(w, i, m, false, do_match_all_##BITS); }
 MATCH(32)
 MATCH(64)
 
 #define REDUX(NAME, T, E) \
-    static void do_redux_##NAME(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
+    static void do_redux_##NAME( \
+            struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
         const u32 *a = SIM_AT(u32, i->a); \
         const uint32_t voters = lanes & members ? lanes & members : lanes; \
         T x = (T)a[__builtin_ctz(voters)]; \
-        SIM_EACH_LANE(voters & (voters - 1)) { \
+        SIM_EACH_LANE (voters &(voters - 1)) { \
             const T y = (T)a[l]; \
             x = (T)(E); \
         } \
         u32 *d = SIM_AT(u32, i->d); \
-        SIM_LANES d[l] = SIM_ON(lanes) ? (u32)x : d[l]; \
-        } \
+        SIM_LANES \
+            d[l] = SIM_ON(lanes) ? (u32)x : d[l]; \
+    } \
     SIM_HANDLER(redux_##NAME) { together(w, i, m, false, do_redux_##NAME); }
 /* clang-format off */
 REDUX(add, u32, x + y)
@@ -132,11 +155,14 @@ REDUX(max_s32, s32, x > y ? x : y)
 /* clang-format on */
 
 /* d: the leader's lane, or sink; b: predicate true in the leader */
-static void do_elect(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) {
-    const uint32_t voters = lanes & members ? lanes & members : lanes, leader = (uint32_t)__builtin_ctz(voters);
+static void do_elect(
+        struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) {
+    const uint32_t voters = lanes & members ? lanes & members : lanes,
+                   leader = (uint32_t)__builtin_ctz(voters);
     if (!(i->flags & SIM_I_SINK)) {
         u32 *d = SIM_AT(u32, i->d);
-        SIM_LANES d[l] = SIM_ON(lanes) ? leader : d[l];
+        SIM_LANES
+            d[l] = SIM_ON(lanes) ? leader : d[l];
     }
     sim_write_pred(w, i->b, lanes, 1u << leader);
 }
@@ -145,12 +171,11 @@ SIM_HANDLER(bar_warp_sync) { together(w, i, m, true, NULL); }
 
 #define OP(n, t, run) SIM_OP(n, t, PLAIN, run)
 #define BITS(n) OP(n, U32, n##_32), OP(n, U64, n##_64)
-const struct sim_operation SIM_ISA(sim_shuffle_table)[] = {
-    OP(shfl_up, U32, shfl_up), OP(shfl_down, U32, shfl_down), OP(shfl_bfly, U32, shfl_bfly),
-    OP(shfl_idx, U32, shfl_idx), BITS(match_any), BITS(match_all), OP(redux_add, U32, redux_add),
-    OP(redux_add, S32, redux_add), OP(redux_min, U32, redux_min_u32), OP(redux_min, S32, redux_min_s32),
-    OP(redux_max, U32, redux_max_u32), OP(redux_max, S32, redux_max_s32), OP(redux_and, U32, redux_and),
-    OP(redux_or, U32, redux_or), OP(redux_xor, U32, redux_xor), SIM_UNTYPED(vote_sync), SIM_UNTYPED(elect_sync),
-    SIM_UNTYPED(bar_warp_sync), SIM_END
-};
+const struct sim_operation SIM_ISA(sim_shuffle_table)[] = { OP(shfl_up, U32, shfl_up),
+    OP(shfl_down, U32, shfl_down), OP(shfl_bfly, U32, shfl_bfly), OP(shfl_idx, U32, shfl_idx),
+    BITS(match_any), BITS(match_all), OP(redux_add, U32, redux_add), OP(redux_add, S32, redux_add),
+    OP(redux_min, U32, redux_min_u32), OP(redux_min, S32, redux_min_s32),
+    OP(redux_max, U32, redux_max_u32), OP(redux_max, S32, redux_max_s32),
+    OP(redux_and, U32, redux_and), OP(redux_or, U32, redux_or), OP(redux_xor, U32, redux_xor),
+    SIM_UNTYPED(vote_sync), SIM_UNTYPED(elect_sync), SIM_UNTYPED(bar_warp_sync), SIM_END };
 #undef OP

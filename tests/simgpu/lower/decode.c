@@ -1,20 +1,21 @@
 /* decode.c - an entry and the functions that it reaches become one array of instructions.
 
-   Callees precede callers: so lanes inside a call have lower pcs than lanes outside it, run first, and the warp
-   reconverges after the call. Every register of every function has its own place in the register file, except that
-   registers that are never live at the same time share one (regs.c). */
+   Callees precede callers: so lanes inside a call have lower pcs than lanes outside it, run first,
+   and the warp reconverges after the call. Every register of every function has its own place in
+   the register file, except that registers that are never live at the same time share one
+   (regs.c). */
 #include "decode.h"
 
 /* -- functions */
 
-enum { MOST_CALLS = 1000 };                                       /* bounds the recursion of reach */
+enum { MOST_CALLS = 1000 }; /* bounds the recursion of reach */
 
 static unsigned reach(struct dec *d, struct sim_func *f);
 
 static void note_call(struct dec *d, unsigned self, unsigned callee) {
     struct dec_func *f = &d->funcs[self];
     d->direct = dec_grow(d, d->direct, &d->cap_direct, d->ndirect + 2, sizeof *d->direct);
-    d->direct[++d->ndirect] = (struct dec_direct) { callee, f->calls };
+    d->direct[++d->ndirect] = (struct dec_direct){ callee, f->calls };
     f->calls = d->ndirect;
     f->calls_itself |= callee == self;
     if (d->funcs[callee].is_open) {
@@ -22,12 +23,14 @@ static void note_call(struct dec *d, unsigned self, unsigned callee) {
     } else f->reaches_all |= d->funcs[callee].reaches_all;
 }
 
-/* All calls of `self` are known. If no function before it is in its circle, the open ones from it on are its circle. */
+/* All calls of `self` are known. If no function before it is in its circle, the open ones from it
+   on are its circle. */
 static void close_circle(struct dec *d, unsigned self) {
     if (d->funcs[self].lowest != self) return;
     unsigned first = d->nopen;
     bool all = false;
-    do all |= d->funcs[d->open[--first]].reaches_all; while (d->open[first] != self);
+    do all |= d->funcs[d->open[--first]].reaches_all;
+    while (d->open[first] != self);
     for (unsigned k = first; k < d->nopen; k++) {
         struct dec_func *f = &d->funcs[d->open[k]];
         f->circle = self;
@@ -38,17 +41,21 @@ static void close_circle(struct dec *d, unsigned self) {
     d->nopen = first;
 }
 
-static void visit_operands(struct dec *d, unsigned self, const struct sim_instr *in, const struct sim_operand *o,
-                           unsigned n, bool address) {
+static void visit_operands(struct dec *d, unsigned self, const struct sim_instr *in,
+        const struct sim_operand *o, unsigned n, bool address) {
     for (unsigned k = 0; k < n; k++) {
         if (o[k].n) visit_operands(d, self, in, o[k].list, o[k].n, true);
         if (o[k].kind == SIM_O_SREG && strstr(o[k].name, "cluster")) d->code->knows_clusters = true;
-        if (o[k].var && o[k].var->space == SIM_SHARED && (o[k].kind == SIM_O_SYM || o[k].kind == SIM_O_MEM)) {
+        if (o[k].var && o[k].var->space == SIM_SHARED &&
+                (o[k].kind == SIM_O_SYM || o[k].kind == SIM_O_MEM)) {
             uint32_t known;
             if (!sim_map_get(&d->shared_of, (uintptr_t)o[k].var, &known)) {
-                d->shared = dec_grow(d, d->shared, &d->cap_shared, d->nshared + 1, sizeof *d->shared);
-                d->shared_at = dec_grow(d, d->shared_at, &d->cap_shared_at, d->nshared + 1, sizeof *d->shared_at);
-                if (!sim_map_put(&d->shared_of, (uintptr_t)o[k].var, d->nshared)) dec_fail(d, "Out of memory");
+                d->shared = dec_grow(
+                        d, d->shared, &d->cap_shared, d->nshared + 1, sizeof *d->shared);
+                d->shared_at = dec_grow(
+                        d, d->shared_at, &d->cap_shared_at, d->nshared + 1, sizeof *d->shared_at);
+                if (!sim_map_put(&d->shared_of, (uintptr_t)o[k].var, d->nshared))
+                    dec_fail(d, "Out of memory");
                 d->shared[d->nshared++] = o[k].var;
             }
         }
@@ -70,8 +77,10 @@ static unsigned reach(struct dec *d, struct sim_func *f) {
     d->open = dec_grow(d, d->open, &d->cap_open, self + 1, sizeof *d->open);
     d->order = dec_grow(d, d->order, &d->cap_order, self + 1, sizeof *d->order);
     if (!sim_map_put(&c->func_of_id, (uint64_t)f->id + 1, self)) dec_fail(d, "Out of memory");
-    c->funcs[self] = (struct sim_code_func) { .func = f };
-    d->funcs[self] = (struct dec_func) { .func = f, .lowest = self, .circle = self, .is_open = true };
+    c->funcs[self] = (struct sim_code_func){ .func = f };
+    d->funcs[self] = (struct dec_func){
+        .func = f, .lowest = self, .circle = self, .is_open = true
+    };
     d->open[d->nopen++] = self;
     c->nfuncs++;
     if (self > 60000) dec_fail(d, "Too many functions");
@@ -82,13 +91,16 @@ static unsigned reach(struct dec *d, struct sim_func *f) {
         const enum sim_select select = in->form->select;
         const bool call = select == SIM_SELECT_CALL;
         d->funcs[self].allocates |= select == SIM_SELECT_ALLOCA || select == SIM_SELECT_STACKSAVE ||
-            select == SIM_SELECT_STACKRESTORE;
+                select == SIM_SELECT_STACKRESTORE;
         c->knows_clusters |= select == SIM_SELECT_MAPA || select == SIM_SELECT_GETCTARANK;
-        for (unsigned j = 0; j < in->nmods; j++) c->knows_clusters |= strstr(in->mods[j], "cluster") != NULL;
+        for (unsigned j = 0; j < in->nmods; j++)
+            c->knows_clusters |= strstr(in->mods[j], "cluster") != NULL;
         visit_operands(d, self, in, in->opd, in->n, !call);
         if (call) {
-            const struct sim_operand *target = &in->opd[in->n && in->opd[0].kind == SIM_O_LIST ? 1 : 0];
-            if (target->kind == SIM_O_REG) d->funcs[self].indirect = d->funcs[self].reaches_all = true;
+            const struct sim_operand *target =
+                    &in->opd[in->n && in->opd[0].kind == SIM_O_LIST ? 1 : 0];
+            if (target->kind == SIM_O_REG)
+                d->funcs[self].indirect = d->funcs[self].reaches_all = true;
         }
     }
     close_circle(d, self);
@@ -97,7 +109,8 @@ static unsigned reach(struct dec *d, struct sim_func *f) {
     return self;
 }
 
-/* Every function whose address is taken anywhere in the image may be the target of an indirect call. */
+/* Every function whose address is taken anywhere in the image may be the target of an indirect
+   call. */
 static void reach_indirect(struct dec *d) {
     for (unsigned k = 0; k < d->image->ntaken; k++) reach(d, d->image->taken[k]);
 }
@@ -123,13 +136,17 @@ static void place_shared(struct dec *d) {
     }
     d->in = NULL;
     if (top > SIM_BLOCK_SHARED_OPTIN) {
-        sim_log_add(d->log, "ptxas error   : Entry function '%s' uses too much shared data (0x%llx bytes, 0x%x max)\n",
-                    d->funcs[0].func->name, (unsigned long long)top, (unsigned)SIM_BLOCK_SHARED_OPTIN);
+        sim_log_add(d->log,
+                "ptxas error   : Entry function '%s' uses too much shared data (0x%llx bytes, 0x%x "
+                "max)\n",
+                d->funcs[0].func->name, (unsigned long long)top, (unsigned)SIM_BLOCK_SHARED_OPTIN);
         longjmp(d->failed, 1);
     }
     info->static_shared = (uint32_t)top;
-    const uint32_t dynamic = ((uint32_t)top + info->shared_align - 1) / info->shared_align * info->shared_align;
-    for (unsigned k = 0; k < d->nshared; k++) if (d->shared[k]->is_unsized) d->shared_at[k] = dynamic;
+    const uint32_t dynamic = ((uint32_t)top + info->shared_align - 1) / info->shared_align *
+            info->shared_align;
+    for (unsigned k = 0; k < d->nshared; k++)
+        if (d->shared[k]->is_unsized) d->shared_at[k] = dynamic;
 }
 
 static void place_function(struct dec *d, unsigned self) {
@@ -145,10 +162,11 @@ static void place_function(struct dec *d, unsigned self) {
     c->params_at = (s->frame_bytes + 63) / 64 * 64;
     c->stack = s->is_entry ? 0 : SIM_CALL_STACK + s->local_bytes;
     c->rets_at = s->is_entry ? c->params_at : (c->params_at + f->params_size + 63) / 64 * 64;
-    c->frame = s->is_entry ? (s->frame_bytes + 63) / 64 * 64 : (c->rets_at + f->rets_size + 63) / 64 * 64;
+    c->frame = s->is_entry ? (s->frame_bytes + 63) / 64 * 64
+                           : (c->rets_at + f->rets_size + 63) / 64 * 64;
     if (f->allocates) c->frame += DEC_SAVED_STACK;
     uint32_t count[3] = { 0, 0, 0 };
-    f->live = dec_allocate(s, f->reg, count);                             /* numbers within the class */
+    f->live = dec_allocate(s, f->reg, count); /* numbers within the class */
     c->npreds = count[0];
     c->n32 = count[1];
     c->n64 = count[2];
@@ -157,23 +175,31 @@ static void place_function(struct dec *d, unsigned self) {
     c->r64_at = dec_new_place(d, 256 * c->n64, 64);
     for (unsigned k = 0; k < s->nregs; k++) {
         const unsigned size = dec_reg_size(s->regs[k].type);
-        f->reg[k] = size == 0 ? c->preds_at + 4 * f->reg[k] : size == 4 ? c->r32_at + 128 * f->reg[k] :
-            c->r64_at + 256 * f->reg[k];
+        f->reg[k] = size == 0 ? c->preds_at + 4 * f->reg[k]
+                : size == 4   ? c->r32_at + 128 * f->reg[k]
+                              : c->r64_at + 256 * f->reg[k];
     }
 }
 
-/* Parameters and results that are registers pass through the frame: loaded at the start, stored before each return. */
-static void pass_registers(struct dec *d, const struct sim_var *v, unsigned n, const uint32_t *at, uint32_t base,
-                           bool load) {
+/* Parameters and results that are registers pass through the frame: loaded at the start, stored
+   before each return. */
+static void pass_registers(struct dec *d, const struct sim_var *v, unsigned n, const uint32_t *at,
+        uint32_t base, bool load) {
     for (unsigned k = 0; k < n; k++) {
         if (v[k].space != SIM_REG) continue;
         const unsigned size = dec_reg_size(v[k].type);
-        if (size != 4 && size != 8) dec_fail(d,
-            "Parameter '%s' in a register of this type is not supported by this CPU device", v[k].name);
+        if (size != 4 && size != 8)
+            dec_fail(d,
+                    "Parameter '%s' in a register of this type is not supported by this CPU device",
+                    v[k].name);
         const unsigned bytes = sim_type_size(v[k].type);
-        const enum sim_type t = bytes == 8 ? SIM_U64 : bytes == 4 ? SIM_U32 : bytes == 2 ? SIM_U16 : SIM_U8;
+        const enum sim_type t = bytes == 8 ? SIM_U64
+                : bytes == 4               ? SIM_U32
+                : bytes == 2               ? SIM_U16
+                                           : SIM_U8;
         const uint32_t reg = 2 * d->funcs[d->now].reg[v[k].address];
-        dec_emit_to(d, load ? "ld_local" : "st_local", t, reg, 2 * d->code->fp, 0)->imm = base + at[k];
+        dec_emit_to(d, load ? "ld_local" : "st_local", t, reg, 2 * d->code->fp, 0)->imm = base +
+                at[k];
     }
 }
 
@@ -190,7 +216,8 @@ static void emit_function(struct dec *d, unsigned self) {
     d->in = NULL;
     const uint32_t first_label = c->nlabels;
     c->funcs[self].first = c->ninsns;
-    if (!f->is_entry) pass_registers(d, f->params, f->nparams, df->param_at, c->funcs[self].params_at, true);
+    if (!f->is_entry)
+        pass_registers(d, f->params, f->nparams, df->param_at, c->funcs[self].params_at, true);
     dec_pass_stack(d, true);
     for (unsigned k = 0; k < f->ninstrs; k++) {
         const struct sim_instr *in = &f->instrs[k];
@@ -208,7 +235,7 @@ static void emit_function(struct dec *d, unsigned self) {
     d->guard = SIM_TRUE;
     d->guard_xor = 0;
     dec_pass_stack(d, false);
-    dec_emit_untyped(d, f->is_entry ? "exit_lanes" : "ret");              /* a body may end without one */
+    dec_emit_untyped(d, f->is_entry ? "exit_lanes" : "ret"); /* a body may end without one */
     for (unsigned k = 0; k < d->nfixups; k++) {
         const struct dec_fixup *x = &d->fixups[k];
         c->insns[x->insn].imm = start[x->target];
@@ -219,8 +246,8 @@ static void emit_function(struct dec *d, unsigned self) {
     d->start = NULL;
 }
 
-/* Stack bytes of the deepest chain of calls; a recursive call counts once, an indirect call as much as is known at that
-   point. */
+/* Stack bytes of the deepest chain of calls; a recursive call counts once, an indirect call as much
+   as is known at that point. */
 static uint32_t deepest(struct dec *d) {
     uint32_t known = 0, known_stack = 0;
     for (unsigned i = 0; i < d->norder; i++) {
@@ -242,26 +269,29 @@ static uint32_t deepest(struct dec *d) {
 /* alloca's memory is above the frames; if they have no limit, at the end. */
 static void place_stack(struct dec *d) {
     bool recursive = false;
-    for (unsigned k = 0; k < d->code->nfuncs; k++) recursive |= d->funcs[k].calls_itself || d->funcs[k].indirect;
-    const uint64_t top = SIM_LOCAL_BASE + (d->code->info.local_bytes + 63ull) / 64 * 64 + SIM_ALLOCA_MAX;
+    for (unsigned k = 0; k < d->code->nfuncs; k++)
+        recursive |= d->funcs[k].calls_itself || d->funcs[k].indirect;
+    const uint64_t top = SIM_LOCAL_BASE + (d->code->info.local_bytes + 63ull) / 64 * 64 +
+            SIM_ALLOCA_MAX;
     d->code->stack_top = recursive || top > SIM_LOCAL_MAX ? SIM_LOCAL_MAX : (uint32_t)top;
 }
 
 static void decode(struct dec *d, struct sim_func *entry) {
     struct sim_code *c = d->code;
     reach(d, entry);
-    for (unsigned k = 0; k < c->nfuncs; k++) if (d->funcs[k].indirect) {
-        reach_indirect(d);
-        break;
-    }
-    if (d->norder && d->order[d->norder - 1] != 0) {              /* the entry stays last */
+    for (unsigned k = 0; k < c->nfuncs; k++)
+        if (d->funcs[k].indirect) {
+            reach_indirect(d);
+            break;
+        }
+    if (d->norder && d->order[d->norder - 1] != 0) { /* the entry stays last */
         unsigned at = 0;
         while (d->order[at]) at++;
         memmove(d->order + at, d->order + at + 1, (d->norder - at - 1) * sizeof *d->order);
         d->order[d->norder - 1] = 0;
     }
     place_shared(d);
-    d->regs_top = 4;                                              /* SIM_TRUE */
+    d->regs_top = 4; /* SIM_TRUE */
     c->fp = dec_new_place(d, 128, 64);
     c->vars_at = d->regs_top;
     c->sp = dec_new_place(d, 128, 64);
@@ -273,8 +303,9 @@ static void decode(struct dec *d, struct sim_func *entry) {
     place_stack(d);
     for (unsigned k = 0; k < d->norder; k++) emit_function(d, d->order[k]);
 
-    uint32_t words = 0;                           /* a call saves the caller's registers: not the sum */
-    for (unsigned k = 0; k < c->nfuncs; k++) if (d->funcs[k].live > words) words = d->funcs[k].live;
+    uint32_t words = 0; /* a call saves the caller's registers: not the sum */
+    for (unsigned k = 0; k < c->nfuncs; k++)
+        if (d->funcs[k].live > words) words = d->funcs[k].live;
     unsigned char *consts = NULL;
     if (posix_memalign((void **)&consts, 64, c->nconsts + 256)) dec_fail(d, "Out of memory");
     if (c->nconsts) memcpy(consts, c->consts, c->nconsts);

@@ -1,16 +1,20 @@
-/* emit.c - the ground of lower/: operations by name, errors, and what an instruction's code is made of: instructions,
-   constants, scratch registers, addresses, operands. */
+/* emit.c - the ground of lower/: operations by name, errors, and what an instruction's code is made
+   of: instructions, constants, scratch registers, addresses, operands. */
 #include "decode.h"
 #include <stdarg.h>
 
 /* -- operations */
 
 static enum sim_type unsigned_type(enum sim_type t) {
-    return t == SIM_B8 ? SIM_U8 : t == SIM_B16 ? SIM_U16 : t == SIM_B32 ? SIM_U32 : t == SIM_B64 ? SIM_U64 : t;
+    return t == SIM_B8     ? SIM_U8
+            : t == SIM_B16 ? SIM_U16
+            : t == SIM_B32 ? SIM_U32
+            : t == SIM_B64 ? SIM_U64
+                           : t;
 }
 
 enum { SLOTS = 4096 };
-static const struct sim_operation *operations[SLOTS];             /* a hash table, a third full, created once */
+static const struct sim_operation *operations[SLOTS]; /* a hash table, a third full, created once */
 static pthread_once_t operations_once = PTHREAD_ONCE_INIT;
 
 unsigned dec_hash(const char *text) {
@@ -21,9 +25,11 @@ unsigned dec_hash(const char *text) {
 
 /* where the operation is, or would be */
 static const struct sim_operation **slot_of(const char *name, enum sim_type t, enum sim_variant v) {
-    for (unsigned k = (dec_hash(name) + 97 * (unsigned)t + 31 * (unsigned)v) % SLOTS;; k = (k + 1) % SLOTS) {
+    for (unsigned k = (dec_hash(name) + 97 * (unsigned)t + 31 * (unsigned)v) % SLOTS;;
+            k = (k + 1) % SLOTS) {
         const struct sim_operation *o = operations[k];
-        if (!o || (o->type == t && o->variant == v && !strcmp(o->name, name))) return &operations[k];
+        if (!o || (o->type == t && o->variant == v && !strcmp(o->name, name)))
+            return &operations[k];
     }
 }
 
@@ -32,12 +38,13 @@ static void add_table(const struct sim_operation *t) {
 }
 
 static void make_operations(void) {
-    const struct sim_operation *const tables[] =
-        { sim_alu_table, sim_compare_table, sim_float_table, sim_half_table, sim_cvt_table, sim_video_table,
-        sim_ldst_table, sim_atom_table, sim_shuffle_table, sim_flow_table, sim_sync_table };
+    const struct sim_operation *const tables[] = { sim_alu_table, sim_compare_table,
+        sim_float_table, sim_half_table, sim_cvt_table, sim_video_table, sim_ldst_table,
+        sim_atom_table, sim_shuffle_table, sim_flow_table, sim_sync_table };
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) add_table(tables[k]);
 #ifdef SIM_HAVE_AVX2
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+            __builtin_cpu_supports("bmi2"))
         for (unsigned k = 0; sim_avx2_tables[k]; k++) add_table(sim_avx2_tables[k]);
 #endif
 }
@@ -48,18 +55,26 @@ sim_handler *dec_operation(const char *name, enum sim_type t, enum sim_variant v
     return o ? o->run : NULL;
 }
 
-struct name { char text[64]; size_t n; };
+struct name {
+    char text[64];
+    size_t n;
+};
 
 static void append(struct name *name, const char *word) {
     while (*word && name->n + 1 < sizeof name->text) name->text[name->n++] = *word++;
 }
 
 sim_handler *dec_find(struct dec *d, const char *op, enum sim_type first, enum sim_type t) {
-    static const char *const types[] = { "", "_pred", "", "_u8", "_s8", "", "_u16", "_s16", "_f16", "_bf16", "", "_u32",
-                                         "_s32", "_f32", "_f16x2", "_bf16x2", "", "_u64", "_s64", "_f64", "_b128" };
-    const uint32_t flags = d->flags & (SIM_I_ROUND | SIM_I_FTZ | SIM_I_SAT | SIM_I_RELU | SIM_I_NAN | SIM_I_XORSIGN |
-                                       DEC_SATFINITE);
-    const enum sim_variant v = !flags ? SIM_PLAIN : flags == SIM_I_FTZ ? SIM_FTZ : flags == 1 ? SIM_RZ : SIM_FLAGS;
+    static const char *const types[] = { "", "_pred", "", "_u8", "_s8", "", "_u16", "_s16", "_f16",
+        "_bf16", "", "_u32", "_s32", "_f32", "_f16x2", "_bf16x2", "", "_u64", "_s64", "_f64",
+        "_b128" };
+    const uint32_t flags = d->flags &
+            (SIM_I_ROUND | SIM_I_FTZ | SIM_I_SAT | SIM_I_RELU | SIM_I_NAN | SIM_I_XORSIGN |
+                    DEC_SATFINITE);
+    const enum sim_variant v = !flags ? SIM_PLAIN
+            : flags == SIM_I_FTZ      ? SIM_FTZ
+            : flags == 1              ? SIM_RZ
+                                      : SIM_FLAGS;
     struct name name = { "", 0 };
     append(&name, op);
     for (unsigned k = 0; k < d->nrest; k++) {
@@ -75,15 +90,17 @@ sim_handler *dec_find(struct dec *d, const char *op, enum sim_type first, enum s
 }
 
 bool dec_has(const struct dec *d, const char *mod) {
-    for (unsigned k = 0; k < d->nrest; k++) if (!strcmp(d->rest[k], mod)) return true;
+    for (unsigned k = 0; k < d->nrest; k++)
+        if (!strcmp(d->rest[k], mod)) return true;
     return false;
 }
 
 bool dec_take(struct dec *d, const char *mod) {
-    for (unsigned k = 0; k < d->nrest; k++) if (!strcmp(d->rest[k], mod)) {
-        memmove(&d->rest[k], &d->rest[k + 1], (--d->nrest - k) * sizeof *d->rest);
-        return true;
-    }
+    for (unsigned k = 0; k < d->nrest; k++)
+        if (!strcmp(d->rest[k], mod)) {
+            memmove(&d->rest[k], &d->rest[k + 1], (--d->nrest - k) * sizeof *d->rest);
+            return true;
+        }
     return false;
 }
 
@@ -95,7 +112,8 @@ void dec_fail(struct dec *d, const char *format, ...) {
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    sim_log_add(d->log, "ptxas application ptx input, line %u; error   : %s\n", d->in ? d->in->line : 0, text);
+    sim_log_add(d->log, "ptxas application ptx input, line %u; error   : %s\n",
+            d->in ? d->in->line : 0, text);
     longjmp(d->failed, 1);
 }
 
@@ -123,7 +141,10 @@ struct sim_insn *dec_emit(struct dec *d, sim_handler *run) {
     if (!run) dec_unsupported(d);
     c->insns = dec_grow(d, c->insns, &d->cap_insns, c->ninsns + 1, sizeof *c->insns);
     struct sim_insn *i = &c->insns[c->ninsns++];
-    *i = (struct sim_insn){ .run = run, .guard = d->guard, .guard_xor = d->guard_xor, .line = d->in ? d->in->line : 0,
+    *i = (struct sim_insn){ .run = run,
+        .guard = d->guard,
+        .guard_xor = d->guard_xor,
+        .line = d->in ? d->in->line : 0,
         .func = (uint16_t)d->now,
         .width = 1 };
     return i;
@@ -133,7 +154,8 @@ struct sim_insn *dec_emit_untyped(struct dec *d, const char *name) {
     return dec_emit(d, dec_operation(name, SIM_NOTYPE, SIM_PLAIN));
 }
 
-struct sim_insn *dec_emit_to(struct dec *d, const char *name, enum sim_type t, uint32_t to, uint32_t a, uint32_t b) {
+struct sim_insn *dec_emit_to(
+        struct dec *d, const char *name, enum sim_type t, uint32_t to, uint32_t a, uint32_t b) {
     struct sim_insn *i = dec_emit(d, dec_operation(name, t, SIM_PLAIN));
     i->d = to;
     i->a = a;
@@ -172,7 +194,8 @@ static unsigned class_of_size(unsigned size) { return size == 0 ? 0 : size == 8 
 uint32_t dec_temp(struct dec *d, unsigned size) {
     const unsigned k = class_of_size(size);
     if (d->ntemp[k] == sizeof d->temp[0] / sizeof d->temp[0][0]) dec_unsupported(d);
-    if (d->ntemp[k] == d->made[k]) d->temp[k][d->made[k]++] = dec_new_place(d, size ? 32 * size : 4, size ? 64 : 4);
+    if (d->ntemp[k] == d->made[k])
+        d->temp[k][d->made[k]++] = dec_new_place(d, size ? 32 * size : 4, size ? 64 : 4);
     return 2 * d->temp[k][d->ntemp[k]++];
 }
 
@@ -241,32 +264,55 @@ uint32_t dec_lay_out(const struct sim_var *v, unsigned n, uint32_t *at) {
 
 /* -- operands */
 
-static const struct { const char *name; enum sim_const_sreg first; bool vector; } const_sregs[] = {
-    { "%tid", SIM_S_TID_X, true }, { "%ntid", SIM_S_NTID_X, true }, { "%ctaid", SIM_S_CTAID_X, true },
+static const struct {
+    const char *name;
+    enum sim_const_sreg first;
+    bool vector;
+} const_sregs[] = {
+    { "%tid", SIM_S_TID_X, true },
+    { "%ntid", SIM_S_NTID_X, true },
+    { "%ctaid", SIM_S_CTAID_X, true },
     { "%nctaid", SIM_S_NCTAID_X, true },
-    { "%laneid", SIM_S_LANEID, false }, { "%warpid", SIM_S_WARPID, false }, { "%nwarpid", SIM_S_NWARPID, false },
+    { "%laneid", SIM_S_LANEID, false },
+    { "%warpid", SIM_S_WARPID, false },
+    { "%nwarpid", SIM_S_NWARPID, false },
     { "%smid", SIM_S_SMID, false },
-    { "%nsmid", SIM_S_NSMID, false }, { "%gridid", SIM_S_GRIDID, false }, { "%lanemask_eq", SIM_S_LANEMASK_EQ, false },
-    { "%lanemask_le", SIM_S_LANEMASK_LE, false }, { "%lanemask_lt", SIM_S_LANEMASK_LT, false },
+    { "%nsmid", SIM_S_NSMID, false },
+    { "%gridid", SIM_S_GRIDID, false },
+    { "%lanemask_eq", SIM_S_LANEMASK_EQ, false },
+    { "%lanemask_le", SIM_S_LANEMASK_LE, false },
+    { "%lanemask_lt", SIM_S_LANEMASK_LT, false },
     { "%lanemask_ge", SIM_S_LANEMASK_GE, false },
-    { "%lanemask_gt", SIM_S_LANEMASK_GT, false }, { "%dynamic_smem_size", SIM_S_DYNAMIC_SMEM, false },
-    { "%total_smem_size", SIM_S_TOTAL_SMEM, false }, { "%aggr_smem_size", SIM_S_TOTAL_SMEM, false },
+    { "%lanemask_gt", SIM_S_LANEMASK_GT, false },
+    { "%dynamic_smem_size", SIM_S_DYNAMIC_SMEM, false },
+    { "%total_smem_size", SIM_S_TOTAL_SMEM, false },
+    { "%aggr_smem_size", SIM_S_TOTAL_SMEM, false },
     { "%envreg1", SIM_S_ENVREG1, false },
-    { "%envreg2", SIM_S_ENVREG2, false }, { "%clusterid", SIM_S_CLUSTERID_X, true },
-    { "%nclusterid", SIM_S_NCLUSTERID_X, true }, { "%cluster_ctaid", SIM_S_CLUSTER_CTAID_X, true },
-    { "%cluster_nctaid", SIM_S_CLUSTER_NCTAID_X, true }, { "%cluster_ctarank", SIM_S_CLUSTER_CTARANK, false },
+    { "%envreg2", SIM_S_ENVREG2, false },
+    { "%clusterid", SIM_S_CLUSTERID_X, true },
+    { "%nclusterid", SIM_S_NCLUSTERID_X, true },
+    { "%cluster_ctaid", SIM_S_CLUSTER_CTAID_X, true },
+    { "%cluster_nctaid", SIM_S_CLUSTER_NCTAID_X, true },
+    { "%cluster_ctarank", SIM_S_CLUSTER_CTARANK, false },
     { "%cluster_nctarank", SIM_S_CLUSTER_NCTARANK, false },
-    { "%is_explicit_cluster", SIM_S_IS_EXPLICIT_CLUSTER, false }
-    };
-static const struct { const char *name, *operation; unsigned size; } moving_sregs[] = {
-    { "%clock", "clock_32", 4 }, { "%clock_hi", "clock_hi", 4 }, { "%clock64", "clock_64", 8 },
+    { "%is_explicit_cluster", SIM_S_IS_EXPLICIT_CLUSTER, false },
+};
+static const struct {
+    const char *name, *operation;
+    unsigned size;
+} moving_sregs[] = {
+    { "%clock", "clock_32", 4 },
+    { "%clock_hi", "clock_hi", 4 },
+    { "%clock64", "clock_64", 8 },
     { "%globaltimer", "globaltimer_64", 8 },
-    { "%globaltimer_lo", "globaltimer_lo", 4 }, { "%globaltimer_hi", "globaltimer_hi", 4 }
-    };
+    { "%globaltimer_lo", "globaltimer_lo", 4 },
+    { "%globaltimer_hi", "globaltimer_hi", 4 },
+};
 static const char *const zero_sregs[] = { "%envreg", "%pm", "%current_graph_exec" };
 
 static uint32_t const_sreg(struct dec *d, unsigned id, unsigned size) {
-    if (!d->code->sreg[id]) d->code->sreg[id] = dec_new_place(d, size ? 32 * size : 4, size ? 64 : 4);
+    if (!d->code->sreg[id])
+        d->code->sreg[id] = dec_new_place(d, size ? 32 * size : 4, size ? 64 : 4);
     return 2 * d->code->sreg[id];
 }
 
@@ -332,7 +378,8 @@ static uint32_t address_of(struct dec *d, const struct sim_operand *o, unsigned 
     const struct sim_var *v = o->var;
     if (v->space == SIM_SHARED && d->code->knows_clusters) {
         const uint32_t t = dec_temp(d, 4), wide = size == 8 ? dec_temp(d, 8) : t;
-        dec_emit_to(d, "add", SIM_U32, t, dec_shared_rank(d), dec_const(d, dec_shared_at(d, v) + o->imm, 4));
+        dec_emit_to(d, "add", SIM_U32, t, dec_shared_rank(d),
+                dec_const(d, dec_shared_at(d, v) + o->imm, 4));
         if (size == 8) dec_resize(d, 8, wide, t);
         return wide;
     }
@@ -340,7 +387,8 @@ static uint32_t address_of(struct dec *d, const struct sim_operand *o, unsigned 
     /* parameters of a function have generic addresses from the start */
     if (dec_frame_offset(d, v, &offset)) {
         const uint32_t fp = 2 * d->code->fp;
-        const uint64_t add = offset + o->imm + (v->space == SIM_PARAM && size == 8 ? SIM_WINDOW_LOCAL : 0);
+        const uint64_t add = offset + o->imm +
+                (v->space == SIM_PARAM && size == 8 ? SIM_WINDOW_LOCAL : 0);
         const uint32_t t = dec_temp(d, size);
         if (size == 8) {
             dec_resize(d, 8, t, fp);
@@ -349,7 +397,8 @@ static uint32_t address_of(struct dec *d, const struct sim_operand *o, unsigned 
         return t;
     }
     if (v->space == SIM_LOCAL)
-        dec_fail(d, "Local variable '%s' of the module is not supported by this CPU device", v->name);
+        dec_fail(d, "Local variable '%s' of the module is not supported by this CPU device",
+                v->name);
     return dec_const(d, dec_address(v) + o->imm, size);
 }
 
@@ -362,19 +411,22 @@ struct sim_operand dec_element(const struct sim_operand *o, unsigned k) {
 
 /* where a register's component begins; a register of 128 bits has its halves in adjacent places */
 static uint32_t place_of_register(const struct dec *d, const struct sim_operand *o) {
-    const unsigned has = dec_reg_size(d->funcs[d->now].func->regs[o->reg].type), lanes = has ? 32 * has : 4;
+    const unsigned has = dec_reg_size(d->funcs[d->now].func->regs[o->reg].type),
+                   lanes = has ? 32 * has : 4;
     return 2 * (d->funcs[d->now].reg[o->reg] + (o->component ? (o->component - 1u) * lanes : 0));
 }
 
 uint32_t dec_half(struct dec *d, const struct sim_operand *o, unsigned k) {
-    const bool wide = o->kind == SIM_O_REG && dec_reg_size(d->funcs[d->now].func->regs[o->reg].type) == 16;
+    const bool wide = o->kind == SIM_O_REG &&
+            dec_reg_size(d->funcs[d->now].func->regs[o->reg].type) == 16;
     if (wide) return place_of_register(d, o) + k * 2 * 256;
     if (o->kind == SIM_O_SINK) return dec_temp(d, 8);
     if (o->kind == SIM_O_IMM) return dec_const(d, k == 0 ? o->imm : 0, 8);
-    if (o->kind == SIM_O_SREG) {                                  /* its three numbers and 0 */
+    if (o->kind == SIM_O_SREG) { /* its three numbers and 0 */
         struct sim_operand part[2] = { *o, *o };
         for (unsigned j = 0; j < 2; j++) part[j].imm = 2 * k + j;
-        const uint32_t low = dec_sreg(d, &part[0], 4), high = dec_sreg(d, &part[1], 4), both = dec_temp(d, 8);
+        const uint32_t low = dec_sreg(d, &part[0], 4), high = dec_sreg(d, &part[1], 4),
+                       both = dec_temp(d, 8);
         dec_emit_to(d, "pack", SIM_B64, both, low, high);
         return both;
     }
@@ -391,7 +443,7 @@ uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t) {
         const struct sim_reg *r = &d->funcs[d->now].func->regs[o->reg];
         const unsigned has = dec_reg_size(r->type) == 16 ? 8 : dec_reg_size(r->type);
         if (o->component > r->vec) dec_unsupported(d);
-        at = place_of_register(d, o);             /* of 128 bits only the lower ones */
+        at = place_of_register(d, o); /* of 128 bits only the lower ones */
         if (o->negated && has == 0) {
             const uint32_t p = dec_temp(d, 0);
             dec_emit_to(d, "not", SIM_PRED, p, at, 0);
@@ -403,7 +455,8 @@ uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t) {
         dec_resize(d, size, to, at);
         return to;
     }
-    case SIM_O_IMM: return dec_const(d, t == SIM_PRED ? (o->imm != 0) != o->negated : literal(o, t), size);
+    case SIM_O_IMM:
+        return dec_const(d, t == SIM_PRED ? (o->imm != 0) != o->negated : literal(o, t), size);
     case SIM_O_SREG: return dec_sreg(d, o, size);
     case SIM_O_SYM: return address_of(d, o, size);
     case SIM_O_SINK: return dec_temp(d, size);
@@ -433,10 +486,13 @@ void dec_done(struct dec *d) {
     for (unsigned k = 0; k < d->nafter; k++) {
         const enum sim_type t = d->after[k].type;
         const bool is_signed = t == SIM_S8 || t == SIM_S16 || t == SIM_S32 || t == SIM_S64;
-        const enum sim_type bits = sim_type_size(t) == 1 ? SIM_U8 : sim_type_size(t) == 2 ? SIM_U16 : SIM_U32;
+        const enum sim_type bits = sim_type_size(t) == 1 ? SIM_U8
+                : sim_type_size(t) == 2                  ? SIM_U16
+                                                         : SIM_U32;
         const uint32_t to = d->after[k].to, high = to + 2 * 256;
         if (sim_type_size(t) < 8)
-            dec_emit_to(d, is_signed ? "cvt_s64" : "cvt_u64", is_signed ? t : bits, to, d->after[k].from, 0);
+            dec_emit_to(d, is_signed ? "cvt_s64" : "cvt_u64", is_signed ? t : bits, to,
+                    d->after[k].from, 0);
         if (!d->after[k].whole) continue;
         if (is_signed) dec_emit_to(d, "shr", SIM_S64, high, to, dec_const(d, 63, 4));
         else dec_emit_to(d, "mov", SIM_U64, high, dec_const(d, 0, 8), 0);

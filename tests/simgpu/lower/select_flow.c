@@ -3,8 +3,8 @@
 
 /* -- calls */
 
-static void pass(struct dec *d, struct sim_pass *p, const struct sim_operand *o, uint32_t at, uint64_t size,
-                 bool result) {
+static void pass(struct dec *d, struct sim_pass *p, const struct sim_operand *o, uint32_t at,
+        uint64_t size, bool result) {
     uint32_t frame = 0;
     p->size = (uint32_t)size;
     p->reg = 0;
@@ -16,7 +16,7 @@ static void pass(struct dec *d, struct sim_pass *p, const struct sim_operand *o,
         if (dec_reg_size(t) != 4 && dec_reg_size(t) != 8) dec_unsupported(d);
         frame = result ? dec_dst(d, o, t) : dec_src(d, o, t);
         p->reg = (uint8_t)dec_reg_size(t);
-        if (size > p->reg) dec_unsupported(d);                    /* a constant for a struct */
+        if (size > p->reg) dec_unsupported(d); /* a constant for a struct */
     }
     p->from = result ? at : frame;
     p->to = result ? frame : at;
@@ -26,24 +26,29 @@ static void pass(struct dec *d, struct sim_pass *p, const struct sim_operand *o,
 enum { NESTED = 5 };
 static int system_function(const struct sim_func *f) {
     static const char *const names[] = { "vprintf", "__assertfail", "malloc", "free" };
-    for (int k = 0; k < 4 && !f->has_body; k++) if (!strcmp(f->name, names[k])) return k + 1;
+    for (int k = 0; k < 4 && !f->has_body; k++)
+        if (!strcmp(f->name, names[k])) return k + 1;
     return !f->has_body && sim_nested_find(f->name) >= 0 ? NESTED : 0;
 }
 
 /* Whether the text declares it as CUDA does. */
 static bool nested_fits(const struct sim_func *f, int call) {
-    const char *bytes = call % SIM_NESTED_PER_THREAD < SIM_NESTED_COUNT ? sim_nested_bytes(call) : NULL;
+    const char *bytes = call % SIM_NESTED_PER_THREAD < SIM_NESTED_COUNT ? sim_nested_bytes(call)
+                                                                        : NULL;
     unsigned k = 0;
     for (; bytes && *bytes != ':'; bytes++, k++)
-        if (k >= f->nparams || f->params[k].size != (*bytes == 'C' ? 12 : (unsigned)(*bytes - '0'))) return false;
-    return bytes && k == f->nparams && f->nrets == 1 && f->rets[0].size == (unsigned)(bytes[1] - '0');
+        if (k >= f->nparams || f->params[k].size != (*bytes == 'C' ? 12 : (unsigned)(*bytes - '0')))
+            return false;
+    return bytes && k == f->nparams && f->nrets == 1 &&
+            f->rets[0].size == (unsigned)(bytes[1] - '0');
 }
 
 /* The executor's own functions take and return the types that CUDA declares:
    at most 8 bytes each, and a result of 4 (vprintf) or 8 (malloc). */
 static bool system_fits(const struct sim_func *f, int system) {
     if (system == NESTED) return nested_fits(f, sim_nested_find(f->name));
-    bool fits = f->nparams <= 5 && f->nrets <= 1 && (!f->nrets || f->rets[0].size == (system == 3 ? 8 : 4));
+    bool fits = f->nparams <= 5 && f->nrets <= 1 &&
+            (!f->nrets || f->rets[0].size == (system == 3 ? 8 : 4));
     for (unsigned k = 0; k < f->nparams; k++) fits &= f->params[k].size <= 8;
     return fits;
 }
@@ -57,7 +62,8 @@ void dec_call(struct dec *d) {
     target = &o[n++];
     if (n < d->in->n && o[n].kind == SIM_O_LIST) args = &o[n++];
     if (n < d->in->n) proto = &o[n++];
-    const int system = target->kind == SIM_O_SYM && target->func ? system_function(target->func) : 0;
+    const int system = target->kind == SIM_O_SYM && target->func ? system_function(target->func)
+                                                                 : 0;
     const bool indirect = target->kind == SIM_O_REG;
     if (!indirect && !(target->kind == SIM_O_SYM && target->func)) dec_unsupported(d);
     if (!indirect && (system ? !system_fits(target->func, system) : !target->func->has_body))
@@ -65,9 +71,9 @@ void dec_call(struct dec *d) {
     if (indirect && !(proto && proto->kind == SIM_O_PROTO)) dec_unsupported(d);
 
     const struct sim_var *params = indirect ? proto->proto->params : target->func->params,
-        *results = indirect ? proto->proto->rets : target->func->rets;
+                         *results = indirect ? proto->proto->rets : target->func->rets;
     const unsigned nparams = indirect ? proto->proto->nparams : target->func->nparams,
-        nresults = indirect ? proto->proto->nrets : target->func->nrets;
+                   nresults = indirect ? proto->proto->nrets : target->func->nrets;
     c->calls = dec_grow(d, c->calls, &d->cap_calls, c->ncalls + 1, sizeof *c->calls);
     const unsigned at = c->ncalls++;
     struct sim_callsite site = { 0 };
@@ -83,24 +89,25 @@ void dec_call(struct dec *d) {
     for (unsigned k = 0; args && k < args->n && k < nparams; k++)
         pass(d, &site.args[site.nargs++], &args->list[k], offset[k], params[k].size, false);
     for (unsigned k = 0; rets && k < rets->n && k < nresults; k++)
-        pass(d, &site.rets[site.nrets++], &rets->list[k], offset[nparams + k], results[k].size, true);
+        pass(d, &site.rets[site.nrets++], &rets->list[k], offset[nparams + k], results[k].size,
+                true);
     site.frame = c->funcs[d->now].frame;
     if (!indirect && !system) {
         const unsigned callee = dec_index(d, target->func);
         site.callee = &c->funcs[callee];
         site.recursive = dec_returns_to(d, callee, d->now);
-    } else site.recursive = indirect;                             /* the target is unknown */
+    } else site.recursive = indirect; /* the target is unknown */
     c->calls[at] = site;
     const uint32_t a = indirect ? dec_src(d, target, SIM_B64) : 0;
-    static const char *const handlers[] = { "call_direct", "call_vprintf", "call_assertfail", "call_malloc",
-                                            "call_free", "call_nested" };
+    static const char *const handlers[] = { "call_direct", "call_vprintf", "call_assertfail",
+        "call_malloc", "call_free", "call_nested" };
     const unsigned call = system == NESTED ? (unsigned)sim_nested_find(target->func->name) : 0;
-    c->info.uses_heap |= system == 3 || system == 4
-                         || (system == NESTED && (call == SIM_N_Malloc || call == SIM_N_Free));
+    c->info.uses_heap |= system == 3 || system == 4 ||
+            (system == NESTED && (call == SIM_N_Malloc || call == SIM_N_Free));
     struct sim_insn *i = dec_emit_untyped(d, indirect ? "call_indirect" : handlers[system]);
     i->imm = at;
     i->a = a;
-    if (system) i->flags = SIM_I_ORDERS;          /* it reads the thread's memory directly */
+    if (system) i->flags = SIM_I_ORDERS; /* it reads the thread's memory directly */
     if (system == NESTED) i->flags |= SIM_I_SEEN | (8 | call << 4) << SIM_I_USER;
 }
 
@@ -130,8 +137,8 @@ void dec_brx(struct dec *d) {
 void dec_pass_stack(struct dec *d, bool save) {
     const struct dec_func *f = &d->funcs[d->now];
     if (!f->allocates || f->func->is_entry) return;
-    dec_emit_to(d, save ? "st_local" : "ld_local", SIM_U32, 2 * d->code->sp, 2 * d->code->fp, 0)->imm =
-        d->code->funcs[d->now].frame - DEC_SAVED_STACK;
+    dec_emit_to(d, save ? "st_local" : "ld_local", SIM_U32, 2 * d->code->sp, 2 * d->code->fp, 0)
+            ->imm = d->code->funcs[d->now].frame - DEC_SAVED_STACK;
 }
 
 void dec_ret(struct dec *d) {
@@ -166,7 +173,8 @@ void dec_stacksave(struct dec *d) {
 }
 
 void dec_stackrestore(struct dec *d) {
-    const uint32_t a = dec_src(d, &d->in->opd[0], d->in->type[0]), low = d->in->type[0] == SIM_U64 ? dec_temp(d, 4) : a;
+    const uint32_t a = dec_src(d, &d->in->opd[0], d->in->type[0]),
+                   low = d->in->type[0] == SIM_U64 ? dec_temp(d, 4) : a;
     if (low != a) dec_resize(d, 4, low, a);
     dec_emit_to(d, "sub", SIM_U32, 2 * d->code->sp, dec_const(d, d->code->stack_top, 4), low);
 }
@@ -184,11 +192,12 @@ void dec_fence(struct dec *d) {
 }
 
 static uint32_t mode_of(struct dec *d, const char *const *names, unsigned n) {
-    for (unsigned k = 0; k < n; k++) if (dec_take(d, names[k])) return k;
+    for (unsigned k = 0; k < n; k++)
+        if (dec_take(d, names[k])) return k;
     dec_unsupported(d);
 }
 
-enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC };                          /* then _AND, _OR: the order of execute/sync.c */
+enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC }; /* then _AND, _OR: the order of execute/sync.c */
 
 /* operands from `at` on: the barrier's number and, if there are more, the number of threads */
 static struct sim_insn *emit_bar(struct dec *d, uint32_t mode, unsigned at, bool counted) {
@@ -212,7 +221,8 @@ void dec_bar_red(struct dec *d) {
     static const char *const modes[] = { "popc", "and", "or" };
     const struct sim_operand *o = d->in->opd;
     dec_take(d, "red");
-    const uint32_t mode = BAR_POPC + mode_of(d, modes, 3), b = dec_src(d, &o[d->in->n - 1], SIM_PRED),
+    const uint32_t mode = BAR_POPC + mode_of(d, modes, 3),
+                   b = dec_src(d, &o[d->in->n - 1], SIM_PRED),
                    to = dec_dst(d, &o[0], mode == BAR_POPC ? SIM_U32 : SIM_PRED);
     struct sim_insn *i = emit_bar(d, mode, 1, d->in->n > 3);
     i->d = to;
@@ -240,8 +250,8 @@ void dec_cluster_wait(struct dec *d) {
 
 /* -- operations of a warp: the last source is the mask of their lanes */
 
-/* The member mask of a .sync instruction, its last operand; for others, which have `sources` sources, the lanes that
-   execute it. */
+/* The member mask of a .sync instruction, its last operand; for others, which have `sources`
+   sources, the lanes that execute it. */
 static uint32_t members(struct dec *d, unsigned sources) {
     const struct sim_instr *in = d->in;
     if (in->n > sources + 1) return dec_src(d, &in->opd[in->n - 1], SIM_U32);
@@ -252,11 +262,13 @@ static uint32_t members(struct dec *d, unsigned sources) {
 
 /* d and perhaps a predicate = op(sources) */
 void dec_warp(struct dec *d) {
-    const struct sim_operand *o = d->in->opd, *second = o[0].kind == SIM_O_PAIR ? &o[0].list[1] : NULL;
+    const struct sim_operand *o = d->in->opd,
+                             *second = o[0].kind == SIM_O_PAIR ? &o[0].list[1] : NULL;
     const unsigned sources = !strcmp(d->in->op, "shfl") ? 3 : 1;
     uint32_t v[3] = { 0, 0, 0 };
     sim_handler *run = dec_find(d, d->in->op, SIM_NOTYPE, d->in->type[0]);
-    for (unsigned k = 1; k <= sources; k++) v[k - 1] = dec_src(d, &o[k], k == 1 ? d->in->type[0] : SIM_U32);
+    for (unsigned k = 1; k <= sources; k++)
+        v[k - 1] = dec_src(d, &o[k], k == 1 ? d->in->type[0] : SIM_U32);
     const uint32_t e = members(d, sources), p = second ? dec_dst(d, second, SIM_PRED) : 0,
                    to = dec_dst(d, second ? &o[0].list[0] : &o[0], SIM_B32);
     struct sim_insn *i = dec_emit(d, run);

@@ -1,13 +1,20 @@
-/* select_mem.c - the handler for each memory instruction: loads, stores, atomics, addresses, cp.async, mbarrier. */
+/* select_mem.c - the handler for each memory instruction: loads, stores, atomics, addresses,
+   cp.async, mbarrier. */
 #include "decode.h"
 
 /* Puts the address of `o` into base, imm and BASE64; returns the state space of the address. */
-struct place { uint32_t base; int64_t imm; uint32_t flags; enum sim_space space; };
+struct place {
+    uint32_t base;
+    int64_t imm;
+    uint32_t flags;
+    enum sim_space space;
+};
 
 static struct place place_of(struct dec *d, const struct sim_operand *o, enum sim_space space) {
     struct place p = { 0, (int64_t)o->imm, SIM_I_BASE64, space };
     uint32_t offset;
-    if (o->kind != SIM_O_MEM) dec_unsupported(d);                 /* forms.h accepts any operand in some instructions */
+    /* forms.h accepts any operand in some instructions */
+    if (o->kind != SIM_O_MEM) dec_unsupported(d);
     if (o->reg >= 0) {
         const struct sim_reg *r = &d->funcs[d->now].func->regs[o->reg];
         struct sim_operand reg = { .kind = SIM_O_REG, .reg = o->reg, .component = o->component };
@@ -23,15 +30,18 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
         const bool shared = o->var->space == SIM_SHARED;
         if (o->var->space == SIM_LOCAL) dec_unsupported(d);
         if (shared && d->code->knows_clusters)
-            return (struct place){ dec_shared_rank(d), p.imm + dec_shared_at(d, o->var), 0, SIM_SHARED };
-        p.base = dec_const(d, (shared ? dec_shared_at(d, o->var) : dec_address(o->var)) + o->imm, 8);
+            return (struct place){ dec_shared_rank(d), p.imm + dec_shared_at(d, o->var), 0,
+                SIM_SHARED };
+        p.base = dec_const(
+                d, (shared ? dec_shared_at(d, o->var) : dec_address(o->var)) + o->imm, 8);
         p.imm = 0;
-        if (space == SIM_GENERIC) p.space = shared ? SIM_SHARED : o->var->space == SIM_PARAM ? SIM_PARAM : SIM_GLOBAL;
+        if (space == SIM_GENERIC)
+            p.space = shared ? SIM_SHARED : o->var->space == SIM_PARAM ? SIM_PARAM : SIM_GLOBAL;
     } else {
         p.base = dec_const(d, o->imm, 8);
         p.imm = 0;
     }
-    if (p.space == SIM_SHARED_CLUSTER) {          /* a generic address has the same low bits */
+    if (p.space == SIM_SHARED_CLUSTER) { /* a generic address has the same low bits */
         if (o->reg >= 0 && p.flags & SIM_I_BASE64) {
             const uint32_t low = dec_temp(d, 8);
             dec_emit_to(d, "and", SIM_U64, low, p.base, dec_const(d, UINT32_MAX, 8));
@@ -63,7 +73,7 @@ static uint32_t seen(enum sim_space space, bool writes, unsigned bytes) {
 }
 
 static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t what, uint32_t b,
-                          const struct sim_operand *state) {
+        const struct sim_operand *state) {
     const struct place p = place_of(d, mem, d->space);
     const bool sink = !state || state->kind == SIM_O_SINK;
     const uint32_t dst = sink ? 0 : dec_dst(d, state, SIM_B64);
@@ -76,13 +86,19 @@ static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t
 }
 
 static void load_or_store(struct dec *d, bool load) {
-    static const char *const loads[] = { [SIM_GENERIC] = "ld_generic", [SIM_GLOBAL] = "ld_global",
-        [SIM_SHARED] = "ld_shared", [SIM_LOCAL] = "ld_local", [SIM_PARAM] = "ld_param_at" };
-    static const char *const stores[] = { [SIM_GENERIC] = "st_generic", [SIM_GLOBAL] = "st_global",
-        [SIM_SHARED] = "st_shared", [SIM_LOCAL] = "st_local", [SIM_PARAM] = "st_generic" };
+    static const char *const loads[] = { [SIM_GENERIC] = "ld_generic",
+        [SIM_GLOBAL] = "ld_global",
+        [SIM_SHARED] = "ld_shared",
+        [SIM_LOCAL] = "ld_local",
+        [SIM_PARAM] = "ld_param_at" };
+    static const char *const stores[] = { [SIM_GENERIC] = "st_generic",
+        [SIM_GLOBAL] = "st_global",
+        [SIM_SHARED] = "st_shared",
+        [SIM_LOCAL] = "st_local",
+        [SIM_PARAM] = "st_generic" };
     const struct sim_operand *mem = &d->in->opd[load ? 1 : 0], *data = &d->in->opd[load ? 0 : 1];
     const enum sim_type t = d->in->type[0];
-    const bool whole = t == SIM_B128;             /* 128 bits: two elements of 64 */
+    const bool whole = t == SIM_B128; /* 128 bits: two elements of 64 */
     const unsigned size = whole ? 8 : sim_type_size(t), n = whole ? 2 : d->vec;
     struct place p = place_of(d, mem, d->space);
     const struct sim_func *f = d->funcs[d->now].func;
@@ -95,22 +111,30 @@ static void load_or_store(struct dec *d, bool load) {
         p.imm = (int64_t)at;
     }
     const bool extends = load && (t == SIM_S8 || t == SIM_S16);
-    const enum sim_type bits = size == 8 ? SIM_U64 : size == 4 ? SIM_U32 : size == 2 ? SIM_U16 : SIM_U8;
-    const enum sim_variant v = (load && p.space == SIM_PARAM) || n == 1 ? SIM_PLAIN : n == 2 ? SIM_V2 : SIM_V4;
+    const enum sim_type bits = size == 8 ? SIM_U64
+            : size == 4                  ? SIM_U32
+            : size == 2                  ? SIM_U16
+                                         : SIM_U8;
+    const enum sim_variant v = (load && p.space == SIM_PARAM) || n == 1 ? SIM_PLAIN
+            : n == 2                                                    ? SIM_V2
+                                                                        : SIM_V4;
     const char *name = entry_param ? "ld_param" : load ? loads[p.space] : stores[p.space];
     sim_handler *run = dec_operation(name, extends ? t : bits, v);
     uint32_t at[8];
     for (unsigned k = 0; k < n; k++) {
         const struct sim_operand element = n > 1 && !whole ? dec_element(data, k) : *data;
-        at[k] = whole ? dec_half(d, data, k) : load ? dec_dst(d, &element, t) : dec_src(d, &element, t);
+        at[k] = whole  ? dec_half(d, data, k)
+                : load ? dec_dst(d, &element, t)
+                       : dec_src(d, &element, t);
     }
-    for (unsigned k = 0; k < n; k += 4) {                         /* .v8 in two parts */
+    for (unsigned k = 0; k < n; k += 4) { /* .v8 in two parts */
         struct sim_insn *i = dec_emit(d, run);
         set_place(d, i, &p, (int64_t)k * size);
         i->width = (uint8_t)(n - k < 4 ? n - k : 4);
         i->unused = k * size < 32 ? d->in->unused >> k * size : 0;
         if (i->flags & SIM_I_SEEN)
-            i->flags |= seen(p.space, !load, size * i->width) | (load || i->flags & SIM_I_STRONG ? 0 : SIM_I_WEAK);
+            i->flags |= seen(p.space, !load, size * i->width) |
+                    (load || i->flags & SIM_I_STRONG ? 0 : SIM_I_WEAK);
         for (unsigned j = 0; j < i->width; j++) set_element(i, j, at[k + j]);
     }
 }
@@ -135,8 +159,10 @@ void dec_st_async(struct dec *d) {
     complete(d);
 }
 
-/* Elements of a vector are accessed separately, as on a GPU; the address is a multiple of all bytes. */
-static void atomic_vector(struct dec *d, const struct sim_operand *o, const struct sim_operand *to) {
+/* Elements of a vector are accessed separately, as on a GPU; the address is a multiple of all
+   bytes. */
+static void atomic_vector(
+        struct dec *d, const struct sim_operand *o, const struct sim_operand *to) {
     const enum sim_type t = d->in->type[0];
     const unsigned size = sim_type_size(t), n = d->vec;
     sim_handler *run = dec_find(d, "atom", SIM_NOTYPE, t);
@@ -148,10 +174,12 @@ static void atomic_vector(struct dec *d, const struct sim_operand *o, const stru
     i->width = (uint8_t)(n * size);
     for (unsigned k = 0; k < n; k++) {
         const struct sim_operand from = dec_element(&o[1], k),
-                                 element = to && to->kind != SIM_O_SINK ? dec_element(to, k) : (struct sim_operand){
-                                     .kind = SIM_O_SINK };
+                                 element = to && to->kind != SIM_O_SINK
+                ? dec_element(to, k)
+                : (struct sim_operand){ .kind = SIM_O_SINK };
         const bool sink = element.kind == SIM_O_SINK;
-        const uint32_t b = dec_src(d, &from, t), dst = sink ? dec_temp(d, 4) : dec_dst(d, &element, t);
+        const uint32_t b = dec_src(d, &from, t),
+                       dst = sink ? dec_temp(d, 4) : dec_dst(d, &element, t);
         i = dec_emit(d, run);
         set_place(d, i, &p, (int64_t)k * size);
         i->d = dst;
@@ -166,7 +194,8 @@ static void atomic(struct dec *d, unsigned at, const struct sim_operand *to) {
     const struct sim_operand *o = &d->in->opd[at];
     const enum sim_type t = d->in->type[0];
     const unsigned size = sim_type_size(t);
-    const bool swaps = dec_has(d, "cas"), sink = !to || to->kind == SIM_O_SINK, whole = t == SIM_B128;
+    const bool swaps = dec_has(d, "cas"), sink = !to || to->kind == SIM_O_SINK,
+               whole = t == SIM_B128;
     if (d->vec > 1) {
         atomic_vector(d, o, to);
         return;
@@ -174,8 +203,12 @@ static void atomic(struct dec *d, unsigned at, const struct sim_operand *to) {
     sim_handler *run = dec_find(d, "atom", SIM_NOTYPE, t);
     struct place p = place_of(d, &o[0], d->space);
     const uint32_t b = whole ? dec_half(d, &o[1], 0) : dec_src(d, &o[1], t),
-                   c = !swaps ? 0 : whole ? dec_half(d, &o[2], 0) : dec_src(d, &o[2], t);
-    const uint32_t dst = sink ? dec_temp(d, size >= 8 ? 8 : 4) : whole ? dec_half(d, to, 0) : dec_dst(d, to, t);
+                   c = !swaps ? 0
+            : whole           ? dec_half(d, &o[2], 0)
+                              : dec_src(d, &o[2], t);
+    const uint32_t dst = sink ? dec_temp(d, size >= 8 ? 8 : 4)
+            : whole           ? dec_half(d, to, 0)
+                              : dec_dst(d, to, t);
     struct sim_insn *i = dec_emit(d, run);
     set_place(d, i, &p, 0);
     i->d = dst;
@@ -194,7 +227,8 @@ void dec_red_async(struct dec *d) {
     complete(d);
 }
 
-/* -- addresses between spaces. Global, constant and generic addresses are identical; the other spaces have windows. */
+/* -- addresses between spaces. Global, constant and generic addresses are identical; the other
+   spaces have windows. */
 
 void dec_cvta(struct dec *d) {
     const bool to = dec_take(d, "to");
@@ -211,14 +245,18 @@ void dec_cvta(struct dec *d) {
         return;
     }
     if (d->space == SIM_PARAM && d->funcs[d->now].func->is_entry) d->code->info.shows_params = true;
-    const uint64_t window = d->space == SIM_SHARED || d->space == SIM_SHARED_CLUSTER ? SIM_WINDOW_SHARED :
-        d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
-        d->funcs[d->now].func->is_entry ? SIM_WINDOW_PARAM : 0;   /* a function's parameters
-                                                                     already have generic addresses */
+    const uint64_t window = d->space == SIM_SHARED || d->space == SIM_SHARED_CLUSTER
+            ? SIM_WINDOW_SHARED
+            : d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL
+                                    :
+                                    /* a function's parameters already have generic addresses */
+            d->funcs[d->now].func->is_entry ? SIM_WINDOW_PARAM
+                                            : 0;
     dec_emit_to(d, "or", SIM_U64, dst, a, dec_const(d, window, 8));
 }
 
-/* Whether an address is in one of the module's .const variables, which are in global memory here. */
+/* Whether an address is in one of the module's .const variables, which are in global memory
+   here. */
 static uint32_t is_constant(struct dec *d, uint32_t a) {
     const uint32_t p = dec_temp(d, 0), offset = dec_temp(d, 8);
     dec_emit_to(d, "mov", SIM_PRED, p, dec_const(d, 0, 0), 0);
@@ -226,7 +264,8 @@ static uint32_t is_constant(struct dec *d, uint32_t a) {
         const struct sim_var *v = d->image->vars[k];
         if (v->space != SIM_CONST || !v->address) continue;
         dec_emit_to(d, "sub", SIM_U64, offset, a, dec_const(d, v->address, 8));
-        struct sim_insn *i = dec_emit_to(d, "setp_lt", SIM_U64, p, offset, dec_const(d, v->size, 8));
+        struct sim_insn *i = dec_emit_to(
+                d, "setp_lt", SIM_U64, p, offset, dec_const(d, v->size, 8));
         i->c = p;
         i->flags = SIM_I_OR;
     }
@@ -236,21 +275,22 @@ static uint32_t is_constant(struct dec *d, uint32_t a) {
 void dec_isspacep(struct dec *d) {
     bool constant = false;
     for (unsigned k = 0; k < d->in->nmods; k++) constant |= !strcmp(d->in->mods[k], "const");
-    const uint32_t a = dec_src(d, &d->in->opd[1], SIM_B64), dst = dec_dst(d, &d->in->opd[0], SIM_PRED),
-                   t = dec_temp(d, 8);
+    const uint32_t a = dec_src(d, &d->in->opd[1], SIM_B64),
+                   dst = dec_dst(d, &d->in->opd[0], SIM_PRED), t = dec_temp(d, 8);
     if (constant) {
         dec_emit_to(d, "mov", SIM_PRED, dst, is_constant(d, a), 0);
         return;
     }
-    const uint64_t window = d->space == SIM_GLOBAL ? 0 :
-                            d->space == SIM_LOCAL  ? SIM_WINDOW_LOCAL :
-                            d->space == SIM_PARAM  ? SIM_WINDOW_PARAM :
-                                                     SIM_WINDOW_SHARED;
-    if (d->space == SIM_SHARED && d->code->knows_clusters) {      /* not that of other blocks */
+    const uint64_t window = d->space == SIM_GLOBAL ? 0
+            : d->space == SIM_LOCAL                ? SIM_WINDOW_LOCAL
+            : d->space == SIM_PARAM                ? SIM_WINDOW_PARAM
+                                                   : SIM_WINDOW_SHARED;
+    if (d->space == SIM_SHARED && d->code->knows_clusters) { /* not that of other blocks */
         const uint32_t own = dec_temp(d, 8);
         dec_resize(d, 8, own, dec_shared_rank(d));
         dec_emit_to(d, "or", SIM_U64, own, own, dec_const(d, window, 8));
-        dec_emit_to(d, "and", SIM_U64, t, a, dec_const(d, ~(((uint64_t)1 << SIM_RANK_SHIFT) - 1), 8));
+        dec_emit_to(
+                d, "and", SIM_U64, t, a, dec_const(d, ~(((uint64_t)1 << SIM_RANK_SHIFT) - 1), 8));
         dec_emit_to(d, "setp_eq", SIM_U64, dst, t, own);
         return;
     }
@@ -259,7 +299,8 @@ void dec_isspacep(struct dec *d) {
         dec_emit_to(d, "setp_eq", SIM_U64, dst, t, dec_const(d, window >> 48, 8));
         return;
     }
-    const uint32_t other = dec_temp(d, 0), p = dec_temp(d, 0);     /* a kernel's parameters are in global memory, too */
+    /* a kernel's parameters are in global memory, too */
+    const uint32_t other = dec_temp(d, 0), p = dec_temp(d, 0);
     dec_emit_to(d, "not", SIM_PRED, other, is_constant(d, a), 0);
     dec_emit_to(d, "setp_eq", SIM_U64, p, t, dec_const(d, SIM_WINDOW_PARAM >> 48, 8));
     struct sim_insn *global = dec_emit_to(d, "setp_eq", SIM_U64, p, t, dec_const(d, 0, 8));
@@ -268,8 +309,8 @@ void dec_isspacep(struct dec *d) {
     dec_emit_to(d, "and", SIM_PRED, dst, p, other);
 }
 
-/* mapa: the same place in the shared memory of the block of a rank; shared addresses and generic ones have it in the
-   same bits */
+/* mapa: the same place in the shared memory of the block of a rank; shared addresses and generic
+   ones have it in the same bits */
 void dec_mapa(struct dec *d) {
     const enum sim_type t = d->in->type[0];
     const unsigned size = sim_type_size(t);
@@ -308,11 +349,11 @@ static uint32_t whole_address(struct dec *d, const struct sim_operand *o, enum s
     return sum;
 }
 
-/* Between global memory and the shared memory of blocks of the cluster, completed through an mbarrier or a group. Not
-   tensors, not reductions. */
+/* Between global memory and the shared memory of blocks of the cluster, completed through an
+   mbarrier or a group. Not tensors, not reductions. */
 void dec_cp_bulk(struct dec *d) {
     const struct sim_operand *o = d->in->opd;
-    enum sim_space spaces[2] = { SIM_GENERIC, SIM_GENERIC };      /* to, from */
+    enum sim_space spaces[2] = { SIM_GENERIC, SIM_GENERIC }; /* to, from */
     unsigned n = 0;
     dec_take(d, "async");
     dec_take(d, "bulk");
@@ -328,13 +369,19 @@ void dec_cp_bulk(struct dec *d) {
         else if (!strcmp(m, "global")) spaces[n++] = SIM_GLOBAL;
     }
     const bool store = spaces[0] == SIM_GLOBAL, multicast = dec_take(d, "multicast::cluster");
-    const bool known = store ? spaces[1] == SIM_SHARED && !multicast :
-        spaces[1] == SIM_GLOBAL || (spaces[0] == SIM_SHARED_CLUSTER && spaces[1] == SIM_SHARED && !multicast);
-    if (!known || d->in->n < (store ? 3u : multicast ? 5u : 4u)
-        || !dec_take(d, store ? "bulk_group" : "mbarrier::complete_tx::bytes") || d->nrest)
+    const bool known = store ? spaces[1] == SIM_SHARED && !multicast
+                             : spaces[1] == SIM_GLOBAL ||
+                    (spaces[0] == SIM_SHARED_CLUSTER && spaces[1] == SIM_SHARED && !multicast);
+    if (!known ||
+            d->in->n < (store                      ? 3u
+                                       : multicast ? 5u
+                                                   : 4u) ||
+            !dec_take(d, store ? "bulk_group" : "mbarrier::complete_tx::bytes") || d->nrest)
         dec_unsupported(d);
-    const uint32_t to = whole_address(d, &o[0], spaces[0]), from = whole_address(d, &o[1], spaces[1]);
-    const uint32_t size = dec_src(d, &o[2], SIM_U32), barrier = store ? 0 : whole_address(d, &o[3], spaces[0]),
+    const uint32_t to = whole_address(d, &o[0], spaces[0]),
+                   from = whole_address(d, &o[1], spaces[1]);
+    const uint32_t size = dec_src(d, &o[2], SIM_U32),
+                   barrier = store ? 0 : whole_address(d, &o[3], spaces[0]),
                    ranks = multicast ? dec_src(d, &o[4], SIM_U16) : 0;
     struct sim_insn *i = dec_emit_untyped(d, "cp_bulk");
     i->d = to;
@@ -342,7 +389,8 @@ void dec_cp_bulk(struct dec *d) {
     i->b = size;
     i->c = barrier;
     i->e = ranks;
-    i->flags = SIM_I_SEEN | SIM_I_ORDERS | (store ? 0 : SIM_I_COUNT) | (multicast ? SIM_I_SECOND : 0);
+    i->flags = SIM_I_SEEN | SIM_I_ORDERS | (store ? 0 : SIM_I_COUNT) |
+            (multicast ? SIM_I_SECOND : 0);
     i->slot = next_slot(d);
 }
 
@@ -361,18 +409,21 @@ void dec_cp_async(struct dec *d) {
     const struct place to = place_of(d, &o[0], SIM_SHARED), from = place_of(d, &o[1], SIM_GLOBAL);
     const bool has_size = d->in->n - (policy ? 1 : 0) > 3;
     uint32_t bytes = 0;
-    if (has_size && o[3].kind == SIM_O_REG && d->funcs[d->now].func->regs[o[3].reg].type == SIM_PRED) { /* ignore-src */
+    /* ignore-src */
+    if (has_size && o[3].kind == SIM_O_REG &&
+            d->funcs[d->now].func->regs[o[3].reg].type == SIM_PRED) {
         const uint32_t ignore = dec_src(d, &o[3], SIM_PRED);
         bytes = dec_temp(d, 4);
-        dec_emit_to(d, "selp", SIM_U32, bytes, dec_const(d, 0, 4), dec_const(d, o[2].imm, 4))->c = ignore;
+        dec_emit_to(d, "selp", SIM_U32, bytes, dec_const(d, 0, 4), dec_const(d, o[2].imm, 4))->c =
+                ignore;
     } else if (has_size) bytes = dec_src(d, &o[3], SIM_U32);
     struct sim_insn *i = dec_emit_untyped(d, "cp_async");
     i->d = to.base;
     i->a = from.base;
     i->b = bytes;
     i->imm = (int64_t)((uint64_t)to.imm << 32 | (uint32_t)from.imm);
-    i->flags = (from.flags & SIM_I_BASE64) | (to.flags & SIM_I_BASE64 ? SIM_I_COUNT : 0) | (has_size ? 0 : SIM_I_SINK) |
-        SIM_I_SEEN | SIM_I_ORDERS;
+    i->flags = (from.flags & SIM_I_BASE64) | (to.flags & SIM_I_BASE64 ? SIM_I_COUNT : 0) |
+            (has_size ? 0 : SIM_I_SINK) | SIM_I_SEEN | SIM_I_ORDERS;
     i->width = (uint8_t)o[2].imm;
     i->slot = next_slot(d);
 }
@@ -389,20 +440,24 @@ void dec_mbarrier_inval(struct dec *d) {
 
 void dec_mbarrier_arrive(struct dec *d) {
     const struct sim_operand *o = d->in->opd;
-    const unsigned at = o[0].kind == SIM_O_MEM ? 0 : 1;           /* after the state, if it is wanted */
+    const unsigned at = o[0].kind == SIM_O_MEM ? 0 : 1; /* after the state, if it is wanted */
     const bool drop = dec_take(d, "arrive_drop"), expect = dec_take(d, "expect_tx");
     dec_take(d, "arrive");
     dec_take(d, "noComplete");
     if (d->in->n <= at) dec_unsupported(d);
     const uint32_t b = d->in->n > at + 1 ? dec_src(d, &o[at + 1], SIM_U32) : dec_const(d, 1, 4);
-    static const uint32_t steps[2][2] = { { MB_ARRIVE, MB_ARRIVE_EXPECT }, { MB_DROP, MB_DROP_EXPECT } };
+    static const uint32_t steps[2][2] = {
+        { MB_ARRIVE, MB_ARRIVE_EXPECT },
+        { MB_DROP, MB_DROP_EXPECT },
+    };
     emit_mbarrier(d, &o[at], steps[drop][expect], b, at ? &o[0] : NULL);
 }
 
 void dec_mbarrier_tx(struct dec *d) {
     const bool complete = dec_take(d, "complete_tx");
     dec_take(d, "expect_tx");
-    emit_mbarrier(d, &d->in->opd[0], complete ? MB_COMPLETE : MB_EXPECT, dec_src(d, &d->in->opd[1], SIM_U32), NULL);
+    emit_mbarrier(d, &d->in->opd[0], complete ? MB_COMPLETE : MB_EXPECT,
+            dec_src(d, &d->in->opd[1], SIM_U32), NULL);
 }
 
 void dec_mbarrier_test(struct dec *d) {
@@ -410,7 +465,8 @@ void dec_mbarrier_test(struct dec *d) {
     const bool parity = dec_take(d, "parity");
     if (!dec_take(d, "test_wait")) dec_take(d, "try_wait");
     const struct place p = place_of(d, &o[1], d->space);
-    const uint32_t b = dec_src(d, &o[2], parity ? SIM_U32 : SIM_B64), dst = dec_dst(d, &o[0], SIM_PRED);
+    const uint32_t b = dec_src(d, &o[2], parity ? SIM_U32 : SIM_B64),
+                   dst = dec_dst(d, &o[0], SIM_PRED);
     struct sim_insn *i = dec_emit_untyped(d, "mbarrier_test");
     set_place(d, i, &p, 0);
     i->d = dst;

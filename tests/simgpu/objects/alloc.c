@@ -1,5 +1,5 @@
-/* alloc.c - memory of devices and of the host: allocated, freed, described. The bytes and the table of ranges are in
-   base/memory.c. */
+/* alloc.c - memory of devices and of the host: allocated, freed, described. The bytes and the table
+   of ranges are in base/memory.c. */
 #include "objects.h"
 
 /* Without sim_lock, because poisoning takes time; the context may be destroyed meanwhile. */
@@ -11,7 +11,8 @@ int sim_alloc_device(CUdeviceptr *out, uint64_t bytes) {
     pthread_mutex_unlock(&sim_lock);
     int result = sim_mem_alloc(c->device, c, bytes, SIM_MEM_DEVICE, &address);
     pthread_mutex_lock(&sim_lock);
-    if (result && sim_pools_shrink(c->device)) result = sim_mem_alloc(c->device, c, bytes, SIM_MEM_DEVICE, &address);
+    if (result && sim_pools_shrink(c->device))
+        result = sim_mem_alloc(c->device, c, bytes, SIM_MEM_DEVICE, &address);
     if (result) return result;
     if (!sim_context_still(c, handle)) {
         sim_mem_remove(address);
@@ -21,29 +22,34 @@ int sim_alloc_device(CUdeviceptr *out, uint64_t bytes) {
     return CUDA_SUCCESS;
 }
 
-bool sim_memory_at(uint64_t address, struct sim_range *r) { return sim_mem_find_for_call(address, 1, false, r); }
+bool sim_memory_at(uint64_t address, struct sim_range *r) {
+    return sim_mem_find_for_call(address, 1, false, r);
+}
 
 /* NULL: all devices. */
 static int drain_all(struct sim_device *device) {
     int result = device ? sim_drain(NULL, device) : CUDA_SUCCESS;
-    for (int i = 0; i < sim_device_count && !device && !result; i++) result = sim_drain(NULL, &sim_devices[i]);
+    for (int i = 0; i < sim_device_count && !device && !result; i++)
+        result = sim_drain(NULL, &sim_devices[i]);
     return result;
 }
 
-/* Waits for the device's work as a GPU does, so that nothing in flight loses its memory; not for memory of a pool, as
-   documented. */
+/* Waits for the device's work as a GPU does, so that nothing in flight loses its memory; not for
+   memory of a pool, as documented. */
 int sim_free_device(CUdeviceptr address) {
     struct sim_range r;
     const bool known = sim_memory_at(address, &r);
-    if (known && r.kind == SIM_MEM_MANAGED && r.managed->is_variable) return CUDA_ERROR_INVALID_VALUE;
+    if (known && r.kind == SIM_MEM_MANAGED && r.managed->is_variable)
+        return CUDA_ERROR_INVALID_VALUE;
     if (known && r.pool && sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED)
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!sim_mem_mark_freeing(address, &r)) return CUDA_ERROR_INVALID_VALUE;
-    int result = r.kind == SIM_MEM_POOL ? CUDA_SUCCESS : drain_all(r.kind == SIM_MEM_MANAGED ? NULL : r.device);
-    if (result) return result;                    /* a kernel failed meanwhile: other
-                                                     threads may still use the memory */
+    int result = r.kind == SIM_MEM_POOL ? CUDA_SUCCESS
+                                        : drain_all(r.kind == SIM_MEM_MANAGED ? NULL : r.device);
+    /* a kernel failed meanwhile: other threads may still use the memory */
+    if (result) return result;
     if (r.kind == SIM_MEM_MANAGED) {
-        struct sim_range now;                     /* its context may have ended meanwhile */
+        struct sim_range now; /* its context may have ended meanwhile */
         if (sim_memory_at(address, &now) && now.id == r.id) sim_managed_free(address);
         return result;
     }
@@ -54,9 +60,9 @@ int sim_free_device(CUdeviceptr address) {
     return result;
 }
 
-/* ---- host memory: with unified addressing all of it is portable and mapped, and its device address is its host
-   address. As measured, its flags always report mapped, report portable only for registered memory, and never report
-   read-only. ---- */
+/* ---- host memory: with unified addressing all of it is portable and mapped, and its device
+   address is its host address. As measured, its flags always report mapped, report portable only
+   for registered memory, and never report read-only. ---- */
 
 int sim_alloc_host(void **out, size_t bytes, unsigned flags) {
     if (!out || flags & ~(unsigned)CU_MEMHOSTALLOC_ALL) return CUDA_ERROR_INVALID_VALUE;
@@ -89,18 +95,19 @@ int sim_free_host(void *p, enum sim_mem_kind kind, int unknown) {
 
 /* ---- pointer attributes ---- */
 
-/* r is NULL for memory that is not ours: then every attribute is 0, except that the memory is the host's, as
-   measured. */
+/* r is NULL for memory that is not ours: then every attribute is 0, except that the memory is the
+   host's, as measured. */
 int sim_pointer_describe(void *out, int attribute, CUdeviceptr address, const struct sim_range *r) {
     bool device = r && r->device;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-        *(void **)out = r && r->context ? SIM_HANDLE(r->context->handle) : NULL; break;
+        *(void **)out = r && r->context ? SIM_HANDLE(r->context->handle) : NULL;
+        break;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         *(unsigned *)out = !r ? 0 : device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
         break;
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: {                      /* the address by which the
-                                                                        current context may access it */
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: { /* the address by which the current context may
+                                                   access it */
         struct sim_context *current = sim_context_current();
         *(CUdeviceptr *)out = r && current && sim_context_reaches(current, r) ? address : 0;
         break;
@@ -110,7 +117,7 @@ int sim_pointer_describe(void *out, int attribute, CUdeviceptr address, const st
         *(void **)out = !device ? SIM_HANDLE(address) : NULL;
         if (device) return CUDA_ERROR_INVALID_VALUE;
         break;
-    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:                           /* no token was ever issued */
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS: /* no token was ever issued */
         if (!device) return CUDA_ERROR_INVALID_VALUE;
         memset(out, 0, 16);
         break;
@@ -118,12 +125,16 @@ int sim_pointer_describe(void *out, int attribute, CUdeviceptr address, const st
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)out = r ? r->id : 0; break;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(int *)out = device; break;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(int *)out = device && !r->delta; break;
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: *(int *)out = r && r->kind == SIM_MEM_DEVICE; break;
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        *(int *)out = r && r->kind == SIM_MEM_DEVICE;
+        break;
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(int *)out = 0; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        *(int *)out = !r ? CU_DEVICE_INVALID : device ? r->device->ordinal : r->context ? r->context->device->ordinal :
-                                                                             r->pool->device->ordinal;
+        *(int *)out = !r     ? CU_DEVICE_INVALID
+                : device     ? r->device->ordinal
+                : r->context ? r->context->device->ordinal
+                             : r->pool->device->ordinal;
         break;
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)out = r ? r->lo : 0; break;
@@ -133,7 +144,8 @@ int sim_pointer_describe(void *out, int attribute, CUdeviceptr address, const st
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(uint64_t *)out = 0; break;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: *(int *)out = r ? 3 : 0; break;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-        *(void **)out = r && r->pool ? SIM_HANDLE(r->pool->name) : NULL; break;
+        *(void **)out = r && r->pool ? SIM_HANDLE(r->pool->name) : NULL;
+        break;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;

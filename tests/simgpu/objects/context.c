@@ -1,10 +1,11 @@
 /* context.c - created and primary contexts, the context stack of every host thread, peer access.
 
-   A stack holds handles, not objects, so that a context destroyed by another thread stays current and returns 709. The
-   primary context is one object per device for the whole process, active or not, with one handle, as measured: the
-   handle is stale while the context is inactive and valid again after the next retain. The record of any other context
-   remains when it is destroyed: a thread that has it current may still query its device and its flags. After a thousand
-   more it becomes that of a new context, with another handle and number. */
+   A stack holds handles, not objects, so that a context destroyed by another thread stays current
+   and returns 709. The primary context is one object per device for the whole process, active or
+   not, with one handle, as measured: the handle is stale while the context is inactive and valid
+   again after the next retain. The record of any other context remains when it is destroyed: a
+   thread that has it current may still query its device and its flags. After a thousand more it
+   becomes that of a new context, with another handle and number. */
 #include "objects.h"
 #include <sched.h>
 
@@ -12,12 +13,15 @@ static uint64_t next_id = 1;
 struct sim_link sim_contexts = { &sim_contexts, &sim_contexts, NULL };
 
 int sim_context_not_there(const void *handle) {
-    return sim_find(SIM_H_CONTEXT, handle) || sim_not_there(handle) == CUDA_ERROR_CONTEXT_IS_DESTROYED ?
-           CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
+    return sim_find(SIM_H_CONTEXT, handle) ||
+                    sim_not_there(handle) == CUDA_ERROR_CONTEXT_IS_DESTROYED
+            ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+            : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 static void activate(struct sim_context *c, unsigned flags) {
-    static const uint64_t limits[8] = { 1024, 0x840000, 8 << 20, 0, 2048, 64, 0, SIM_BLOCK_SHARED_OPTIN };
+    static const uint64_t limits[8] = { 1024, 0x840000, 8 << 20, 0, 2048, 64, 0,
+        SIM_BLOCK_SHARED_OPTIN };
     memcpy(c->limits, limits, sizeof limits);
     c->id = next_id++;
     c->flags = c->is_primary ? flags | CU_CTX_MAP_HOST : flags;
@@ -35,7 +39,7 @@ static void activate(struct sim_context *c, unsigned flags) {
     sim_link_add(&sim_contexts, &c->link, NULL);
     sim_link_init(&c->streams);
     sim_link_init(&c->children);
-    c->legacy = (struct sim_stream) { .context = c, .id = next_id++ };
+    c->legacy = (struct sim_stream){ .context = c, .id = next_id++ };
 }
 
 /* Destroyed contexts, the oldest first. What remembers one also remembers its number. */
@@ -67,13 +71,17 @@ struct sim_context *sim_context_new(struct sim_device *device, bool primary, uns
 }
 
 static struct sim_peer *peer_of(struct sim_context *me, const struct sim_context *other) {
-    for (unsigned i = 0; i < me->npeers; i++) if (me->peers[i].id == other->id) return &me->peers[i];
+    for (unsigned i = 0; i < me->npeers; i++)
+        if (me->peers[i].id == other->id) return &me->peers[i];
     return NULL;
 }
-static void remove_peer(struct sim_context *me, struct sim_peer *peer) { *peer = me->peers[--me->npeers]; }
+static void remove_peer(struct sim_context *me, struct sim_peer *peer) {
+    *peer = me->peers[--me->npeers];
+}
 
 bool sim_context_reaches(struct sim_context *c, const struct sim_range *r) {
-    if (r->device == c->device || (!r->delta && (r->kind != SIM_MEM_POOL || r->device))) return true;
+    if (r->device == c->device || (!r->delta && (r->kind != SIM_MEM_POOL || r->device)))
+        return true;
     return r->context ? peer_of(c, r->context) != NULL : r->viewers >> c->device->ordinal & 1;
 }
 
@@ -81,7 +89,8 @@ bool sim_context_reaches(struct sim_context *c, const struct sim_range *r) {
 static void update_peers(struct sim_device *device) {
     unsigned peers = device->opened;
     SIM_EACH(sim_context, c, &sim_contexts)
-        for (unsigned i = 0; c->device == device && i < c->npeers; i++) peers |= 1u << c->peers[i].ordinal;
+    for (unsigned i = 0; c->device == device && i < c->npeers; i++)
+        peers |= 1u << c->peers[i].ordinal;
     __atomic_store_n(&device->peers, peers, __ATOMIC_RELAXED);
     __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
 }
@@ -99,25 +108,30 @@ static int drain(struct sim_context *context, struct sim_device *device, bool to
     int result = CUDA_SUCCESS;
     if (!all) return CUDA_ERROR_OUT_OF_MEMORY;
     if (context) after_context(all, context);
-    if (device) SIM_EACH(sim_context, c, &sim_contexts) if (c->device == device) after_context(all, c);
+    if (device)
+        SIM_EACH(sim_context, c, &sim_contexts) if (c->device == device) after_context(all, c);
     sim_op_submit(all);
-    if (to_end) sim_op_wait_to_end(all); else result = sim_op_wait(all);
+    if (to_end) sim_op_wait_to_end(all);
+    else result = sim_op_wait(all);
     sim_op_unref(all);
     return result;
 }
-int sim_drain(struct sim_context *context, struct sim_device *device) { return drain(context, device, false); }
+int sim_drain(struct sim_context *context, struct sim_device *device) {
+    return drain(context, device, false);
+}
 void sim_drain_to_end(struct sim_context *context) { drain(context, NULL, true); }
 
 static void end_all(struct sim_link *head) {
     while (head->next != head) head->next->end(head->next);
 }
 
-/* The context is unusable at once; its objects are freed when its work is done. sim_lock is released in between. */
+/* The context is unusable at once; its objects are freed when its work is done. sim_lock is
+   released in between. */
 void sim_context_kill(struct sim_context *c) {
     c->active = false;
     c->dying = true;
     sim_drain_to_end(c);
-    while (c->loading) {                          /* they will find that the context is destroyed */
+    while (c->loading) { /* they will find that the context is destroyed */
         pthread_mutex_unlock(&sim_lock);
         sched_yield();
         pthread_mutex_lock(&sim_lock);
@@ -150,7 +164,7 @@ void sim_context_kill(struct sim_context *c) {
 /* ---- primary contexts ---- */
 
 void sim_context_retain(struct sim_device *device) {
-    while (device->primary->dying) {              /* another thread is destroying it */
+    while (device->primary->dying) { /* another thread is destroying it */
         pthread_mutex_unlock(&sim_lock);
         sched_yield();
         pthread_mutex_lock(&sim_lock);
@@ -167,7 +181,7 @@ void sim_context_release(struct sim_device *device) {
 
 /* ---- the stack ---- */
 
-static pthread_key_t stack_key;                   /* frees a thread's stack when the thread ends */
+static pthread_key_t stack_key; /* frees a thread's stack when the thread ends */
 static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
 static void make_stack_key(void) { pthread_key_create(&stack_key, free); }
 
@@ -194,7 +208,7 @@ int sim_context_peer(struct sim_context *me, struct sim_context *other, bool ena
         struct sim_peer *more = realloc(me->peers, (me->npeers + 1) * sizeof *more);
         if (!more) return CUDA_ERROR_OUT_OF_MEMORY;
         me->peers = more;
-        me->peers[me->npeers++] = (struct sim_peer) { other->id, (unsigned)other->device->ordinal };
+        me->peers[me->npeers++] = (struct sim_peer){ other->id, (unsigned)other->device->ordinal };
     } else {
         if (!known) return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
         remove_peer(me, known);

@@ -1,37 +1,40 @@
-/* copy.c - copies and fills of memory, and single words that streams wait for or write. An address is a device address,
-   an address of pinned or registered host memory, or else pageable host memory, whatever the name of the call says; a
-   call may require that the device knows an address.
+/* copy.c - copies and fills of memory, and single words that streams wait for or write. An address
+   is a device address, an address of pinned or registered host memory, or else pageable host
+   memory, whatever the name of the call says; a call may require that the device knows an address.
 
-   Synchronous calls are operations on the default stream that the calling thread executes itself. Asynchronous calls
-   are queued; a copy from pageable memory reads its source at the call, and a copy into pageable memory waits, as
-   documented for a GPU; a copy from host to host memory waits, too. A range that is only partly page-locked is refused,
-   as measured.
+   Synchronous calls are operations on the default stream that the calling thread executes itself.
+   Asynchronous calls are queued; a copy from pageable memory reads its source at the call, and a
+   copy into pageable memory waits, as documented for a GPU; a copy from host to host memory waits,
+   too. A range that is only partly page-locked is refused, as measured.
 
-   While a stream captures, none of this happens at the call: the graph's copy reads and writes when it executes, and
-   only then a fill looks at its address, as measured.
+   While a stream captures, none of this happens at the call: the graph's copy reads and writes when
+   it executes, and only then a fill looks at its address, as measured.
 
-   With lazy streams, synchronous calls return as early as a GPU's driver may ("API synchronization behavior" in its
-   documentation): a copy from pageable memory when its source has been read, after the stream's work; copies and fills
-   within the device at once. */
+   With lazy streams, synchronous calls return as early as a GPU's driver may ("API synchronization
+   behavior" in its documentation): a copy from pageable memory when its source has been read, after
+   the stream's work; copies and fills within the device at once. */
 #include "objects.h"
 #include <sys/mman.h>
 #include <unistd.h>
 
 struct side {
     struct sim_end end;
-    struct sim_range range;                       /* if it is in the table */
+    struct sim_range range; /* if it is in the table */
     bool pageable, host;
 };
-struct block { size_t width, height, depth; };
+struct block {
+    size_t width, height, depth;
+};
 
 /* captures: a graph makes the copy or fill. */
 static bool look(bool captures, struct side *side, struct block b, bool must_be_known) {
     struct sim_range *r = &side->range;
-    size_t slices, bytes;                         /* bytes: from the first of the first row to the last of the last */
+    size_t slices, bytes; /* bytes: from the first of the first row to the last of the last */
     uint64_t address = side->end.address;
-    if (__builtin_mul_overflow(b.height - 1, side->end.pitch, &bytes)
-        || __builtin_mul_overflow(b.depth - 1, side->end.slice, &slices)
-        || __builtin_add_overflow(bytes, slices, &bytes) || __builtin_add_overflow(bytes, b.width, &bytes))
+    if (__builtin_mul_overflow(b.height - 1, side->end.pitch, &bytes) ||
+            __builtin_mul_overflow(b.depth - 1, side->end.slice, &slices) ||
+            __builtin_add_overflow(bytes, slices, &bytes) ||
+            __builtin_add_overflow(bytes, b.width, &bytes))
         return false;
     side->end.in_table = sim_mem_find_for_call(address, bytes, captures, r);
     side->pageable = !side->end.in_table;
@@ -40,7 +43,8 @@ static bool look(bool captures, struct side *side, struct block b, bool must_be_
     side->end.context = side->host ? NULL : r->context;
     side->end.context_id = side->end.context ? r->context->id : 0;
     if (side->end.in_table) return true;
-    if (sim_mem_find_for_call(address, 1, true, r) || sim_mem_find_for_call(address + bytes - 1, 1, true, r))
+    if (sim_mem_find_for_call(address, 1, true, r) ||
+            sim_mem_find_for_call(address + bytes - 1, 1, true, r))
         return false;
     return !must_be_known && address && !sim_mem_in_window(address) && address + bytes > address;
 }
@@ -60,16 +64,20 @@ static bool stage(struct sim_op *op) {
     const size_t rows = op->height * op->depth;
     if (!(op->staged = malloc(op->width * rows))) return false;
     for (size_t i = 0; i < rows; i++)
-        memcpy((char *)op->staged + i * op->width, SIM_HANDLE(op->src.address + i / op->height * op->src.slice
-                                                              + i % op->height * op->src.pitch), op->width);
+        memcpy((char *)op->staged + i * op->width,
+                SIM_HANDLE(op->src.address + i / op->height * op->src.slice +
+                        i % op->height * op->src.pitch),
+                op->width);
     return true;
 }
 
 static bool at_once(const struct sim_stream *s, const struct side *to) {
-    return sim_settings.lazy_ns && to->end.device == s->context->device && to->range.kind != SIM_MEM_MANAGED;
+    return sim_settings.lazy_ns && to->end.device == s->context->device &&
+            to->range.kind != SIM_MEM_MANAGED;
 }
 
-static int copy(struct sim_stream *s, struct side to, struct side from, struct block b, bool async) {
+static int copy(
+        struct sim_stream *s, struct side to, struct side from, struct block b, bool async) {
     struct sim_op *op = new_move(SIM_OP_COPY, to, b);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     op->src = from.end;
@@ -82,8 +90,10 @@ static int copy(struct sim_stream *s, struct side to, struct side from, struct b
         }
         async = from.pageable || from.end.device == to.end.device;
     }
-    if (async && from.pageable && !to.pageable && (sim_settings.lazy_ns || !sim_stream_idle(s))) (void)stage(op);
-    if (!async || to.pageable || (to.host && from.host) || (from.pageable && !op->staged)) return sim_stream_run(s, op);
+    if (async && from.pageable && !to.pageable && (sim_settings.lazy_ns || !sim_stream_idle(s)))
+        (void)stage(op);
+    if (!async || to.pageable || (to.host && from.host) || (from.pageable && !op->staged))
+        return sim_stream_run(s, op);
     return sim_stream_submit(s, op);
 }
 
@@ -99,46 +109,66 @@ int sim_copy(uint64_t to, uint64_t from, size_t bytes, void *stream, int how) {
     int result = sim_copy_stream(stream, how & SIM_ASYNC, &s);
     if (result || !bytes) return result;
     const bool captures = s->capture != NULL;
-    if (!look(captures, &dst, b, how & SIM_TO_KNOWN) || !look(captures, &src, b, how & SIM_FROM_KNOWN))
+    if (!look(captures, &dst, b, how & SIM_TO_KNOWN) ||
+            !look(captures, &src, b, how & SIM_FROM_KNOWN))
         return CUDA_ERROR_INVALID_VALUE;
     return copy(s, dst, src, b, how & SIM_ASYNC);
 }
 
 /* ---- two and three dimensions ---- */
 
-struct part { const void *host, *array; CUdeviceptr device; size_t x, y, z, pitch, height; unsigned type; };
+struct part {
+    const void *host, *array;
+    CUdeviceptr device;
+    size_t x, y, z, pitch, height;
+    unsigned type;
+};
 
 /* The bytes that a structure names as its source or destination. */
-#define PART(c, side) ((struct part) { c->side##Host, c->side##Array, c->side##Device, c->side##XInBytes, c->side##Y, \
-                                       c->side##Z, c->side##Pitch, c->side##Height, c->side##MemoryType })
+#define PART(c, side) \
+    ((struct part){ c->side##Host, c->side##Array, c->side##Device, c->side##XInBytes, c->side##Y, \
+            c->side##Z, c->side##Pitch, c->side##Height, c->side##MemoryType })
 
 static int find_part(bool captures, struct side *side, struct part p, struct block b) {
-    if (p.type == CU_MEMORYTYPE_ARRAY)            /* there are no arrays */
+    if (p.type == CU_MEMORYTYPE_ARRAY) /* there are no arrays */
         return p.array ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-    if (p.type < CU_MEMORYTYPE_HOST || p.type > CU_MEMORYTYPE_UNIFIED) return CUDA_ERROR_INVALID_VALUE;
+    if (p.type < CU_MEMORYTYPE_HOST || p.type > CU_MEMORYTYPE_UNIFIED)
+        return CUDA_ERROR_INVALID_VALUE;
     if (!p.pitch) p.pitch = p.x + b.width;
     if (!p.height) p.height = p.y + b.height;
     if (p.pitch < p.x + b.width || p.height < p.y + b.height) return CUDA_ERROR_INVALID_VALUE;
     const uint64_t start = p.type == CU_MEMORYTYPE_HOST ? (uintptr_t)p.host : p.device;
-    side->end = (struct sim_end) { .address = start + (p.z * p.height + p.y) * p.pitch + p.x, .pitch = p.pitch,
-                                   .slice = p.height * p.pitch };
-    return look(captures, side, b, p.type == CU_MEMORYTYPE_DEVICE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    side->end = (struct sim_end){ .address = start + (p.z * p.height + p.y) * p.pitch + p.x,
+        .pitch = p.pitch,
+        .slice = p.height * p.pitch };
+    return look(captures, side, b, p.type == CU_MEMORYTYPE_DEVICE) ? CUDA_SUCCESS
+                                                                   : CUDA_ERROR_INVALID_VALUE;
 }
 
 static void free_data(struct sim_op *op) { free(op->data); }
 
 /* A node reports the offsets apart from the addresses, as measured. */
-static struct sim_op *new_part(struct part dst, struct part src, struct side to, struct side from, struct block b) {
+static struct sim_op *new_part(
+        struct part dst, struct part src, struct side to, struct side from, struct block b) {
     CUDA_MEMCPY3D *is = malloc(sizeof *is);
     struct sim_op *op = is ? new_move(SIM_OP_COPY, to, b) : NULL;
     if (!op) {
         free(is);
         return NULL;
     }
-    *is = (CUDA_MEMCPY3D) { .srcXInBytes = src.x, .srcY = src.y, .srcZ = src.z, .srcPitch = from.end.pitch,
-                            .srcHeight = src.height, .dstXInBytes = dst.x, .dstY = dst.y, .dstZ = dst.z,
-                            .dstPitch = to.end.pitch, .dstHeight = dst.height, .WidthInBytes = b.width,
-                            .Height = b.height, .Depth = b.depth };
+    *is = (CUDA_MEMCPY3D){ .srcXInBytes = src.x,
+        .srcY = src.y,
+        .srcZ = src.z,
+        .srcPitch = from.end.pitch,
+        .srcHeight = src.height,
+        .dstXInBytes = dst.x,
+        .dstY = dst.y,
+        .dstZ = dst.z,
+        .dstPitch = to.end.pitch,
+        .dstHeight = dst.height,
+        .WidthInBytes = b.width,
+        .Height = b.height,
+        .Depth = b.depth };
     is->srcDevice = src.type == CU_MEMORYTYPE_HOST ? (uintptr_t)src.host : src.device;
     is->dstDevice = dst.type == CU_MEMORYTYPE_HOST ? (uintptr_t)dst.host : dst.device;
     op->src = from.end;
@@ -168,26 +198,33 @@ int sim_copy_work(const CUDA_MEMCPY3D *c, struct sim_context *context, struct si
     int result = find_part(true, &to, dst, b);
     if (!result) result = find_part(true, &from, src, b);
     if (result) return result;
-    *out = (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_MEMCPY, .op = new_part(dst, src, to, from, b) };
+    *out = (struct sim_work){ .type = CU_GRAPH_NODE_TYPE_MEMCPY,
+        .op = new_part(dst, src, to, from, b) };
     sim_work_in(out, context);
     return out->op ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* ---- batches: in stream order as a whole, while its copies have no order among them. All of a batch is checked before
-   any of it is enqueued; *bad is the index of the copy that is wrong, or SIZE_MAX. ---- */
+/* ---- batches: in stream order as a whole, while its copies have no order among them. All of a
+   batch is checked before any of it is enqueued; *bad is the index of the copy that is wrong, or
+   SIZE_MAX. ---- */
 
-struct item { struct side to, from; struct block b; unsigned order; };
+struct item {
+    struct side to, from;
+    struct block b;
+    unsigned order;
+};
 
 static bool order_bad(unsigned order, unsigned flags) {
-    return order < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM || order > CU_MEMCPY_SRC_ACCESS_ORDER_ANY
-           || flags & ~(unsigned)CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
+    return order < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM || order > CU_MEMCPY_SRC_ACCESS_ORDER_ANY ||
+            flags & ~(unsigned)CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
 }
 static bool hint_bad(CUmemLocation l) {
-    return l.type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
-           || (l.type == CU_MEM_LOCATION_TYPE_DEVICE && (l.id < 0 || l.id >= sim_device_count));
+    return l.type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT ||
+            (l.type == CU_MEM_LOCATION_TYPE_DEVICE && (l.id < 0 || l.id >= sim_device_count));
 }
 static bool attributes_bad(const CUmemcpyAttributes *a) {
-    return order_bad(a->srcAccessOrder, a->flags) || hint_bad(a->srcLocHint) || hint_bad(a->dstLocHint);
+    return order_bad(a->srcAccessOrder, a->flags) || hint_bad(a->srcLocHint) ||
+            hint_bad(a->dstLocHint);
 }
 
 /* A worker must not touch pageable memory that is not there. */
@@ -211,10 +248,11 @@ static struct sim_op *new_item(const struct item *i) {
     return NULL;
 }
 
-/* As measured: only pageable memory is read at the call; where another order is requested, the call waits. */
+/* As measured: only pageable memory is read at the call; where another order is requested, the call
+   waits. */
 static bool waits(const struct item *i) {
-    return i->from.pageable ? i->order == CU_MEMCPY_SRC_ACCESS_ORDER_STREAM :
-                              i->order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+    return i->from.pageable ? i->order == CU_MEMCPY_SRC_ACCESS_ORDER_STREAM
+                            : i->order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
 }
 
 static int run_batch(struct sim_stream *s, const struct item *items, size_t n) {
@@ -238,7 +276,8 @@ static int run_batch(struct sim_stream *s, const struct item *items, size_t n) {
     return result ? result : ended;
 }
 
-/* Not without a current context, not on the legacy stream, and not in a capture, which stays valid: as measured. */
+/* Not without a current context, not on the legacy stream, and not in a capture, which stays valid:
+   as measured. */
 static int find_batch_stream(void *stream, struct sim_stream **s) {
     int result = sim_context_need() ? CUDA_ERROR_INVALID_VALUE : sim_stream_find(stream, s);
     if (result) return result;
@@ -247,11 +286,12 @@ static int find_batch_stream(void *stream, struct sim_stream **s) {
 }
 
 int sim_copy_batch(const CUdeviceptr *to, const CUdeviceptr *from, const size_t *sizes, size_t n,
-                   const CUmemcpyAttributes *attributes, const size_t *starts, size_t nattributes, size_t *bad,
-                   void *stream) {
+        const CUmemcpyAttributes *attributes, const size_t *starts, size_t nattributes, size_t *bad,
+        void *stream) {
     struct sim_stream *s;
     *bad = SIZE_MAX;
-    if (!n || !to || !from || !sizes || !attributes || !starts || !nattributes || nattributes > n || starts[0])
+    if (!n || !to || !from || !sizes || !attributes || !starts || !nattributes || nattributes > n ||
+            starts[0])
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t k = 0; k < nattributes; k++)
         if ((k && starts[k] <= starts[k - 1]) || starts[k] >= n || attributes_bad(&attributes[k]))
@@ -262,8 +302,8 @@ int sim_copy_batch(const CUdeviceptr *to, const CUdeviceptr *from, const size_t 
     if (!items) return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0, k = 0; i < n && !result; i++) {
         if (k + 1 < nattributes && starts[k + 1] == i) k++;
-        items[i] = (struct item) { { .end = { .address = to[i] } }, { .end = { .address = from[i] } },
-                                   { sizes[i], 1, 1 }, attributes[k].srcAccessOrder };
+        items[i] = (struct item){ { .end = { .address = to[i] } },
+            { .end = { .address = from[i] } }, { sizes[i], 1, 1 }, attributes[k].srcAccessOrder };
         result = sizes[i] ? look_both(&items[i]) : CUDA_ERROR_INVALID_VALUE;
         if (result) *bad = i;
     }
@@ -278,12 +318,12 @@ static int operand(struct side *side, const CUmemcpy3DOperand *o, struct block b
                  rows = o->op.ptr.layerHeight ? o->op.ptr.layerHeight : b.height;
     if (o->type != CU_MEMCPY_OPERAND_TYPE_POINTER || pitch < b.width || rows < b.height)
         return CUDA_ERROR_INVALID_VALUE;
-    side->end = (struct sim_end) { .address = o->op.ptr.ptr, .pitch = pitch, .slice = pitch * rows };
+    side->end = (struct sim_end){ .address = o->op.ptr.ptr, .pitch = pitch, .slice = pitch * rows };
     return CUDA_SUCCESS;
 }
 
-int sim_copy_batch_3d(size_t n, const CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad, unsigned long long flags,
-                      void *stream) {
+int sim_copy_batch_3d(size_t n, const CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad,
+        unsigned long long flags, void *stream) {
     struct sim_stream *s;
     *bad = SIZE_MAX;
     if (!n || !list || flags) return CUDA_ERROR_INVALID_VALUE;
@@ -293,10 +333,13 @@ int sim_copy_batch_3d(size_t n, const CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad,
     if (!items) return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < n && !result; i++) {
         struct item *item = &items[i];
-        item->b = (struct block) { list[i].extent.width, list[i].extent.height, list[i].extent.depth };
+        item->b = (struct block){ list[i].extent.width, list[i].extent.height,
+            list[i].extent.depth };
         item->order = list[i].srcAccessOrder;
-        result = !item->b.width || !item->b.height || !item->b.depth || order_bad(item->order, list[i].flags) ?
-                     CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+        result = !item->b.width || !item->b.height || !item->b.depth ||
+                        order_bad(item->order, list[i].flags)
+                ? CUDA_ERROR_INVALID_VALUE
+                : CUDA_SUCCESS;
         if (!result) result = operand(&item->to, &list[i].dst, item->b);
         if (!result) result = operand(&item->from, &list[i].src, item->b);
         if (result) *bad = i;
@@ -309,13 +352,14 @@ int sim_copy_batch_3d(size_t n, const CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad,
 
 /* ---- fills ---- */
 
-static int new_fill(const CUDA_MEMSET_NODE_PARAMS *p, struct sim_context *context, bool captures, struct side *side,
-                    struct sim_op **out) {
+static int new_fill(const CUDA_MEMSET_NODE_PARAMS *p, struct sim_context *context, bool captures,
+        struct side *side, struct sim_op **out) {
     const unsigned size = p->elementSize;
     struct block b = { 0, p->height, 1 };
     if (__builtin_mul_overflow(p->width, (size_t)size, &b.width)) return CUDA_ERROR_INVALID_VALUE;
-    *side = (struct side) { .end = { .address = p->dst, .pitch = p->pitch } };
-    if (p->dst % size || (p->height > 1 && (p->pitch % size || p->pitch < b.width))) return CUDA_ERROR_INVALID_VALUE;
+    *side = (struct side){ .end = { .address = p->dst, .pitch = p->pitch } };
+    if (p->dst % size || (p->height > 1 && (p->pitch % size || p->pitch < b.width)))
+        return CUDA_ERROR_INVALID_VALUE;
     if (look(captures, side, b, true) ? !sim_context_reaches(context, &side->range) : !captures)
         return CUDA_ERROR_INVALID_VALUE;
     side->end.in_table = true;
@@ -325,17 +369,19 @@ static int new_fill(const CUDA_MEMSET_NODE_PARAMS *p, struct sim_context *contex
     return CUDA_SUCCESS;
 }
 
-int sim_fill_work(const CUDA_MEMSET_NODE_PARAMS *p, struct sim_context *context, struct sim_work *out) {
+int sim_fill_work(
+        const CUDA_MEMSET_NODE_PARAMS *p, struct sim_context *context, struct sim_work *out) {
     struct side side;
     const unsigned size = p->elementSize;
-    if ((size != 1 && size != 2 && size != 4) || !p->width || !p->height) return CUDA_ERROR_INVALID_VALUE;
-    *out = (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_MEMSET };
+    if ((size != 1 && size != 2 && size != 4) || !p->width || !p->height)
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = (struct sim_work){ .type = CU_GRAPH_NODE_TYPE_MEMSET };
     sim_work_in(out, context);
     return new_fill(p, context, true, &side, &out->op);
 }
 
-int sim_fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, size_t count, size_t rows, void *stream,
-              bool async) {
+int sim_fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, size_t count,
+        size_t rows, void *stream, bool async) {
     const CUDA_MEMSET_NODE_PARAMS p = { to, pitch, pattern, size, count, rows };
     struct sim_stream *s;
     struct side side;
@@ -351,14 +397,16 @@ int sim_fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, size
 
 static bool wait_value(const struct sim_op *op, void *at) {
     bool wide = op->pattern_bytes == 8;
-    uint64_t now = wide ? __atomic_load_n((uint64_t *)at, __ATOMIC_ACQUIRE) :
-                          __atomic_load_n((uint32_t *)at, __ATOMIC_ACQUIRE);
+    uint64_t now = wide ? __atomic_load_n((uint64_t *)at, __ATOMIC_ACQUIRE)
+                        : __atomic_load_n((uint32_t *)at, __ATOMIC_ACQUIRE);
     uint64_t v = op->pattern;
     switch (op->how) {
     case CU_STREAM_WAIT_VALUE_EQ: return now == v;
     case CU_STREAM_WAIT_VALUE_AND: return (now & v) != 0;
-    case CU_STREAM_WAIT_VALUE_NOR: return wide ? ~(now | v) != 0 : (uint32_t)~(now | v) != 0;
-    default: return wide ? (int64_t)(now - v) >= 0 : (int32_t)(now - v) >= 0;       /* GEQ, modulo 2^32 or 2^64 */
+    case CU_STREAM_WAIT_VALUE_NOR: return wide ? ~(now | v) != 0 : (uint32_t) ~(now | v) != 0;
+    default:
+        /* GEQ, modulo 2^32 or 2^64 */
+        return wide ? (int64_t)(now - v) >= 0 : (int32_t)(now - v) >= 0;
     }
 }
 
@@ -368,20 +416,23 @@ static bool write_value(const struct sim_op *op, void *at) {
     return true;
 }
 
-int sim_stream_value(void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, unsigned how, bool wait) {
+int sim_stream_value(
+        void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, unsigned how, bool wait) {
     struct sim_stream *s;
     struct side side = { .end = { .address = address } };
     int result = sim_stream_use(stream, &s);
     if (result) return result;
-    if (wait && how & CU_STREAM_WAIT_VALUE_FLUSH) return CUDA_ERROR_NOT_SUPPORTED;     /* as attribute 98 reports */
+    /* as attribute 98 reports */
+    if (wait && how & CU_STREAM_WAIT_VALUE_FLUSH) return CUDA_ERROR_NOT_SUPPORTED;
     if (how > (wait ? CU_STREAM_WAIT_VALUE_NOR : 0))
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Index 0: Invalid flags 0x%x", how);
     if (address % bytes)
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Index 0: Address 0x%llx not aligned",
-                           (unsigned long long)address);
-    if (!look(s->capture != NULL, &side, (struct block) { bytes, 1, 1 }, true) || side.range.kind == SIM_MEM_MANAGED)
+                (unsigned long long)address);
+    if (!look(s->capture != NULL, &side, (struct block){ bytes, 1, 1 }, true) ||
+            side.range.kind == SIM_MEM_MANAGED)
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Batch memory address 0x%016llx is not valid",
-                           (unsigned long long)address);
+                (unsigned long long)address);
     struct sim_op *op = sim_op_new(SIM_OP_TRY);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     op->dst = side.end;

@@ -1,5 +1,5 @@
-/* device.c - the devices: their number, memory and attributes. All values are invented; they follow compute capability
-   9.0, so that PTX for sm_90 and below loads. */
+/* device.c - the devices: their number, memory and attributes. All values are invented; they follow
+   compute capability 9.0, so that PTX for sm_90 and below loads. */
 #include "objects.h"
 
 struct sim_device sim_devices[SIM_MAX_DEVICES];
@@ -11,23 +11,30 @@ static uint64_t memory_setting(void) {
     if (!text || !*text) return 2ull << 30;
     uint64_t n = strtoull(text, &end, 10);
     switch (*end) {
-    case 'G': case 'g': n <<= 10; /* fall through */
-    case 'M': case 'm': n <<= 10; /* fall through */
-    case 'K': case 'k': n <<= 10; end++; break;
+    case 'G':
+    case 'g': n <<= 10; /* fall through */
+    case 'M':
+    case 'm': n <<= 10; /* fall through */
+    case 'K':
+    case 'k':
+        n <<= 10;
+        end++;
+        break;
     }
     if (*end == 0 && n >= 1 << 20 && n <= 1ull << 40) return n;
     fprintf(stderr, "simgpu: SIMGPU_MEMORY=%s is not 1M to 1024G; using 2G\n", text);
     return 2ull << 30;
 }
 
-/* SIMGPU_DEVICE_1="name=another model;16=3": attributes in which device 1
-   differs from the others, to test code that needs identical devices. */
+/* SIMGPU_DEVICE_1="name=another model;16=3": attributes in which device 1 differs from the others,
+   to test code that needs identical devices. */
 static void device_setting(struct sim_device *d) {
     char variable[32], *end;
     int n = 0;
     snprintf(d->name, sizeof d->name, "simgpu CPU device (not a GPU)");
     snprintf(variable, sizeof variable, "SIMGPU_DEVICE_%d", d->number);
-    for (const char *text = getenv(variable); text && *text; text += strcspn(text, ";"), text += *text == ';') {
+    for (const char *text = getenv(variable); text && *text;
+            text += strcspn(text, ";"), text += *text == ';') {
         if (strncmp(text, "name=", 5) == 0) {
             snprintf(d->name, sizeof d->name, "%.*s", (int)strcspn(text + 5, ";"), text + 5);
             continue;
@@ -37,8 +44,9 @@ static void device_setting(struct sim_device *d) {
             d->answers[n].number = (int)number;
             d->answers[n++].value = (int)value;
         } else
-            fprintf(stderr, "simgpu: %s: \"%.*s\" is not name=TEXT or ATTRIBUTE=NUMBER, or is the ninth\n", variable,
-                    (int)strcspn(text, ";"), text);
+            fprintf(stderr,
+                    "simgpu: %s: \"%.*s\" is not name=TEXT or ATTRIBUTE=NUMBER, or is the ninth\n",
+                    variable, (int)strcspn(text, ";"), text);
     }
 }
 
@@ -47,8 +55,8 @@ void sim_device_uuid(unsigned char out[16], int number) {
     out[15] = (unsigned char)number;
 }
 
-/* The device that the beginning of `text` names, or -1: by its number, or by as many of the digits of its UUID (as
-   nvidia-smi prints it, until a comma) as distinguish it from the other devices. */
+/* The device that the beginning of `text` names, or -1: by its number, or by as many of the digits
+   of its UUID (as nvidia-smi prints it, until a comma) as distinguish it from the other devices. */
 static int named(const char *text, bool by_uuid, int count) {
     char *end;
     int found = -1;
@@ -61,8 +69,8 @@ static int named(const char *text, bool by_uuid, int count) {
         char name[41] = "GPU-";
         sim_device_uuid(u, i);
         for (int k = 0, at = 4; k < 16; k++)
-            at += snprintf(name + at, sizeof name - (size_t)at, "%s%02x", k >= 4 && k <= 10 && k % 2 == 0 ? "-" : "",
-                           u[k]);
+            at += snprintf(name + at, sizeof name - (size_t)at, "%s%02x",
+                    k >= 4 && k <= 10 && k % 2 == 0 ? "-" : "", u[k]);
         const size_t n = strcspn(text, ",");
         if (n < 4 || strncmp(name, text, n)) continue;
         if (found >= 0) return -1;
@@ -71,8 +79,9 @@ static int named(const char *text, bool by_uuid, int count) {
     return found;
 }
 
-/* CUDA_VISIBLE_DEVICES: which of `count` devices the program sees, and in which order. The first name of no device
-   ends the list. All names have the form of the first, numbers or UUIDs. -1 if a device is named twice. */
+/* CUDA_VISIBLE_DEVICES: which of `count` devices the program sees, and in which order. The first
+   name of no device ends the list. All names have the form of the first, numbers or UUIDs. -1 if a
+   device is named twice. */
 static int visible_devices(int *list, int count) {
     const char *text = getenv("CUDA_VISIBLE_DEVICES");
     int n = 0;
@@ -84,7 +93,8 @@ static int visible_devices(int *list, int count) {
     for (bool more = true; more; text += strcspn(text, ","), more = *text == ',', text += more) {
         const int number = named(text, by_uuid, count);
         if (number < 0) break;
-        for (int i = 0; i < n; i++) if (list[i] == number) return -1;
+        for (int i = 0; i < n; i++)
+            if (list[i] == number) return -1;
         list[n++] = number;
     }
     return n;
@@ -95,7 +105,8 @@ int sim_devices_start(void) {
     int count = text && *text ? atoi(text) : 1;
     uint64_t memory = memory_setting();
     if (count < 1 || count > SIM_MAX_DEVICES) {
-        fprintf(stderr, "simgpu: SIMGPU_DEVICES=%s is not 1 to %d; using 1\n", text, SIM_MAX_DEVICES);
+        fprintf(stderr, "simgpu: SIMGPU_DEVICES=%s is not 1 to %d; using 1\n", text,
+                SIM_MAX_DEVICES);
         count = 1;
     }
     int list[SIM_MAX_DEVICES];
@@ -103,7 +114,7 @@ int sim_devices_start(void) {
     if (count <= 0) return count ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_NO_DEVICE;
     for (int i = sim_device_count; i < count; i++) {
         struct sim_device *d = &sim_devices[i];
-        *d = (struct sim_device) { .ordinal = i, .number = list[i], .memory = memory };
+        *d = (struct sim_device){ .ordinal = i, .number = list[i], .memory = memory };
         device_setting(d);
         if (!sim_mem_start(d, memory)) return CUDA_ERROR_OUT_OF_MEMORY;
         if (!(d->pool = d->current_pool = sim_pool_new(d))) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -118,36 +129,50 @@ struct sim_device *sim_device_at(CUdevice ordinal) {
 
 /* ---- attributes ----
 
-   By number, as in CUdevice_attribute. An attribute of a feature that this library lacks is 0: textures, surfaces,
-   arrays, virtual memory. Every unlisted number up to the last one of CUDA 13.0 is 0, too. */
+   By number, as in CUdevice_attribute. An attribute of a feature that this library lacks is 0:
+   textures, surfaces, arrays, virtual memory. Every unlisted number up to the last one of CUDA 13.0
+   is 0, too. */
 
 enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33 };
 
 int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
-    static const struct { unsigned char number; int value; } known[] = {
-        { 1, SIM_BLOCK_THREADS }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, /* threads and dimensions of a block */
-        { 5, 0x7fffffff }, { 6, 65535 }, { 7, 65535 }, /* dimensions of a grid */
-        { 8, SIM_BLOCK_SHARED }, { 9, 65536 }, { 10, 32 }, { 11, 0x7fffffff }, /* shared, constant, warp, pitch */
-        { 12, SIM_SM_REGS }, { 13, 1000000 },                   /* registers, kHz */
-        { 14, 512 }, { 15, 1 }, { 16, SIM_SMS },                /* texture alignment, overlap, SMs */
+    static const struct {
+        unsigned char number;
+        int value;
+    } known[] = {
+        { 1, SIM_BLOCK_THREADS }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, /* threads and dimensions of
+                                                                          a block */
+        { 5, 0x7fffffff }, { 6, 65535 }, { 7, 65535 },                 /* dimensions of a grid */
+        { 8, SIM_BLOCK_SHARED }, { 9, 65536 }, { 10, 32 }, { 11, 0x7fffffff }, /* shared, constant,
+                                                                                  warp, pitch */
+        { 12, SIM_SM_REGS }, { 13, 1000000 },                                  /* registers, kHz */
+        { 14, 512 }, { 15, 1 }, { 16, SIM_SMS }, /* texture alignment, overlap, SMs */
         { 19, 1 }, { 30, 512 }, { 31, 1 }, /* mapped host memory, alignment, concurrent kernels */
         { 36, 1000000 }, { 37, 64 }, { 38, 1 << 20 }, /* memory kHz, bus width, L2 bytes */
-        { 39, SIM_SM_THREADS }, { 40, 2 }, { 41, 1 }, /* threads per SM, copy engines, unified addressing */
+        { 39, SIM_SM_THREADS }, { 40, 2 }, { 41, 1 }, /* threads per SM, copy engines, unified
+                                                         addressing */
         { 51, 32 }, { 75, SIM_CC_MAJOR }, { 76, SIM_CC_MINOR }, /* pitch, capability */
         { 78, 1 }, { 79, 1 }, { 80, 1 },                        /* priorities, L1 */
         { 81, SIM_SM_SHARED }, { 82, SIM_SM_REGS },             /* per SM */
-        { 83, 1 }, { 89, 1 },                                   /* managed memory, also while the host uses it */
-        { 86, 1 }, { 87, 2 },                                   /* atomics on host memory; float:double */
-        { 90, 1 }, { 91, 1 },                                   /* preemption, registered pointers */
-        { 95, 1 }, { 96, 1 },                                   /* cooperative, also on several devices */
-        { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, { 106, SIM_SM_BLOCKS }, { 111, SIM_BLOCK_SHARED_RESERVED },
-        { 113, 1 }, { 115, 1 }, { 119, 1 }, { 120, 1 },         /* read-only registering, pools, as files, clusters */
-        { 122, 1 }, { 123, 1 },                                 /* waits for values */
-        { 125, 1 }, { 126, 1 }, { 134, -1 }                     /* events of processes, one domain, no NUMA */
+        { 83, 1 }, { 89, 1 }, /* managed memory, also while the host uses it */
+        { 86, 1 }, { 87, 2 }, /* atomics on host memory; float:double */
+        { 90, 1 }, { 91, 1 }, /* preemption, registered pointers */
+        { 95, 1 }, { 96, 1 }, /* cooperative, also on several devices */
+        { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, { 106, SIM_SM_BLOCKS },
+        { 111, SIM_BLOCK_SHARED_RESERVED }, { 113, 1 }, { 115, 1 }, { 119, 1 },
+        { 120, 1 },                          /* read-only
+                                                registering,
+                                                pools,
+                                                as
+                                                files,
+                                                clusters */
+        { 122, 1 }, { 123, 1 },              /* waits for values */
+        { 125, 1 }, { 126, 1 }, { 134, -1 }, /* events of processes, one domain, no NUMA */
     };
     if (attribute < 1 || attribute > LAST_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;
     *value = attribute == PCI_BUS ? device->number + 1 : 0;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) if (known[i].number == attribute) *value = known[i].value;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].number == attribute) *value = known[i].value;
     for (int i = 0; i < 8 && device->answers[i].number; i++)
         if (device->answers[i].number == attribute) *value = device->answers[i].value;
     return CUDA_SUCCESS;

@@ -1,10 +1,12 @@
-/* event.c - events: a handle to the operation of the last record, or to nodes of the capture in which it was recorded.
-   An event that was never recorded counts as complete, except for its time. */
+/* event.c - events: a handle to the operation of the last record, or to nodes of the capture in
+   which it was recorded. An event that was never recorded counts as complete, except for its
+   time. */
 #include "objects.h"
 
 void sim_event_free(struct sim_event *e) {
     sim_link_remove(&e->link);
-    if (e->context->dying) sim_handle_orphan(e->handle); else sim_handle_drop(e->handle);
+    if (e->context->dying) sim_handle_orphan(e->handle);
+    else sim_handle_drop(e->handle);
     sim_event_unref(e);
 }
 
@@ -50,8 +52,8 @@ int sim_event_record(struct sim_event *e, struct sim_stream *s) {
     return CUDA_SUCCESS;
 }
 
-/* 0, or why the event has no state that the host can use: 907 during its capture, 1 when this has ended or
-   is invalid. */
+/* 0, or why the event has no state that the host can use: 907 during its capture, 1 when this has
+   ended or is invalid. */
 int sim_event_captured(const struct sim_event *e, bool invalidate) {
     if (!e->capture) return CUDA_SUCCESS;
     struct sim_capture *c = sim_capture_at(e->capture);

@@ -1,13 +1,16 @@
-/* function.c - functions: their attributes, and how many blocks of them the invented multiprocessor has room for. */
+/* function.c - functions: their attributes, and how many blocks of them the invented multiprocessor
+   has room for. */
 #include "objects.h"
 
 /* ---- occupancy ---- */
 
-struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned threads, uint64_t dynamic_shared) {
+struct sim_occupancy sim_occupancy(
+        const struct sim_function *f, unsigned threads, uint64_t dynamic_shared) {
     const struct sim_code_info *info = sim_code_info(f->code);
     /* of a warp */
     unsigned warps = (threads + 31) / 32, registers = (sim_registers(f) * 32 + 255) / 256 * 256;
-    uint64_t shared = (info->static_shared + dynamic_shared + SIM_BLOCK_SHARED_RESERVED + 127) / 128 * 128;
+    uint64_t shared = (info->static_shared + dynamic_shared + SIM_BLOCK_SHARED_RESERVED + 127) /
+            128 * 128;
     unsigned most = SIM_SM_REGS / registers * 32, blocks = SIM_SM_BLOCKS;
     struct sim_occupancy o = { 0, most < SIM_BLOCK_THREADS ? (int)most : SIM_BLOCK_THREADS };
     if (!warps || threads > (unsigned)o.max_threads) return o;
@@ -18,7 +21,8 @@ struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned thread
     return o;
 }
 
-/* As measured: none above the limit that the function opted in to, and only the low 32 bits of the size count. */
+/* As measured: none above the limit that the function opted in to, and only the low 32 bits of the
+   size count. */
 int sim_launch_blocks(const struct sim_function *f, int threads, size_t shared) {
     if ((uint32_t)shared > (unsigned)f->prefers.max_dynamic) return 0;
     return sim_occupancy(f, (unsigned)threads, (uint32_t)shared).blocks;
@@ -32,7 +36,8 @@ int sim_most_threads(const struct sim_function *f) {
     return limit < most ? limit : most;
 }
 
-int sim_attribute(const struct sim_function *f, const struct sim_preferences *p, int attribute, int *value) {
+int sim_attribute(
+        const struct sim_function *f, const struct sim_preferences *p, int attribute, int *value) {
     const struct sim_code_info *info = sim_code_info(f->code);
     if (attribute < 0 || attribute > CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
         return CUDA_ERROR_INVALID_VALUE;
@@ -45,22 +50,25 @@ int sim_attribute(const struct sim_function *f, const struct sim_preferences *p,
     case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)f->module->image->sm; break;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = SIM_CC_MAJOR * 10 + SIM_CC_MINOR; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = p->max_dynamic == SIM_DEFAULT ? sim_default_dynamic(info->static_shared) : p->max_dynamic;
+        *value = p->max_dynamic == SIM_DEFAULT ? sim_default_dynamic(info->static_shared)
+                                               : p->max_dynamic;
         break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = p->carveout; break;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
         if (f->func->reqnctapercluster[0]) {
-            *value = (int)f->func->reqnctapercluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
+            *value = (int)f->func->reqnctapercluster[attribute -
+                    CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
             break;
         }
         /* fall through */
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        *value = p->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]; break;
+        *value = p->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
+        break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = f->func->explicit_cluster; break;
-    default: *value = 0;                          /* cache mode */
+    default: *value = 0; /* cache mode */
     }
     return CUDA_SUCCESS;
 }
@@ -68,21 +76,23 @@ int sim_attribute(const struct sim_function *f, const struct sim_preferences *p,
 int sim_prefer(const struct sim_function *f, struct sim_preferences *p, int attribute, int value) {
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        if (value < 0 || value + (int64_t)sim_code_info(f->code)->static_shared > SIM_BLOCK_SHARED_OPTIN)
+        if (value < 0 ||
+                value + (int64_t)sim_code_info(f->code)->static_shared > SIM_BLOCK_SHARED_OPTIN)
             return CUDA_ERROR_INVALID_VALUE;
         p->max_dynamic = value;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         if (value < -1 || value > 100)
-            return sim_because(CUDA_ERROR_INVALID_VALUE, "Requested preferred shared mem carveout invalid %d", value);
+            return sim_because(CUDA_ERROR_INVALID_VALUE,
+                    "Requested preferred shared mem carveout invalid %d", value);
         p->carveout = value;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-        if (value < 0 || (f->func->maxclusterrank && (uint32_t)value > f->func->maxclusterrank)
-            || (f->func->reqnctapercluster[0]
-                && value != p->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]))
+        if (value < 0 || (f->func->maxclusterrank && (uint32_t)value > f->func->maxclusterrank) ||
+                (f->func->reqnctapercluster[0] &&
+                        value != p->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]))
             return CUDA_ERROR_INVALID_VALUE;
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: break;

@@ -1,8 +1,9 @@
-/* graph.c - graphs: nodes, edges between them, and sets of nodes. The entry points are in driver/cuGraph.c.
+/* graph.c - graphs: nodes, edges between them, and sets of nodes. The entry points are in
+   driver/cuGraph.c.
 
-   What a node does is an operation that is never submitted, a model: each launch of the graph submits a copy. A model
-   does not change once a node has it, so that nodes, clones and executable graphs share it; it is freed with the last
-   of them, or with the last copy that runs. */
+   What a node does is an operation that is never submitted, a model: each launch of the graph
+   submits a copy. A model does not change once a node has it, so that nodes, clones and executable
+   graphs share it; it is freed with the last of them, or with the last copy that runs. */
 #include "objects.h"
 
 void sim_work_in(struct sim_work *work, struct sim_context *context) {
@@ -10,13 +11,14 @@ void sim_work_in(struct sim_work *work, struct sim_context *context) {
     work->context_id = context->id;
 }
 
-/* The record of a context remains when it is destroyed; a primary context gets another id when it becomes active
-   again. */
+/* The record of a context remains when it is destroyed; a primary context gets another id when it
+   becomes active again. */
 bool sim_work_can_run(const struct sim_work *work) {
     return !work->context || (work->context->active && work->context->id == work->context_id);
 }
 
-/* ---- events: a node keeps the event that it records or waits for, also when the program destroys it ---- */
+/* ---- events: a node keeps the event that it records or waits for, also when the program destroys
+   it ---- */
 
 void sim_event_unref(struct sim_event *event) {
     if (--event->refs) return;
@@ -50,13 +52,15 @@ static bool add(struct sim_edges *list, struct sim_node *node, CUgraphEdgeData d
         list->base = more;
         list->at = more + gap;
         list->cap = cap;
-    } else if (gap + list->n == list->cap) list->at = memmove(list->base, list->at, list->n * sizeof *list->at);
-    list->at[list->n++] = (struct sim_edge) { node, data };
+    } else if (gap + list->n == list->cap)
+        list->at = memmove(list->base, list->at, list->n * sizeof *list->at);
+    list->at[list->n++] = (struct sim_edge){ node, data };
     return true;
 }
 
 static struct sim_edge *find(const struct sim_edges *list, const struct sim_node *node) {
-    for (unsigned i = 0, k = list->n; i < k; i++) {            /* from both ends: the oldest and newest go first */
+    /* from both ends: the oldest and newest go first */
+    for (unsigned i = 0, k = list->n; i < k; i++) {
         if (list->at[i].node == node) return &list->at[i];
         if (list->at[--k].node == node) return &list->at[k];
     }
@@ -72,20 +76,22 @@ static void take_out(struct sim_edges *list, const struct sim_node *node) {
 }
 
 static void note_memory(struct sim_graph *graph) {
-    for (struct sim_graph *g = graph; g; g = g->owner ? g->owner->graph : NULL) g->has_memory = true;
+    for (struct sim_graph *g = graph; g; g = g->owner ? g->owner->graph : NULL)
+        g->has_memory = true;
 }
 
 static void append(struct sim_graph *graph, struct sim_node *node) {
     node->graph = graph;
     node->prev = graph->last;
-    if (graph->last) graph->last->next = node; else graph->first = node;
+    if (graph->last) graph->last->next = node;
+    else graph->first = node;
     graph->last = node;
     node->index = graph->n++;
     graph->added++;
 }
 
 struct sim_node *sim_node_add(struct sim_graph *graph, struct sim_work work, void *const *before,
-                              const CUgraphEdgeData *data, size_t n) {
+        const CUgraphEdgeData *data, size_t n) {
     struct sim_node *node = calloc(1, sizeof *node);
     if (!node || !(node->handle = sim_handle_new(SIM_H_NODE, node))) {
         sim_op_unref(work.op);
@@ -95,8 +101,9 @@ struct sim_node *sim_node_add(struct sim_graph *graph, struct sim_work work, voi
     append(graph, node);
     node->work = work;
     node->end = ++last_end;
-    const uint64_t memory = work.op ? (uintptr_t)work.op->data : 0;          /* of an allocation or a free */
-    if (work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || work.type == CU_GRAPH_NODE_TYPE_MEM_FREE) note_memory(graph);
+    const uint64_t memory = work.op ? (uintptr_t)work.op->data : 0; /* of an allocation or a free */
+    if (work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || work.type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+        note_memory(graph);
     if (work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) sim_mem_in_graph(memory, graph->handle);
     if (work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) graph->has_conditional = true;
     if (work.type == CU_GRAPH_NODE_TYPE_MEM_FREE) {
@@ -114,7 +121,8 @@ struct sim_node *sim_node_add(struct sim_graph *graph, struct sim_work work, voi
 }
 
 struct sim_edge *sim_node_edge(const struct sim_node *node, const struct sim_node *before) {
-    return node->before.n <= before->after.n ? find(&node->before, before) : find(&before->after, node);
+    return node->before.n <= before->after.n ? find(&node->before, before)
+                                             : find(&before->after, node);
 }
 
 bool sim_node_depend(struct sim_node *node, struct sim_node *before, const CUgraphEdgeData *data) {
@@ -134,7 +142,7 @@ void sim_node_independ(struct sim_node *node, struct sim_node *before) {
 
 void sim_node_depend_early(struct sim_node *node) {
     static const CUgraphEdgeData data = { .from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
-                                          .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC };
+        .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC };
     for (unsigned i = 0; i < node->before.n; i++) {
         const struct sim_node *before = node->before.at[i].node;
         if (before->work.type != CU_GRAPH_NODE_TYPE_KERNEL) continue;
@@ -170,10 +178,12 @@ void sim_node_free(struct sim_node *node) {
         node->before.at[i].node->end = ++last_end;
     }
     for (unsigned i = 0; i < node->after.n; i++) take_out(&node->after.at[i].node->before, node);
-    if (node->prev) node->prev->next = node->next; else g->first = node->next;
-    if (node->next) node->next->prev = node->prev; else g->last = node->prev;
+    if (node->prev) node->prev->next = node->next;
+    else g->first = node->next;
+    if (node->next) node->next->prev = node->prev;
+    else g->last = node->prev;
     if (g->found == node) g->found = NULL;
-    if (g->last_free == node) g->last_free = node->link_free;          /* it could not be made */
+    if (g->last_free == node) g->last_free = node->link_free; /* it could not be made */
     g->n--;
     drop(node);
 }
@@ -202,12 +212,14 @@ void sim_graph_free(struct sim_graph *graph) {
 }
 
 bool sim_node_captured(const struct sim_node *node) {
-    for (unsigned i = 0; i < node->nbodies; i++) if (sim_graph_captured(node->bodies[i])) return true;
+    for (unsigned i = 0; i < node->nbodies; i++)
+        if (sim_graph_captured(node->bodies[i])) return true;
     return false;
 }
 
 bool sim_graph_captured(const struct sim_graph *graph) {
-    for (const struct sim_node *node = graph->first; node; node = node->next) if (sim_node_captured(node)) return true;
+    for (const struct sim_node *node = graph->first; node; node = node->next)
+        if (sim_node_captured(node)) return true;
     return graph->captured;
 }
 
@@ -221,7 +233,8 @@ static bool same_edges(const struct sim_graph *graph, struct sim_node *const *cl
     for (const struct sim_node *node = graph->first; node; node = node->next)
         for (unsigned i = 0; i < node->before.n; i++) {
             const struct sim_edge *edge = &node->before.at[i];
-            if (!sim_node_depend(clones[node->index], clones[edge->node->index], &edge->data)) return false;
+            if (!sim_node_depend(clones[node->index], clones[edge->node->index], &edge->data))
+                return false;
         }
     return true;
 }
@@ -262,12 +275,13 @@ struct sim_graph *sim_graph_clone(const struct sim_graph *graph) {
 /* In the order in which they were added, as far as the edges allow it. */
 bool sim_graph_order(const struct sim_graph *graph, struct sim_node **order) {
     unsigned placed = 0;
-    for (struct sim_node *node = graph->first; node; node = node->next) node->waits = node->before.n + 1;
+    for (struct sim_node *node = graph->first; node; node = node->next)
+        node->waits = node->before.n + 1;
     for (struct sim_node *first = graph->first; first; first = first->next) {
         struct sim_node *list = first, *node;
         if (--list->waits) continue;
         list->link = NULL;
-        while ((node = list)) {                   /* those before this one that waited for it follow at once */
+        while ((node = list)) { /* those before this one that waited for it follow at once */
             list = node->link;
             order[placed++] = node;
             for (unsigned k = 0; k < node->after.n; k++) {
@@ -288,7 +302,8 @@ static int by_end(const void *a, const void *b) {
 
 unsigned sim_graph_ends(const struct sim_graph *graph, struct sim_node **ends) {
     unsigned n = 0;
-    for (struct sim_node *node = graph->first; node; node = node->next) if (!node->after.n) ends[n++] = node;
+    for (struct sim_node *node = graph->first; node; node = node->next)
+        if (!node->after.n) ends[n++] = node;
     qsort(ends, n, sizeof(struct sim_node *), by_end);
     return n;
 }
@@ -314,7 +329,7 @@ bool sim_set_add(struct sim_set *set, void *const *nodes, size_t n) {
 
 void sim_set_clear(struct sim_set *set) {
     free(set->at);
-    *set = (struct sim_set) { NULL, 0, 0 };
+    *set = (struct sim_set){ NULL, 0, 0 };
 }
 
 void sim_set_end(const struct sim_set *set) {
@@ -366,18 +381,22 @@ bool sim_graph_has(const struct sim_graph *graph, void *const *nodes, size_t n) 
     return true;
 }
 
-/* From one kernel to another an edge may say how early the second one begins, which is a hint here. A plain one may
-   come from the port of the launch order, as measured. */
+/* From one kernel to another an edge may say how early the second one begins, which is a hint here.
+   A plain one may come from the port of the launch order, as measured. */
 bool sim_edges_good(const CUgraphEdgeData *data, void *const *from, bool to_kernel, size_t n) {
     static const unsigned char zeros[sizeof data->reserved];
     for (size_t i = 0; data && i < n; i++) {
         const struct sim_node *node = sim_find(SIM_H_NODE, from[i]);
         const bool kernels = to_kernel && node && node->work.type == CU_GRAPH_NODE_TYPE_KERNEL,
                    early = data[i].type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
-        if (data[i].to_port || memcmp(data[i].reserved, zeros, sizeof zeros)
-            || data[i].type > CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC || (early && !kernels)
-            || (early ? !data[i].from_port || data[i].from_port > CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER :
-                        data[i].from_port && (!kernels || data[i].from_port != CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER)))
+        if (data[i].to_port || memcmp(data[i].reserved, zeros, sizeof zeros) ||
+                data[i].type > CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC || (early && !kernels) ||
+                (early ? !data[i].from_port ||
+                                        data[i].from_port > CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
+                       : data[i].from_port &&
+                                        (!kernels ||
+                                                data[i].from_port !=
+                                                        CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER)))
             return false;
     }
     return true;
@@ -385,6 +404,7 @@ bool sim_edges_good(const CUgraphEdgeData *data, void *const *from, bool to_kern
 
 bool sim_edges_plain(const CUgraphEdgeData *data, size_t n) {
     static const CUgraphEdgeData plain;
-    for (size_t i = 0; data && i < n; i++) if (memcmp(&data[i], &plain, sizeof plain)) return false;
+    for (size_t i = 0; data && i < n; i++)
+        if (memcmp(&data[i], &plain, sizeof plain)) return false;
     return true;
 }

@@ -1,5 +1,5 @@
-/* handles.c - the ground of objects/: handles of live objects, rings of objects, and the calling thread with its
-   current context. */
+/* handles.c - the ground of objects/: handles of live objects, rings of objects, and the calling
+   thread with its current context. */
 #include "objects.h"
 
 __thread struct sim_thread sim_self;
@@ -10,11 +10,16 @@ uint64_t sim_thread_id(void) {
     return sim_self.id;
 }
 
-/* ---- handles: generation << 32 | slot << 4 | kind. A slot's generation
-   increases with each use, so a stale handle stays stale. ---- */
+/* ---- handles: generation << 32 | slot << 4 | kind. A slot's generation increases with each use,
+   so a stale handle stays stale. ---- */
 
-static struct slot { void *object; uint32_t generation, orphan; enum sim_handle_kind kind; uint32_t next_free; } *slots;
-static uint32_t nslots, free_slot;                /* free_slot: index + 1, or 0 */
+static struct slot {
+    void *object;
+    uint32_t generation, orphan;
+    enum sim_handle_kind kind;
+    uint32_t next_free;
+} * slots;
+static uint32_t nslots, free_slot; /* free_slot: index + 1, or 0 */
 
 uint64_t sim_handle_new(enum sim_handle_kind kind, void *object) {
     if (!free_slot) {
@@ -23,7 +28,8 @@ uint64_t sim_handle_new(enum sim_handle_kind kind, void *object) {
         if (!bigger) return 0;
         slots = bigger;
         memset(slots + nslots, 0, more * sizeof *slots);
-        for (uint32_t i = nslots + more; i-- > nslots; free_slot = i + 1) slots[i].next_free = free_slot;
+        for (uint32_t i = nslots + more; i-- > nslots; free_slot = i + 1)
+            slots[i].next_free = free_slot;
         nslots += more;
     }
     struct slot *slot = &slots[free_slot - 1];
@@ -37,7 +43,9 @@ uint64_t sim_handle_new(enum sim_handle_kind kind, void *object) {
 static struct slot *slot_of(uint64_t handle) {
     uint32_t index = (uint32_t)handle >> 4;
     struct slot *slot = index < nslots ? &slots[index] : NULL;
-    return slot && slot->object && slot->generation == handle >> 32 && slot->kind == (handle & 15) ? slot : NULL;
+    return slot && slot->object && slot->generation == handle >> 32 && slot->kind == (handle & 15)
+            ? slot
+            : NULL;
 }
 
 void sim_handle_drop(uint64_t handle) {
@@ -57,8 +65,9 @@ void sim_handle_orphan(uint64_t handle) {
 int sim_not_there(const void *handle) {
     uint64_t h = (uint64_t)(uintptr_t)handle;
     uint32_t index = (uint32_t)h >> 4;
-    return index < nslots && h >> 32 && slots[index].orphan == h >> 32 ? CUDA_ERROR_CONTEXT_IS_DESTROYED :
-                                                                         CUDA_ERROR_INVALID_HANDLE;
+    return index < nslots && h >> 32 && slots[index].orphan == h >> 32
+            ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+            : CUDA_ERROR_INVALID_HANDLE;
 }
 
 void *sim_find(enum sim_handle_kind kind, const void *handle) {
@@ -68,7 +77,8 @@ void *sim_find(enum sim_handle_kind kind, const void *handle) {
 
 /* The first one of a call; sim_leave() reports it. */
 static void note_dead(enum sim_handle_kind kind, const void *handle) {
-    if (!sim_settings.strict || sim_self.dead || (uintptr_t)handle <= 2) return;       /* NULL, special streams */
+    /* NULL, special streams */
+    if (!sim_settings.strict || sim_self.dead || (uintptr_t)handle <= 2) return;
     sim_self.dead = handle;
     sim_self.dead_kind = kind;
 }
@@ -101,10 +111,11 @@ void sim_link_remove(struct sim_link *link) {
 
 /* ---- the current context ---- */
 
-struct sim_context *sim_context_at(const void *handle) {              /* any that is usable now */
+struct sim_context *sim_context_at(const void *handle) { /* any that is usable now */
     struct sim_context *c = sim_find(SIM_H_CONTEXT, handle);
     if (c && c->active) return c;
-    if (!c || !c->is_primary) note_dead(SIM_H_CONTEXT, handle);          /* a primary one stays where it is */
+    /* a primary one stays where it is */
+    if (!c || !c->is_primary) note_dead(SIM_H_CONTEXT, handle);
     return NULL;
 }
 
@@ -113,7 +124,8 @@ bool sim_context_still(const struct sim_context *c, const void *handle) {
 }
 
 struct sim_context *sim_context_or_dead(void) {
-    return sim_self.depth ? sim_find(SIM_H_CONTEXT, SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
+    return sim_self.depth ? sim_find(SIM_H_CONTEXT, SIM_HANDLE(sim_self.stack[sim_self.depth - 1]))
+                          : NULL;
 }
 
 struct sim_context *sim_context_current(void) {
@@ -123,7 +135,7 @@ struct sim_context *sim_context_current(void) {
 
 int sim_context_need(void) {
     sim_self.context = sim_context_current();
-    return sim_self.context ? CUDA_SUCCESS :
-           sim_self.depth   ? CUDA_ERROR_CONTEXT_IS_DESTROYED :
-                              CUDA_ERROR_INVALID_CONTEXT;
+    return sim_self.context  ? CUDA_SUCCESS
+            : sim_self.depth ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                             : CUDA_ERROR_INVALID_CONTEXT;
 }

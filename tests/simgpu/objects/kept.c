@@ -1,6 +1,6 @@
-/* kept.c - what graphs keep beside their nodes: user objects, until the graph, the executable graphs made of it and
-   their launches have ended; and the values that decide what conditional nodes execute. The entry points are in
-   driver/cuUserObject.c. */
+/* kept.c - what graphs keep beside their nodes: user objects, until the graph, the executable
+   graphs made of it and their launches have ended; and the values that decide what conditional
+   nodes execute. The entry points are in driver/cuUserObject.c. */
 #include "objects.h"
 
 /* ---- user objects: the function that frees one runs on the thread of host functions ---- */
@@ -28,7 +28,7 @@ void sim_object_unref(struct sim_object *o, uint64_t count) {
     if ((o->refs -= count)) return;
     sim_handle_drop(o->handle);
     struct sim_op *op = sim_op_new(SIM_OP_HOST);
-    if (!op) return;                              /* no memory: the object stays */
+    if (!op) return; /* no memory: the object stays */
     op->function = run_destroy;
     op->data = o;
     op->always = true;
@@ -53,7 +53,7 @@ bool sim_object_hold(struct sim_held **list, struct sim_object *o, uint64_t coun
 void sim_object_let_go(struct sim_held **at, struct sim_object *o, uint64_t count) {
     struct sim_held *h;
     while (*at && (*at)->object != o) at = &(*at)->next;
-    if (!(h = *at) || h->count < count) return;   /* and nothing changes, as measured */
+    if (!(h = *at) || h->count < count) return; /* and nothing changes, as measured */
     if (!(h->count -= count)) {
         *at = h->next;
         free(h);
@@ -92,12 +92,13 @@ void sim_held_free_after(struct sim_held *list, struct sim_op *op) {
     sim_op_unref(marker);
 }
 
-/* ---- conditions: a word in the memory of a context, whose device address is the handle. Kernels set it through the
-   device runtime (devrt.c). ---- */
+/* ---- conditions: a word in the memory of a context, whose device address is the handle. Kernels
+   set it through the device runtime (devrt.c). ---- */
 
 enum { WORD = SIM_CONDITION_BYTES, UNDEFINED = 0x3dcdcdcd };
 
-int sim_condition_new(struct sim_graph *g, struct sim_context *c, unsigned value, bool assigns, uint64_t *handle) {
+int sim_condition_new(struct sim_graph *g, struct sim_context *c, unsigned value, bool assigns,
+        uint64_t *handle) {
     struct sim_condition *new = calloc(1, sizeof *new);
     if (!new || sim_mem_alloc(c->device, c, SIM_CONDITION_BYTES, SIM_MEM_MODULE, &new->address)) {
         free(new);

@@ -1,12 +1,14 @@
-/* library.c - libraries: an image of PTX text without a context, and its kernels. A module of it is created in a
-   context when the first function is needed there, and a function is decoded when it is needed. A library outlives
-   contexts; with a context its variables end, and begin with their initial values in the next one.
+/* library.c - libraries: an image of PTX text without a context, and its kernels. A module of it is
+   created in a context when the first function is needed there, and a function is decoded when it
+   is needed. A library outlives contexts; with a context its variables end, and begin with their
+   initial values in the next one.
 
-   The text is parsed when a kernel is looked up, and at the load if its log is requested. What is wrong with it is the
-   result of the lookup, as measured. The module that the parse creates is in no context (`plain`): it answers queries
-   until the first context takes it.
+   The text is parsed when a kernel is looked up, and at the load if its log is requested. What is
+   wrong with it is the result of the lookup, as measured. The module that the parse creates is in
+   no context (`plain`): it answers queries until the first context takes it.
 
-   A thread that parses the text or creates a module claims the library, and releases sim_lock meanwhile. */
+   A thread that parses the text or creates a module claims the library, and releases sim_lock
+   meanwhile. */
 #include "objects.h"
 #include <sched.h>
 
@@ -37,16 +39,19 @@ static void free_kernels(struct sim_library *l) {
 }
 
 static int make_kernels(struct sim_library *l, const struct sim_module *m) {
-    if (!(l->kernels = calloc(m->nfunctions + 1, sizeof *l->kernels))
-        || !(l->by_name = calloc(m->nfunctions + 1, sizeof *l->by_name)))
+    if (!(l->kernels = calloc(m->nfunctions + 1, sizeof *l->kernels)) ||
+            !(l->by_name = calloc(m->nfunctions + 1, sizeof *l->by_name)))
         return CUDA_ERROR_OUT_OF_MEMORY;
     for (unsigned i = 0; i < m->nfunctions; i++) {
         struct sim_kernel *k = &l->kernels[i];
-        *k = (struct sim_kernel) { .library = l, .name = strdup(m->functions[i].func->name), .index = i };
+        *k = (struct sim_kernel){
+            .library = l, .name = strdup(m->functions[i].func->name), .index = i
+        };
         for (int d = 0; d < SIM_MAX_DEVICES; d++) k->prefers[d] = sim_no_preferences;
         l->nkernels++;
-        if (!k->name || !(k->handle = sim_handle_new(SIM_H_KERNEL, k))) return CUDA_ERROR_OUT_OF_MEMORY;
-        l->by_name[i] = (struct sim_by_name) { k->name, i };
+        if (!k->name || !(k->handle = sim_handle_new(SIM_H_KERNEL, k)))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        l->by_name[i] = (struct sim_by_name){ k->name, i };
     }
     sim_sort_names(l->by_name, l->nkernels);
     return CUDA_SUCCESS;
@@ -66,7 +71,8 @@ int sim_library_parse(struct sim_library *l) {
     if (l->parsed) return result;
     sim_link_remember(result);
     if (!result && (result = make_kernels(l, m))) free_kernels(l);
-    l->options.info = l->options.error = (struct sim_log_option) { .text = NULL };         /* only of the first time */
+    /* only of the first time */
+    l->options.info = l->options.error = (struct sim_log_option){ .text = NULL };
     l->options.wall = NULL;
     l->parsed = true;
     return l->result = result;
@@ -110,7 +116,8 @@ int sim_library_module(const void *handle, struct sim_module **out) {
     int result = l ? sim_context_need() : CUDA_ERROR_INVALID_HANDLE;
     if (result || (*out = module_in(l, sim_self.context))) return result;
     if (!(l = sim_library_claim(handle))) return CUDA_ERROR_INVALID_HANDLE;
-    if (!(result = sim_context_need()) && !module_in(l, sim_self.context)) result = make_module(l, sim_self.context);
+    if (!(result = sim_context_need()) && !module_in(l, sim_self.context))
+        result = make_module(l, sim_self.context);
     if (!result) *out = module_in(l, sim_self.context);
     l->claimed = false;
     return result;
@@ -118,10 +125,13 @@ int sim_library_module(const void *handle, struct sim_module **out) {
 
 int sim_function_find(const void *handle, struct sim_context *c, struct sim_function **out) {
     const void *context = SIM_HANDLE(c->handle);
-    const bool is_kernel = ((uintptr_t)handle & 15) == SIM_H_KERNEL;     /* else a dead one is a dead function */
-    if (!is_kernel) return (*out = sim_get(SIM_H_FUNCTION, handle)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-    for (bool again = false;; again = true) {     /* until nothing is left to do without sim_lock */
-        const struct sim_kernel *k = again ? sim_find(SIM_H_KERNEL, handle) : sim_get(SIM_H_KERNEL, handle);
+    /* else a dead one is a dead function */
+    const bool is_kernel = ((uintptr_t)handle & 15) == SIM_H_KERNEL;
+    if (!is_kernel)
+        return (*out = sim_get(SIM_H_FUNCTION, handle)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    for (bool again = false;; again = true) { /* until nothing is left to do without sim_lock */
+        const struct sim_kernel *k = again ? sim_find(SIM_H_KERNEL, handle)
+                                           : sim_get(SIM_H_KERNEL, handle);
         if (!k) return CUDA_ERROR_INVALID_HANDLE;
         if (context && !sim_context_still(c, context)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
         struct sim_module *m = module_in(k->library, c);
@@ -131,7 +141,8 @@ int sim_function_find(const void *handle, struct sim_context *c, struct sim_func
             if (!l) return CUDA_ERROR_INVALID_HANDLE;
             if (sim_context_still(c, context) && !module_in(l, c)) result = make_module(l, c);
             l->claimed = false;
-        } else if (!m->functions[k->index].code) result = sim_function_need(&m->functions[k->index]);
+        } else if (!m->functions[k->index].code)
+            result = sim_function_need(&m->functions[k->index]);
         else {
             *out = &m->functions[k->index];
             return CUDA_SUCCESS;
@@ -152,8 +163,8 @@ int sim_kernel_any(const void *handle, const struct sim_function **out) {
         struct sim_function *f = m ? &m->functions[k->index] : NULL;
         if (!m) result = sim_library_parse(l);
         else if (f->code) *out = f;
-        else if ((result = sim_function_need(f)) == CUDA_ERROR_INVALID_HANDLE) result = CUDA_SUCCESS;    /* its context
-                                                                                                            ended */
+        else if ((result = sim_function_need(f)) == CUDA_ERROR_INVALID_HANDLE)
+            result = CUDA_SUCCESS; /* its context ended */
     }
     l->claimed = false;
     return result;
@@ -161,8 +172,10 @@ int sim_kernel_any(const void *handle, const struct sim_function **out) {
 
 /* ---- libraries ---- */
 
-/* Takes over `text` if `owns`. With a log it is parsed at once, as on a GPU, but the result of that is not reported. */
-int sim_library_new(void **out, const char *text, size_t limit, bool owns, const struct sim_jit_options *o) {
+/* Takes over `text` if `owns`. With a log it is parsed at once, as on a GPU, but the result of that
+   is not reported. */
+int sim_library_new(
+        void **out, const char *text, size_t limit, bool owns, const struct sim_jit_options *o) {
     struct sim_library *l = calloc(1, sizeof *l);
     if (!l || !(l->handle = sim_handle_new(SIM_H_LIBRARY, l))) {
         free(l);

@@ -1,13 +1,16 @@
-/* managed.c - managed memory: one address for the host and all devices. The bytes are the host's pages, so nothing ever
-   migrates: advice and prefetches are checked, remembered for each page, and reported. */
+/* managed.c - managed memory: one address for the host and all devices. The bytes are the host's
+   pages, so nothing ever migrates: advice and prefetches are checked, remembered for each page, and
+   reported. */
 #include "objects.h"
 
 #define PAGE 4096u
 
-struct place { short type, id; };                 /* a CUmemLocation; type 0: none */
+struct place {
+    short type, id;
+}; /* a CUmemLocation; type 0: none */
 struct page {
     bool read_mostly;
-    unsigned char accessed_by, by_host;           /* accessed_by: a bit for each device */
+    unsigned char accessed_by, by_host; /* accessed_by: a bit for each device */
     struct place preferred, prefetched;
 };
 
@@ -19,9 +22,12 @@ void sim_managed_free(uint64_t address) {
     free(r.managed->pages);
     free(r.managed);
 }
-static void end_managed(struct sim_link *link) { sim_managed_free(SIM_OWNER(sim_managed, link)->address); }
+static void end_managed(struct sim_link *link) {
+    sim_managed_free(SIM_OWNER(sim_managed, link)->address);
+}
 
-static struct sim_managed *new_managed(struct sim_context *c, struct sim_device *device, uint64_t bytes) {
+static struct sim_managed *new_managed(
+        struct sim_context *c, struct sim_device *device, uint64_t bytes) {
     struct sim_managed *m = calloc(1, sizeof *m);
     if (!m) return NULL;
     sim_link_init(&m->link);
@@ -38,7 +44,8 @@ static bool device_has(const struct sim_device *d, int attribute) {
     return value != 0;
 }
 
-int sim_managed_new(struct sim_context *c, uint64_t bytes, unsigned attached, CUdeviceptr *address) {
+int sim_managed_new(
+        struct sim_context *c, uint64_t bytes, unsigned attached, CUdeviceptr *address) {
     if (!device_has(c->device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)) return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_managed *m = new_managed(c, c->device, bytes);
     if (!m) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -48,7 +55,8 @@ int sim_managed_new(struct sim_context *c, uint64_t bytes, unsigned attached, CU
     return CUDA_SUCCESS;
 }
 
-int sim_managed_variable(struct sim_context *owner, struct sim_device *device, uint64_t bytes, uint64_t *address) {
+int sim_managed_variable(
+        struct sim_context *owner, struct sim_device *device, uint64_t bytes, uint64_t *address) {
     if (!device_has(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)) return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_managed *m = new_managed(owner, device, bytes);
     if (!m) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -60,23 +68,26 @@ int sim_managed_variable(struct sim_context *owner, struct sim_device *device, u
 /* The managed memory that contains all of these bytes, or NULL. */
 struct sim_managed *sim_managed_at(CUdeviceptr address, size_t bytes) {
     struct sim_range r;
-    return bytes && sim_mem_find(NULL, address, bytes, &r) && r.kind == SIM_MEM_MANAGED ? r.managed : NULL;
+    return bytes && sim_mem_find(NULL, address, bytes, &r) && r.kind == SIM_MEM_MANAGED ? r.managed
+                                                                                        : NULL;
 }
 
 /* ---- places ---- */
 
-/* 0, or why it is not one: a device must access managed memory while the host does. There is one NUMA node. The host's
-   id is reported as CU_DEVICE_CPU, and that of no place as CU_DEVICE_INVALID, as measured. */
+/* 0, or why it is not one: a device must access managed memory while the host does. There is one
+   NUMA node. The host's id is reported as CU_DEVICE_CPU, and that of no place as CU_DEVICE_INVALID,
+   as measured. */
 static const struct place nowhere = { CU_MEM_LOCATION_TYPE_INVALID, CU_DEVICE_INVALID };
 
 static int read_place(CUmemLocation l, bool only_host, struct place *out) {
-    *out = (struct place) { (short)l.type, l.type == CU_MEM_LOCATION_TYPE_HOST ? CU_DEVICE_CPU : 0 };
+    *out = (struct place){ (short)l.type, l.type == CU_MEM_LOCATION_TYPE_HOST ? CU_DEVICE_CPU : 0 };
     switch (l.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
         if (l.id < 0 || l.id >= sim_device_count) return CUDA_ERROR_INVALID_DEVICE;
         out->id = (short)l.id;
-        return device_has(&sim_devices[l.id], CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) ?
-            CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+        return device_has(&sim_devices[l.id], CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS)
+                ? CUDA_SUCCESS
+                : CUDA_ERROR_INVALID_DEVICE;
     case CU_MEM_LOCATION_TYPE_HOST: return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         return only_host || l.id ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
@@ -88,7 +99,8 @@ static int read_place(CUmemLocation l, bool only_host, struct place *out) {
 
 /* The pages that these bytes touch; NULL: no memory. */
 static struct page *pages_of(struct sim_managed *m, CUdeviceptr address, size_t bytes, size_t *n) {
-    const size_t first = (address - m->address) / PAGE, last = (address + bytes - 1 - m->address) / PAGE;
+    const size_t first = (address - m->address) / PAGE,
+                 last = (address + bytes - 1 - m->address) / PAGE;
     const size_t all = (m->bytes + PAGE - 1) / PAGE;
     if (!m->pages && (m->pages = calloc(all, sizeof *m->pages)))
         for (size_t i = 0; i < all; i++) m->pages[i].preferred = m->pages[i].prefetched = nowhere;
@@ -96,7 +108,8 @@ static struct page *pages_of(struct sim_managed *m, CUdeviceptr address, size_t 
     return m->pages ? m->pages + first : NULL;
 }
 
-int sim_managed_prefetch(CUdeviceptr address, size_t bytes, CUmemLocation to, unsigned flags, void *stream) {
+int sim_managed_prefetch(
+        CUdeviceptr address, size_t bytes, CUmemLocation to, unsigned flags, void *stream) {
     struct sim_stream *s;
     struct place place;
     size_t n;
@@ -122,27 +135,32 @@ int sim_managed_advise(CUdeviceptr address, size_t bytes, unsigned advice, CUmem
     size_t n;
     if (!m || advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
         return CUDA_ERROR_INVALID_VALUE;
-    const bool by = advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
-    int result = by || advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ? read_place(location, by, &place) : CUDA_SUCCESS;
+    const bool by = advice == CU_MEM_ADVISE_SET_ACCESSED_BY ||
+            advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+    int result = by || advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION
+            ? read_place(location, by, &place)
+            : CUDA_SUCCESS;
     if (result) return result;
-    if (place.type > CU_MEM_LOCATION_TYPE_HOST)          /* a NUMA node is preferred as the host, as measured */
-        place = (struct place) { CU_MEM_LOCATION_TYPE_HOST, CU_DEVICE_CPU };
+    /* a NUMA node is preferred as the host, as measured */
+    if (place.type > CU_MEM_LOCATION_TYPE_HOST)
+        place = (struct place){ CU_MEM_LOCATION_TYPE_HOST, CU_DEVICE_CPU };
     struct page *page = pages_of(m, address, bytes, &n);
     if (!page) return CUDA_ERROR_OUT_OF_MEMORY;
     const bool on_host = place.type == CU_MEM_LOCATION_TYPE_HOST;
-    for (struct page *p = page; p < page + n; p++)
-        switch (advice) {
-        case CU_MEM_ADVISE_SET_READ_MOSTLY: case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
+    for (struct page *p = page; p < page + n; p++) switch (advice) {
+        case CU_MEM_ADVISE_SET_READ_MOSTLY:
+        case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
             p->read_mostly = advice == CU_MEM_ADVISE_SET_READ_MOSTLY;
             break;
-        case CU_MEM_ADVISE_SET_PREFERRED_LOCATION: case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
-            p->preferred = place;
-            break;
+        case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
+        case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION: p->preferred = place; break;
         case CU_MEM_ADVISE_SET_ACCESSED_BY:
-            if (on_host) p->by_host = 1; else p->accessed_by |= (unsigned char)(1u << place.id);
+            if (on_host) p->by_host = 1;
+            else p->accessed_by |= (unsigned char)(1u << place.id);
             break;
         case CU_MEM_ADVISE_UNSET_ACCESSED_BY:
-            if (on_host) p->by_host = 0; else p->accessed_by &= (unsigned char)~(1u << place.id);
+            if (on_host) p->by_host = 0;
+            else p->accessed_by &= (unsigned char)~(1u << place.id);
             break;
         }
     return CUDA_SUCCESS;
@@ -151,15 +169,18 @@ int sim_managed_advise(CUdeviceptr address, size_t bytes, unsigned advice, CUmem
 /* ---- queries: what is the same for all pages of the range ---- */
 
 static int device_of(struct place place) {
-    return !place.type ? CU_DEVICE_INVALID : place.type == CU_MEM_LOCATION_TYPE_DEVICE ? place.id : CU_DEVICE_CPU;
+    return !place.type                                  ? CU_DEVICE_INVALID
+            : place.type == CU_MEM_LOCATION_TYPE_DEVICE ? place.id
+                                                        : CU_DEVICE_CPU;
 }
 
 bool sim_managed_query_bad(const int *out, size_t size, unsigned attribute) {
-    return !out || !size || size % sizeof *out || attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY
-           || attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID
-           || (size > sizeof *out && attribute != CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY);
+    return !out || !size || size % sizeof *out || attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY ||
+            attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID ||
+            (size > sizeof *out && attribute != CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY);
 }
-int sim_managed_query(int *out, size_t size, unsigned attribute, CUdeviceptr address, size_t bytes) {
+int sim_managed_query(
+        int *out, size_t size, unsigned attribute, CUdeviceptr address, size_t bytes) {
     struct sim_managed *m = sim_managed_at(address, bytes);
     size_t n = size / sizeof *out, npages;
     if (!m || sim_managed_query_bad(out, size, attribute)) return CUDA_ERROR_INVALID_VALUE;
@@ -171,7 +192,8 @@ int sim_managed_query(int *out, size_t size, unsigned attribute, CUdeviceptr add
         all.accessed_by &= p->accessed_by;
         all.by_host &= p->by_host;
         if (memcmp(&all.preferred, &p->preferred, sizeof all.preferred)) all.preferred = nowhere;
-        if (memcmp(&all.prefetched, &p->prefetched, sizeof all.prefetched)) all.prefetched = nowhere;
+        if (memcmp(&all.prefetched, &p->prefetched, sizeof all.prefetched))
+            all.prefetched = nowhere;
     }
     switch (attribute) {
     case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY: *out = all.read_mostly; break;
@@ -181,8 +203,9 @@ int sim_managed_query(int *out, size_t size, unsigned attribute, CUdeviceptr add
     case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID: *out = all.preferred.id; break;
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE: *out = all.prefetched.type; break;
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID: *out = all.prefetched.id; break;
-    default:                                      /* ACCESSED_BY: a list */
-        for (int d = 0; d < sim_device_count && n; d++) if (all.accessed_by >> d & 1) *out++ = d, n--;
+    default: /* ACCESSED_BY: a list */
+        for (int d = 0; d < sim_device_count && n; d++)
+            if (all.accessed_by >> d & 1) *out++ = d, n--;
         if (all.by_host && n) *out++ = CU_DEVICE_CPU, n--;
         while (n--) *out++ = CU_DEVICE_INVALID;
     }

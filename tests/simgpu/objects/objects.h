@@ -1,9 +1,8 @@
-/* objects.h - the map of objects/: what the objects behind the handles of the CUDA driver API are and do. The entry
-   points in driver/ check their arguments and call these functions.
+/* objects.h - the map of objects/: what the objects behind the handles of the CUDA driver API are
+   and do. The entry points in driver/ check their arguments and call these functions.
 
    context.h: handles, devices, contexts, streams, events, the error log
-     handles.c   handles, rings of objects, the thread's current context
-     error_log.c the error log
+     handles.c   handles, rings of objects, the thread's current context error_log.c the error log
      shared.c    events between processes
      device.c    devices and their attributes
      context.c   contexts, the threads' context stacks, peer access
@@ -21,8 +20,8 @@
      devrt.c     libcudadevrt.a, and what this device has as PTX for it
      fatbin.c    PTX inside fatbins and objects
      link.c      link states
-     module.c    modules
-     function.c  functions, and how many blocks of them a multiprocessor has room for
+     module.c    modules function.c  functions, and how many blocks of them a multiprocessor has
+     room for
      library.c   libraries and kernels, which need no context
      launch.c    kernel launches
      nested.c    the device runtime: kernels that launch kernels
@@ -34,11 +33,11 @@
      exec.c      executable graphs
      node.c      the nodes that the program adds, and their parameters
 
-   No file needs one that needs it. What is created in a context is in one of its rings, with the function that ends
-   it, so that context.c knows none of the files of memory, kernels and graphs.
+   No file needs one that needs it. What is created in a context is in one of its rings, with the
+   function that ends it, so that context.c knows none of the files of memory, kernels and graphs.
 
-   sim_lock guards all of this: functions are called with it held. Where the comment of a group says that they are
-   called without it, [lock] marks those that need it. */
+   sim_lock guards all of this: functions are called with it held. Where the comment of a group says
+   that they are called without it, [lock] marks those that need it. */
 #ifndef SIM_OBJECTS_H
 #define SIM_OBJECTS_H
 

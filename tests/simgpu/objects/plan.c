@@ -1,5 +1,6 @@
-/* plan.c - what an executable graph does: one step for each node, whose order is only that of the edges. A step that
-   executes another graph has two operations, before and after those of that graph. */
+/* plan.c - what an executable graph does: one step for each node, whose order is only that of the
+   edges. A step that executes another graph has two operations, before and after those of that
+   graph. */
 #include "objects.h"
 
 /* ---- made from a graph ---- */
@@ -33,7 +34,8 @@ static unsigned *edges(const struct sim_edges *before) {
 
 static int fill_bodies(struct sim_plan *p, struct sim_step *step, const struct sim_node *node) {
     int result = 0;
-    if (node->nbodies && !(step->bodies = calloc(node->nbodies, sizeof *step->bodies))) return SIM_PLAN_NO_MEMORY;
+    if (node->nbodies && !(step->bodies = calloc(node->nbodies, sizeof *step->bodies)))
+        return SIM_PLAN_NO_MEMORY;
     for (unsigned i = 0; i < node->nbodies && !result; i++) {
         if ((result = sim_plan_new(node->bodies[i], &step->bodies[i]))) break;
         step->nbodies++;
@@ -74,11 +76,13 @@ int sim_plan_new(const struct sim_graph *graph, struct sim_plan **out) {
     if (p) p->refs = 1;
     const int result = p && nodes ? fill(p, graph, nodes) : SIM_PLAN_NO_MEMORY;
     free(nodes);
-    if (result) sim_plan_unref(p); else *out = p;
+    if (result) sim_plan_unref(p);
+    else *out = p;
     return result;
 }
 
-void sim_plan_each(struct sim_plan *p, void (*visit)(struct sim_step *step, void *user), void *user) {
+void sim_plan_each(
+        struct sim_plan *p, void (*visit)(struct sim_step *step, void *user), void *user) {
     for (unsigned i = 0; i < p->n; i++) {
         struct sim_step *step = &p->steps[p->order[i]];
         visit(step, user);
@@ -97,7 +101,8 @@ static bool same_step(struct sim_step *to, const struct sim_step *from) {
     to->before = same_list(from->before, from->nbefore);
     to->bodies = calloc(from->nbodies + 1u, sizeof *to->bodies);
     if (to->work.op) sim_op_ref(to->work.op);
-    for (unsigned k = 0; k < from->nbodies && to->bodies; k++) (to->bodies[k] = from->bodies[k])->refs++;
+    for (unsigned k = 0; k < from->nbodies && to->bodies; k++)
+        (to->bodies[k] = from->bodies[k])->refs++;
     if (!to->bodies) to->nbodies = 0;
     return to->before && to->bodies;
 }
@@ -107,8 +112,9 @@ bool sim_plan_own(struct sim_plan **plan) {
     if (old->refs == 1) return true;
     struct sim_plan *p = calloc(1, sizeof *p);
     if (!p) return false;
-    *p = (struct sim_plan) { .refs = 1, .added = old->added, .nends = old->nends,
-                             .nops = old->nops };
+    *p = (struct sim_plan){
+        .refs = 1, .added = old->added, .nends = old->nends, .nops = old->nops
+    };
     p->order = same_list(old->order, old->n);
     p->ends = same_list(old->ends, old->nends);
     p->steps = calloc(old->n + 1u, sizeof *p->steps);
@@ -119,7 +125,8 @@ bool sim_plan_own(struct sim_plan **plan) {
     return ok;
 }
 
-/* The nodes of the graph keep their order when others are destroyed: a node's step is at its index, or later. */
+/* The nodes of the graph keep their order when others are destroyed: a node's step is at its index,
+   or later. */
 struct sim_step *sim_plan_step(struct sim_plan *p, const struct sim_node *node) {
     const struct sim_node *owner = node->graph->owner;
     if (owner) {
@@ -129,7 +136,8 @@ struct sim_step *sim_plan_step(struct sim_plan *p, const struct sim_node *node) 
         if (!step || k >= step->nbodies || !sim_plan_own(&step->bodies[k])) return NULL;
         p = step->bodies[k];
     }
-    for (unsigned i = node->index; i < p->n; i++) if (p->steps[i].node == node->handle) return &p->steps[i];
+    for (unsigned i = node->index; i < p->n; i++)
+        if (p->steps[i].node == node->handle) return &p->steps[i];
     return NULL;
 }
 
@@ -139,19 +147,20 @@ static struct sim_op *new_op(const struct sim_work *w) {
     switch (w->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL: return sim_launch_copy(w->op);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return sim_op_new(SIM_OP_EVENT);
-    case CU_GRAPH_NODE_TYPE_EMPTY: case CU_GRAPH_NODE_TYPE_WAIT_EVENT: case CU_GRAPH_NODE_TYPE_GRAPH:
-        return sim_op_new(SIM_OP_MARKER);
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+    case CU_GRAPH_NODE_TYPE_GRAPH: return sim_op_new(SIM_OP_MARKER);
     default: return sim_op_copy(w->op);
     }
 }
 
-/* ---- conditions: when a conditional node is reached, a worker looks at the value, and submits the operations of the
-   body which that selects. What comes after the node waits for `end`, which then waits for them, too; while a loop
-   goes on, for another look. ---- */
+/* ---- conditions: when a conditional node is reached, a worker looks at the value, and submits the
+   operations of the body which that selects. What comes after the node waits for `end`, which then
+   waits for them, too; while a loop goes on, for another look. ---- */
 
 struct branch {
     struct sim_condition *condition;
-    struct sim_op *end;                           /* its operation keeps it until it is done */
+    struct sim_op *end; /* its operation keeps it until it is done */
     unsigned type, n;
     int priority;
     struct sim_plan *bodies[];
@@ -192,13 +201,14 @@ static struct sim_plan *selected(const struct branch *b) {
 /* False: no memory. */
 static bool submit_body(const struct branch *b, const struct sim_plan *body) {
     struct sim_op **ops = calloc(body->nops + 1, sizeof *ops);
-    struct sim_op *last = b->type == CU_GRAPH_COND_TYPE_WHILE ? branch_op(b, b->bodies) : sim_op_new(SIM_OP_MARKER);
+    struct sim_op *last = b->type == CU_GRAPH_COND_TYPE_WHILE ? branch_op(b, b->bodies)
+                                                              : sim_op_new(SIM_OP_MARKER);
     const bool ok = ops && last && sim_plan_ops(body, b->priority, ops);
     if (ok) {
         sim_plan_submit(body, ops, NULL, last);
         sim_op_after(b->end, last);
         sim_op_submit(last);
-        sim_op_want(last);                        /* as is what waits for it */
+        sim_op_want(last); /* as is what waits for it */
     }
     for (unsigned i = 0; ops && i < body->nops; i++) sim_op_unref(ops[i]);
     sim_op_unref(last);
@@ -210,7 +220,8 @@ static void decide(void *data, int error) {
     const struct branch *b = data;
     (void)error;
     pthread_mutex_lock(&sim_lock);
-    const struct sim_plan *body = __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) ? NULL : selected(b);
+    const struct sim_plan *body = __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) ? NULL
+                                                                                 : selected(b);
     if (body && !submit_body(b, body))
         sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the body of a conditional node");
     pthread_mutex_unlock(&sim_lock);
@@ -218,18 +229,23 @@ static void decide(void *data, int error) {
 
 static bool conditional_ops(const struct sim_step *step, int priority, struct sim_op **ops) {
     const struct sim_op *model = step->work.op;
-    const struct branch like = { .condition = model->data, .end = ops[step->last] = sim_op_new(SIM_OP_MARKER),
-                                 .type = model->how, .n = step->nbodies, .priority = priority };
+    const struct branch like = { .condition = model->data,
+        .end = ops[step->last] = sim_op_new(SIM_OP_MARKER),
+        .type = model->how,
+        .n = step->nbodies,
+        .priority = priority };
     return like.end && (ops[step->first] = branch_op(&like, step->bodies));
 }
 
 static bool step_ops(const struct sim_step *step, int priority, struct sim_op **ops) {
-    if (step->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) return conditional_ops(step, priority, ops);
-    struct sim_op *op = ops[step->first] = step->disabled ? sim_op_new(SIM_OP_MARKER) : new_op(&step->work);
+    if (step->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        return conditional_ops(step, priority, ops);
+    struct sim_op *op = ops[step->first] = step->disabled ? sim_op_new(SIM_OP_MARKER)
+                                                          : new_op(&step->work);
     if (op && priority >= 0) op->priority = priority;
     if (!op || step->last == step->first) return op != NULL;
-    return (ops[step->last] = sim_op_new(SIM_OP_MARKER))
-           && sim_plan_ops(step->bodies[0], priority, ops + step->last + 1);
+    return (ops[step->last] = sim_op_new(SIM_OP_MARKER)) &&
+            sim_plan_ops(step->bodies[0], priority, ops + step->last + 1);
 }
 
 bool sim_plan_ops(const struct sim_plan *p, int priority, struct sim_op **ops) {
@@ -239,12 +255,14 @@ bool sim_plan_ops(const struct sim_plan *p, int priority, struct sim_op **ops) {
 }
 
 static void submit_step(const struct sim_plan *p, const struct sim_step *step, struct sim_op **ops,
-                        struct sim_op *start) {
+        struct sim_op *start) {
     const struct sim_work *w = &step->work;
     struct sim_op *op = ops[step->first];
     if (!step->nbefore) sim_op_after(op, start);
-    for (unsigned k = 0; k < step->nbefore; k++) sim_op_after(op, ops[p->steps[step->before[k]].last]);
-    if (w->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) sim_op_after(op, ((const struct sim_event *)w->op->data)->op);
+    for (unsigned k = 0; k < step->nbefore; k++)
+        sim_op_after(op, ops[p->steps[step->before[k]].last]);
+    if (w->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+        sim_op_after(op, ((const struct sim_event *)w->op->data)->op);
     sim_op_submit(op);
     if (w->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
         sim_op_ref(op);
@@ -256,7 +274,8 @@ static void submit_step(const struct sim_plan *p, const struct sim_step *step, s
     sim_op_submit(ops[step->last]);
 }
 
-void sim_plan_submit(const struct sim_plan *p, struct sim_op **ops, struct sim_op *start, struct sim_op *end) {
+void sim_plan_submit(
+        const struct sim_plan *p, struct sim_op **ops, struct sim_op *start, struct sim_op *end) {
     for (unsigned i = 0; i < p->n; i++) submit_step(p, &p->steps[p->order[i]], ops, start);
     for (unsigned i = 0; i < p->nends; i++) sim_op_after(end, ops[p->steps[p->ends[i]].last]);
     if (!p->n) sim_op_after(end, start);

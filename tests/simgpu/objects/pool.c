@@ -1,15 +1,16 @@
-/* pool.c - memory pools: memory that is allocated at the call, and freed when the free is next in stream order. In a
-   capture, both become nodes, and the graph has the address.
+/* pool.c - memory pools: memory that is allocated at the call, and freed when the free is next in
+   stream order. In a capture, both become nodes, and the graph has the address.
 
-   A pool reserves memory of its device in steps, and keeps what was freed for allocations of half its size or more: for
-   the stream of the free, from the call that frees it; for a stream that waits for the free, from then on; for others
-   when it has run. In between, its bytes are not there, so that a late access is found. What is above the release
-   threshold goes back to the device when the program waits for work, as documented, or when the device has no other
-   memory. */
+   A pool reserves memory of its device in steps, and keeps what was freed for allocations of half
+   its size or more: for the stream of the free, from the call that frees it; for a stream that
+   waits for the free, from then on; for others when it has run. In between, its bytes are not
+   there, so that a late access is found. What is above the release threshold goes back to the
+   device when the program waits for work, as documented, or when the device has no other memory. */
 #include "objects.h"
 
-static void has_left(struct sim_op *op) { sim_pool_left(op->workspace, op->width); }     /* workspace: the pool */
-static void has_freed(struct sim_op *op) {        /* workspace: the block, unless it was allocated again */
+/* workspace: the pool */
+static void has_left(struct sim_op *op) { sim_pool_left(op->workspace, op->width); }
+static void has_freed(struct sim_op *op) { /* workspace: the block, unless it was allocated again */
     struct sim_kept *k = op->workspace;
     if (!k) return;
     k->freed = NULL;
@@ -36,7 +37,8 @@ static struct sim_op *call_with(uint64_t address, void (*function)(void *, int))
     return op;
 }
 
-int sim_alloc_work(uint64_t *address, size_t bytes, struct sim_device *d, unsigned viewers, struct sim_work *out) {
+int sim_alloc_work(uint64_t *address, size_t bytes, struct sim_device *d, unsigned viewers,
+        struct sim_work *out) {
     int result = sim_mem_reserve(d, NULL, viewers, false, bytes, address);
     if (result) return result;
     struct sim_op *op = call_with(*address, appear);
@@ -47,11 +49,12 @@ int sim_alloc_work(uint64_t *address, size_t bytes, struct sim_device *d, unsign
     op->release = unreserve;
     op->dst.device = d;
     op->width = bytes;
-    *out = (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC, .op = op };
+    *out = (struct sim_work){ .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC, .op = op };
     return CUDA_SUCCESS;
 }
 
-static int capture_alloc(uint64_t *address, size_t bytes, struct sim_device *d, struct sim_stream *s) {
+static int capture_alloc(
+        uint64_t *address, size_t bytes, struct sim_device *d, struct sim_stream *s) {
     struct sim_work work;
     int result = sim_alloc_work(address, bytes, d, 0, &work);
     if (result) return result;
@@ -59,7 +62,8 @@ static int capture_alloc(uint64_t *address, size_t bytes, struct sim_device *d, 
     return sim_capture_take(s, work);
 }
 
-/* Whether `to` comes after `from`, which is pending; false: also if that takes too many steps to see. */
+/* Whether `to` comes after `from`, which is pending; false: also if that takes too many steps to
+   see. */
 static bool leads(const struct sim_op *from, const struct sim_op *to, unsigned *steps) {
     if (from == to) return true;
     for (unsigned i = 0; i < from->nnext && *steps; i++) {
@@ -68,20 +72,23 @@ static bool leads(const struct sim_op *from, const struct sim_op *to, unsigned *
     }
     return false;
 }
-static bool may_use(const struct sim_pool *p, const struct sim_kept *k, const struct sim_stream *s) {
+static bool may_use(
+        const struct sim_pool *p, const struct sim_kept *k, const struct sim_stream *s) {
     enum { STEPS = 256 };
     if (k->stream == s->id || !k->stream) return true;
-    if (!k->freed)                                /* with internal dependencies there is nothing to wait for, either */
-        return p->reuse[CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC - CU_MEMPOOL_ATTR_REUSE_FIRST]
-               || p->reuse[CU_MEMPOOL_ATTR_REUSE_LAST - CU_MEMPOOL_ATTR_REUSE_FIRST];
-    return p->reuse[0] && s->last && !s->last->done && leads(k->freed, s->last, &(unsigned) { STEPS });
+    if (!k->freed) /* with internal dependencies there is nothing to wait for, either */
+        return p->reuse[CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC - CU_MEMPOOL_ATTR_REUSE_FIRST] ||
+                p->reuse[CU_MEMPOOL_ATTR_REUSE_LAST - CU_MEMPOOL_ATTR_REUSE_FIRST];
+    return p->reuse[0] && s->last && !s->last->done &&
+            leads(k->freed, s->last, &(unsigned){ STEPS });
 }
 /* The smallest kept block for so many bytes that the stream may use; NULL: none. */
 static struct sim_kept **reusable(struct sim_pool *p, size_t bytes, const struct sim_stream *s) {
     struct sim_kept **best = NULL;
     for (struct sim_kept **at = &p->kept; *at; at = &(*at)->next) {
         const struct sim_kept *k = *at;
-        if (k->bytes < bytes || k->bytes / 2 > bytes || (best && k->bytes >= (*best)->bytes) || !may_use(p, k, s))
+        if (k->bytes < bytes || k->bytes / 2 > bytes || (best && k->bytes >= (*best)->bytes) ||
+                !may_use(p, k, s))
             continue;
         if (sim_settings.schedule && sim_schedule_draw(2)) continue;
         best = at;
@@ -107,11 +114,10 @@ static int fresh(struct sim_pool *p, size_t bytes, uint64_t *address) {
     if (bytes > p->device->memory) return CUDA_ERROR_OUT_OF_MEMORY;
     if (!sim_pool_hold(p, cost) && !(sim_pools_shrink(p->device) && sim_pool_hold(p, cost)))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    int result = sim_mem_reserve(p->on_host ? NULL : p->device, p, p->viewers, p->pages, bytes, address);
+    int result = sim_mem_reserve(
+            p->on_host ? NULL : p->device, p, p->viewers, p->pages, bytes, address);
     if (!result) sim_pool_use(p, bytes);
-    else {
-        sim_pool_drop(p, cost);
-    }
+    else { sim_pool_drop(p, cost); }
     return result;
 }
 
@@ -123,29 +129,34 @@ int sim_pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_pool *p, struct si
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     sim_device_attribute(p->device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, &supported);
     if (!supported) return CUDA_ERROR_NOT_SUPPORTED;
-    if (p->imported) return sim_because(CUDA_ERROR_INVALID_VALUE, "a pool of another process cannot allocate here");
+    if (p->imported)
+        return sim_because(
+                CUDA_ERROR_INVALID_VALUE, "a pool of another process cannot allocate here");
     if (bytes && s->capture) result = capture_alloc(&address, bytes, p->device, s);
     else if (bytes && (at = reusable(p, bytes, s))) result = reuse(at, s, bytes, &address);
     else if (bytes) {
         result = fresh(p, bytes, &address);
-        if (result && s->last && !s->last->done && bytes <= p->device->memory) {     /* queued frees may make room */
+        /* queued frees may make room */
+        if (result && s->last && !s->last->done && bytes <= p->device->memory) {
             sim_op_wait(s->last);
-            result = sim_find(SIM_H_POOL, handle) == p ? fresh(p, bytes, &address) : CUDA_ERROR_INVALID_VALUE;
+            result = sim_find(SIM_H_POOL, handle) == p ? fresh(p, bytes, &address)
+                                                       : CUDA_ERROR_INVALID_VALUE;
         }
     }
-    if (!result) *out = address;                  /* 0 bytes are not an error, as measured */
+    if (!result) *out = address; /* 0 bytes are not an error, as measured */
     return result;
 }
 
-/* Only memory that a graph allocates, and no second time in the same graph. An address without memory may be one that a
-   graph had: as measured, only the launch refuses it. */
+/* Only memory that a graph allocates, and no second time in the same graph. An address without
+   memory may be one that a graph had: as measured, only the launch refuses it. */
 int sim_free_work(uint64_t address, const struct sim_graph *g, struct sim_work *out) {
     struct sim_range r;
     if (!sim_mem_find_for_call(address, 1, true, &r) || r.lo != address || r.kind != SIM_MEM_GRAPH)
         return CUDA_ERROR_INVALID_VALUE;
     for (const struct sim_node *node = g->last_free; node; node = node->link_free)
         if ((uintptr_t)node->work.op->data == address) return CUDA_ERROR_INVALID_VALUE;
-    *out = (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_MEM_FREE, .op = call_with(address, free_now) };
+    *out = (struct sim_work){ .type = CU_GRAPH_NODE_TYPE_MEM_FREE,
+        .op = call_with(address, free_now) };
     return out->op ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -160,14 +171,16 @@ static int capture_free(CUdeviceptr address, struct sim_stream *s) {
 /* As measured: memory that no pool owns may be freed again. */
 static bool freed_before(CUdeviceptr address) {
     struct sim_range r;
-    if (!sim_mem_find_for_call(address, 1, true, &r)) return sim_mem_in_window(address) && !sim_mem_reserved(address);
+    if (!sim_mem_find_for_call(address, 1, true, &r))
+        return sim_mem_in_window(address) && !sim_mem_reserved(address);
     return r.lo == address && r.kind == SIM_MEM_DEVICE;
 }
 
 int sim_free_async(CUdeviceptr address, struct sim_stream *s) {
     struct sim_range r;
     if (s->capture) return capture_free(address, s);
-    if (sim_mem_find(NULL, address, 1, &r) && r.kind == SIM_MEM_MANAGED) return CUDA_ERROR_NOT_SUPPORTED;
+    if (sim_mem_find(NULL, address, 1, &r) && r.kind == SIM_MEM_MANAGED)
+        return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_op *op = call_with(address, free_now);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     if (!sim_mem_mark_freeing(address, &r)) {

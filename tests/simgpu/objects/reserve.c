@@ -1,4 +1,5 @@
-/* reserve.c - what memory pools reserve: in steps, for the blocks that are in use and those that are kept. */
+/* reserve.c - what memory pools reserve: in steps, for the blocks that are in use and those that
+   are kept. */
 #include "objects.h"
 #include <unistd.h>
 
@@ -17,10 +18,11 @@ struct sim_pool *sim_pool_new(struct sim_device *device) {
     return sim_pools = p;
 }
 
-/* What the pool reserves for blocks that need `bytes`: in steps of 32 MiB, as measured; of 1/64 of a small device. */
+/* What the pool reserves for blocks that need `bytes`: in steps of 32 MiB, as measured; of 1/64 of
+   a small device. */
 static uint64_t in_steps(const struct sim_pool *p, uint64_t bytes) {
-    const uint64_t most = 32u << 20, part = p->device->memory / 64 / 512 * 512, step = part < most ? part : most,
-                   steps = bytes / step + (bytes % step != 0);
+    const uint64_t most = 32u << 20, part = p->device->memory / 64 / 512 * 512,
+                   step = part < most ? part : most, steps = bytes / step + (bytes % step != 0);
     return steps < UINT64_MAX / step ? steps * step : UINT64_MAX;
 }
 bool sim_pool_hold(struct sim_pool *p, uint64_t cost) {
@@ -55,7 +57,7 @@ struct sim_kept sim_pool_take_kept(struct sim_kept **at) {
 
 bool sim_pool_shrink(struct sim_pool *p, uint64_t most) {
     bool any = false;
-    for (struct sim_kept **at = &p->kept; *at && p->reserved > most; ) {
+    for (struct sim_kept **at = &p->kept; *at && p->reserved > most;) {
         if ((*at)->freed || in_steps(p, p->held - sim_mem_cost((*at)->bytes)) < most) {
             at = &(*at)->next;
             continue;
@@ -98,13 +100,14 @@ bool sim_pools_shrink(struct sim_device *device) {
     return any;
 }
 void sim_pools_settle(void) {
-    for (struct sim_pool *p = sim_pools; p; p = p->next) if (p->handle) sim_pool_shrink(p, p->threshold);
+    for (struct sim_pool *p = sim_pools; p; p = p->next)
+        if (p->handle) sim_pool_shrink(p, p->threshold);
 }
 
 struct sim_kept *sim_pool_keep(const struct sim_range *r, uint64_t stream) {
     struct sim_kept *k = calloc(1, sizeof *k);
     if (!k) return NULL;
-    *k = (struct sim_kept) { r->pool->kept, r->pool, r->lo, r->end - r->lo, stream, NULL };
+    *k = (struct sim_kept){ r->pool->kept, r->pool, r->lo, r->end - r->lo, stream, NULL };
     return r->pool->kept = k;
 }
 void sim_pool_freed(const struct sim_range *r) {

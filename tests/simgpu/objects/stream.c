@@ -1,11 +1,12 @@
 /* stream.c - streams, and their order as edges between operations.
 
-   A stream remembers its last operation; a new one comes after it. An operation on the legacy default stream also comes
-   after the last ones of all blocking streams of its context, and operations of blocking streams come after the legacy
-   default stream's last one. The context remembers the unfinished work of destroyed streams (orphans).
+   A stream remembers its last operation; a new one comes after it. An operation on the legacy
+   default stream also comes after the last ones of all blocking streams of its context, and
+   operations of blocking streams come after the legacy default stream's last one. The context
+   remembers the unfinished work of destroyed streams (orphans).
 
-   While a stream captures, its work becomes nodes of a graph instead (capture.c). The legacy default stream cannot
-   capture, and cannot be used while a blocking stream of its context does. */
+   While a stream captures, its work becomes nodes of a graph instead (capture.c). The legacy
+   default stream cannot capture, and cannot be used while a blocking stream of its context does. */
 #include "objects.h"
 
 static uint64_t next_id = 1;
@@ -48,7 +49,9 @@ struct sim_stream *sim_stream_new(struct sim_context *context, unsigned flags, i
     s->flags = flags;
     s->id = 1000 + next_id++;
     s->blocking = !(flags & CU_STREAM_NON_BLOCKING);
-    s->priority = priority > 0 ? 0 : priority < SIM_PRIORITY_GREATEST ? SIM_PRIORITY_GREATEST : priority;
+    s->priority = priority > 0                 ? 0
+            : priority < SIM_PRIORITY_GREATEST ? SIM_PRIORITY_GREATEST
+                                               : priority;
     sim_link_add(&context->streams, &s->link, end_stream);
     return s;
 }
@@ -81,7 +84,8 @@ int sim_stream_check(struct sim_stream *s) {
 int sim_stream_use(const void *handle, struct sim_stream **out) {
     int result = sim_stream_find(handle, out);
     if (result || !sim_captures) return result;
-    if ((*out)->capture) return (*out)->capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+    if ((*out)->capture)
+        return (*out)->capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
     return sim_stream_check(*out);
 }
 
@@ -129,7 +133,8 @@ static int capture(struct sim_stream *stream, struct sim_op *op) {
     if (op->kind == SIM_OP_COPY) work.type = CU_GRAPH_NODE_TYPE_MEMCPY;
     if (op->kind == SIM_OP_FILL) work.type = CU_GRAPH_NODE_TYPE_MEMSET;
     if (op->kind == SIM_OP_TRY) work.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
-    if (op->kind == SIM_OP_HOST) work.type = CU_GRAPH_NODE_TYPE_HOST; else sim_work_in(&work, stream->context);
+    if (op->kind == SIM_OP_HOST) work.type = CU_GRAPH_NODE_TYPE_HOST;
+    else sim_work_in(&work, stream->context);
     return sim_capture_take(stream, work);
 }
 
@@ -157,7 +162,7 @@ int sim_stream_run(struct sim_stream *stream, struct sim_op *op) {
 }
 
 int sim_stream_wait(struct sim_stream *s) {
-    if (s == &s->context->legacy) {               /* as for an operation on it: after all blocking streams */
+    if (s == &s->context->legacy) { /* as for an operation on it: after all blocking streams */
         struct sim_op *op = sim_op_new(SIM_OP_MARKER);
         return op ? sim_stream_run(s, op) : CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -165,11 +170,14 @@ int sim_stream_wait(struct sim_stream *s) {
     return s->last ? sim_op_wait(s->last) : CUDA_SUCCESS;
 }
 
-/* 0, or why the stream cannot wait for the event, which stands for nodes of the capture c or, if it is not of one, for
-   an operation. */
-static int check_wait(const struct sim_stream *s, const struct sim_event *e, const struct sim_capture *c) {
-    if (!e->capture && e->shared) return s->capture ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
-    if (!e->capture) return s->capture && e->op ? CUDA_ERROR_STREAM_CAPTURE_ISOLATION : CUDA_SUCCESS;
+/* 0, or why the stream cannot wait for the event, which stands for nodes of the capture c or, if it
+   is not of one, for an operation. */
+static int check_wait(
+        const struct sim_stream *s, const struct sim_event *e, const struct sim_capture *c) {
+    if (!e->capture && e->shared)
+        return s->capture ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+    if (!e->capture)
+        return s->capture && e->op ? CUDA_ERROR_STREAM_CAPTURE_ISOLATION : CUDA_SUCCESS;
     if (!c) return CUDA_ERROR_INVALID_VALUE;
     if (s == &s->context->legacy) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     return s->capture && s->capture != c ? CUDA_ERROR_STREAM_CAPTURE_MERGE : CUDA_SUCCESS;
@@ -200,11 +208,16 @@ int sim_stream_wait_event(struct sim_stream *s, struct sim_event *e) {
 
 /* ---- host functions ---- */
 
-struct call { void (*function)(void *); void (*callback)(void *, int, void *); void *stream, *data; };
+struct call {
+    void (*function)(void *);
+    void (*callback)(void *, int, void *);
+    void *stream, *data;
+};
 
 static void make_call(void *data, int error) {
     struct call *call = data;
-    if (call->callback) call->callback(call->stream, error, call->data); else call->function(call->data);
+    if (call->callback) call->callback(call->stream, error, call->data);
+    else call->function(call->data);
 }
 
 void sim_stream_function(const struct sim_op *op, void (**function)(void *), void **data) {
@@ -233,13 +246,14 @@ static int enqueue_call(struct sim_stream *s, struct call call) {
 }
 
 struct sim_op *sim_stream_function_op(void (*function)(void *), void *data) {
-    return new_call((struct call) { function, NULL, NULL, data });
+    return new_call((struct call){ function, NULL, NULL, data });
 }
 
 int sim_stream_call(struct sim_stream *s, void (*function)(void *), void *data) {
-    return enqueue_call(s, (struct call) { function, NULL, NULL, data });
+    return enqueue_call(s, (struct call){ function, NULL, NULL, data });
 }
 
-int sim_stream_call_back(struct sim_stream *s, void (*callback)(void *, int, void *), void *stream, void *data) {
-    return enqueue_call(s, (struct call) { NULL, callback, stream, data });
+int sim_stream_call_back(
+        struct sim_stream *s, void (*callback)(void *, int, void *), void *stream, void *data) {
+    return enqueue_call(s, (struct call){ NULL, callback, stream, data });
 }

@@ -1,11 +1,13 @@
-/* engine.c - the graph of operations, the queue of ready work, the worker threads, and the thread of host functions.
+/* engine.c - the graph of operations, the queue of ready work, the worker threads, and the thread
+   of host functions.
 
-   sim_lock guards everything here and is released around anything that takes time: a quantum of a block, a slice of a
-   copy, a host function. Ready work is a set of tasks in one queue per priority: a task is a seat for one resident
-   cluster of a grid at a time, or a copy, a fill, a call, an attempt. A worker takes a task, runs it for a quantum and
-   puts it back at the end. Higher priorities go first, but every eighth turn goes round all queues: a spinning grid of
-   high priority may be waiting for one of low priority. A submitted operation holds a reference to itself until it
-   completes. */
+   sim_lock guards everything here and is released around anything that takes time: a quantum of a
+   block, a slice of a copy, a host function. Ready work is a set of tasks in one queue per
+   priority: a task is a seat for one resident cluster of a grid at a time, or a copy, a fill, a
+   call, an attempt. A worker takes a task, runs it for a quantum and puts it back at the end.
+   Higher priorities go first, but every eighth turn goes round all queues: a spinning grid of high
+   priority may be waiting for one of low priority. A submitted operation holds a reference to
+   itself until it completes. */
 #include "run.h"
 #include "../execute/execute.h"
 #include "../base/cudadefs.h"
@@ -13,11 +15,11 @@
 #include <signal.h>
 #include <time.h>
 
-#define QUANTUM 20000u                            /* warp-instructions: about half a millisecond */
-#define SLICE (4u << 20)                          /* bytes of a copy or fill between two looks at the queue */
+#define QUANTUM 20000u   /* warp-instructions: about half a millisecond */
+#define SLICE (4u << 20) /* bytes of a copy or fill between two looks at the queue */
 
-#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP       /* held only briefly: a thread that wants
-                                                      it spins for a while before it sleeps */
+/* held only briefly: a thread that wants it spins for a while before it sleeps */
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
 pthread_mutex_t sim_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 #else
 pthread_mutex_t sim_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -25,7 +27,7 @@ pthread_mutex_t sim_lock = PTHREAD_MUTEX_INITIALIZER;
 int sim_sticky;
 __thread bool sim_in_host_function, sim_has_waited;
 static pthread_cond_t work /* waits by CLOCK_MONOTONIC */, completed = PTHREAD_COND_INITIALIZER,
-                      host_work = PTHREAD_COND_INITIALIZER;
+                                                           host_work = PTHREAD_COND_INITIALIZER;
 static struct { struct sim_task *head, *tail; } queues[SIM_PRIORITIES];
 static unsigned queued, workers, sleeping, waiters, turn, idle_streak;
 static struct sim_op *running, *host_head, *host_tail;
@@ -55,7 +57,7 @@ static bool start_thread(void *(*body)(void *)) {
     sigset_t all, before;
     pthread_t thread;
     pthread_once(&once, make_work);
-    sigfillset(&all);                             /* the program's signal handlers must not run on our threads */
+    sigfillset(&all); /* the program's signal handlers must not run on our threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool ok = pthread_create(&thread, NULL, body, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -67,7 +69,8 @@ static bool start_thread(void *(*body)(void *)) {
 static void push(struct sim_task *task, bool again) {
     int level = task->op->priority;
     task->link = NULL;
-    if (queues[level].tail) queues[level].tail->link = task; else queues[level].head = task;
+    if (queues[level].tail) queues[level].tail->link = task;
+    else queues[level].head = task;
     queues[level].tail = task;
     queued++;
     if (queued <= again) return;
@@ -77,14 +80,15 @@ static void push(struct sim_task *task, bool again) {
 
 static struct sim_task *pop_any(void) {
     unsigned n = sim_schedule_draw(queued);
-    for (int level = 0; ; level++) {
+    for (int level = 0;; level++) {
         struct sim_task *before = NULL, *task = queues[level].head;
         for (; task && n; n--) {
             before = task;
             task = task->link;
         }
         if (!task) continue;
-        if (before) before->link = task->link; else queues[level].head = task->link;
+        if (before) before->link = task->link;
+        else queues[level].head = task->link;
         if (!task->link) queues[level].tail = before;
         queued--;
         return task;
@@ -201,7 +205,8 @@ static bool begin(struct sim_op *op) {
         return false;
     }
     switch (op->kind) {
-    case SIM_OP_MARKER: case SIM_OP_EVENT: return true;
+    case SIM_OP_MARKER:
+    case SIM_OP_EVENT: return true;
     case SIM_OP_KERNEL:
         if (broken) return true;
         op->grid->started_ns = sim_now_ns();
@@ -218,12 +223,14 @@ static bool begin(struct sim_op *op) {
     case SIM_OP_TRY:
         if (broken) return true;
         break;
-    case SIM_OP_COPY: case SIM_OP_FILL:
+    case SIM_OP_COPY:
+    case SIM_OP_FILL:
         if (broken || !op->width || !op->height) return true;
         break;
     case SIM_OP_HOST:
         op->link = NULL;
-        if (host_tail) host_tail->link = op; else host_head = op;
+        if (host_tail) host_tail->link = op;
+        else host_head = op;
         host_tail = op;
         pthread_cond_signal(&host_work);
         return false;
@@ -237,7 +244,7 @@ static bool begin(struct sim_op *op) {
 static void complete(struct sim_op *op) {
     uint64_t now = sim_now_ns();
     op->link = NULL;
-    for (struct sim_op *list = op; (op = list); ) {
+    for (struct sim_op *list = op; (op = list);) {
         list = op->link;
         op->done = true;
         if (op->held) unlist(op);
@@ -293,13 +300,16 @@ static void complete_kernel(struct sim_op *op) {
     sim_op_unref(over);
 }
 
-static void release(struct sim_op *op) { if (--op->waits == 0 && begin(op)) complete(op); }
+static void release(struct sim_op *op) {
+    if (--op->waits == 0 && begin(op)) complete(op);
+}
 
-/* ---- lazy streams: submitted work is held until something needs it: a wait; a needed operation that comes after it; a
-   few completion queries; or, so that all programs progress, until it has been held for long, or everything
-   that runs only spins. Markers and events connect work as predecessors and successors and are in the same list, but
-   are not held: they complete when their predecessors have. Predecessors are older than their successors, so one pass
-   through the list, newest first, finds all work that is needed. It also releases work in that order: where the
+/* ---- lazy streams: submitted work is held until something needs it: a wait; a needed operation
+   that comes after it; a few completion queries; or, so that all programs progress, until it has
+   been held for long, or everything that runs only spins. Markers and events connect work as
+   predecessors and successors and are in the same list, but are not held: they complete when their
+   predecessors have. Predecessors are older than their successors, so one pass through the list,
+   newest first, finds all work that is needed. It also releases work in that order: where the
    program specifies no order, this differs from the order of submission. ---- */
 
 static struct sim_op *oldest, *newest;
@@ -307,7 +317,8 @@ static struct sim_op *oldest, *newest;
 static bool is_work(const struct sim_op *op) { return op->kind >= SIM_OP_KERNEL; }
 
 static bool hold(struct sim_op *op) {
-    if (!workers && !(workers = start_thread(worker))) return false;            /* a worker must check the clock */
+    /* a worker must check the clock */
+    if (!workers && !(workers = start_thread(worker))) return false;
     op->held = true;
     op->held_ns = sim_now_ns();
     op->older = newest;
@@ -322,8 +333,10 @@ static bool hold(struct sim_op *op) {
 
 static void unlist(struct sim_op *op) {
     op->held = false;
-    if (op->older) op->older->newer = op->newer; else oldest = op->newer;
-    if (op->newer) op->newer->older = op->older; else newest = op->older;
+    if (op->older) op->older->newer = op->newer;
+    else oldest = op->newer;
+    if (op->newer) op->newer->older = op->older;
+    else newest = op->older;
 }
 
 static void force(struct sim_op *op) {
@@ -337,7 +350,9 @@ static void force(struct sim_op *op) {
     }
 }
 
-void sim_op_want(struct sim_op *op) { if (op->held) force(op); }
+void sim_op_want(struct sim_op *op) {
+    if (op->held) force(op);
+}
 
 bool sim_op_pending(struct sim_op *op) {
     enum { PATIENCE = 16 };
@@ -362,8 +377,8 @@ static void cancel(const struct sim_device *device, int fault) {
 
 char sim_fault_text[400];
 
-/* Work on devices other than the one that failed continues to its end, unseen
-   by the driver: its kernels may have output to print. */
+/* Work on devices other than the one that failed continues to its end, unseen by the driver: its
+   kernels may have output to print. */
 static void fail(const struct sim_device *device, int fault, const char *text) {
     if (__atomic_load_n(&sim_sticky, __ATOMIC_RELAXED)) return;
     snprintf(sim_fault_text, sizeof sim_fault_text, "%s", text);
@@ -379,13 +394,15 @@ void sim_fail(int fault, const char *text) { fail(NULL, fault, text); }
 static char *resolve(const struct sim_end *end, uint64_t offset, uint64_t bytes) {
     struct sim_range r;
     if (!end->in_table) return (char *)(uintptr_t)(end->address + offset);
-    return sim_mem_find(NULL, end->address + offset, bytes, &r) ? (char *)(uintptr_t)(end->address + offset) + r.delta :
-                                                                  NULL;
+    return sim_mem_find(NULL, end->address + offset, bytes, &r)
+            ? (char *)(uintptr_t)(end->address + offset) + r.delta
+            : NULL;
 }
 
 static void fill(char *to, size_t bytes, uint64_t pattern, unsigned size) {
     if (size == 1) memset(to, (int)(pattern & 0xff), bytes);
-    else for (size_t i = 0; i + size <= bytes; i += size) memcpy(to + i, &pattern, size);
+    else
+        for (size_t i = 0; i + size <= bytes; i += size) memcpy(to + i, &pattern, size);
 }
 
 static uint64_t at_row(const struct sim_end *end, const struct sim_op *op, size_t row) {
@@ -403,8 +420,9 @@ static bool move_slice(struct sim_op *op) {
         if (op->kind == SIM_OP_FILL) {
             if ((ok = to != NULL)) fill(to, n, op->pattern, op->pattern_bytes);
         } else {
-            const char *from = op->staged ? (char *)op->staged + op->progress :
-                                            resolve(&op->src, at_row(&op->src, op, row) + column, n);
+            const char *from = op->staged
+                    ? (char *)op->staged + op->progress
+                    : resolve(&op->src, at_row(&op->src, op, row) + column, n);
             if ((ok = to && from)) memmove(to, from, n);
         }
         op->progress += n;
@@ -418,7 +436,9 @@ static bool move_slice(struct sim_op *op) {
     return ok;
 }
 
-static bool moved(const struct sim_op *op) { return op->progress / op->width >= op->height * op->depth; }
+static bool moved(const struct sim_op *op) {
+    return op->progress / op->width >= op->height * op->depth;
+}
 
 static void run_move(struct sim_op *op) {
     bool ok = true;
@@ -431,7 +451,9 @@ static void run_move(struct sim_op *op) {
             return;
         }
     }
-    if (!ok) fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill used memory that was freed before it ran");
+    if (!ok)
+        fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS,
+                "a copy or fill used memory that was freed before it ran");
     complete(op);
 }
 
@@ -446,16 +468,18 @@ static void run_try(struct sim_op *op) {
         pthread_mutex_lock(&sim_lock);
         if (!at)
             fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS,
-                 "a stream's wait or write of a value used memory that was freed before it ran");
+                    "a stream's wait or write of a value used memory that was freed before it ran");
     }
     idle_streak = over ? 0 : idle_streak + 1;
-    if (over) complete(op); else push(&op->one, true);
+    if (over) complete(op);
+    else push(&op->one, true);
 }
 
 static void finish_grid(struct sim_op *op) {
-    if (op->newer) op->newer->older = op->older; else running = op->older;
+    if (op->newer) op->newer->older = op->older;
+    else running = op->older;
     if (op->older) op->older->newer = op->newer;
-    for (struct sim_cluster *c; (c = sim_cluster_unused(op->grid)) != NULL; ) sim_cluster_free(c);
+    for (struct sim_cluster *c; (c = sim_cluster_unused(op->grid)) != NULL;) sim_cluster_free(c);
     int fault = __atomic_load_n(&op->grid->fault, __ATOMIC_ACQUIRE);
     if (fault) fail(op->grid->device, fault, op->grid->fault_text);
     complete_kernel(op);
@@ -467,7 +491,9 @@ static bool all_begun(const struct sim_grid *g) {
     return __atomic_load_n(&g->next_cluster, __ATOMIC_RELAXED) >= g->nclusters;
 }
 
-static bool stopped(const struct sim_grid *g) { return __atomic_load_n(&g->fault, __ATOMIC_RELAXED) != 0; }
+static bool stopped(const struct sim_grid *g) {
+    return __atomic_load_n(&g->fault, __ATOMIC_RELAXED) != 0;
+}
 
 /* Gives the seat the grid's next cluster. False: there is none. */
 static bool seat(struct sim_task *task, struct sim_cluster **spare, uint64_t *left) {
@@ -480,7 +506,7 @@ static bool seat(struct sim_task *task, struct sim_cluster **spare, uint64_t *le
     *spare = NULL;
     if (task->cluster) return true;
     sim_grid_fault(g, SIM_F_LAUNCH_FAILED, "out of host memory for cluster %llu of kernel %s",
-                   (unsigned long long)index, g->kernel_name);
+            (unsigned long long)index, g->kernel_name);
     return false;
 }
 
@@ -489,7 +515,8 @@ static void retire(struct sim_task *task, struct sim_cluster **spare) {
     task->cluster = NULL;
 }
 
-/* One quantum of a seat. If its cluster ends early, the next ones follow in the same memory, which is in the cache. */
+/* One quantum of a seat. If its cluster ends early, the next ones follow in the same memory, which
+   is in the cache. */
 static void run_seat(struct sim_task *task) {
     struct sim_op *op = task->op;
     const struct sim_grid *g = op->grid;
@@ -527,12 +554,12 @@ static void rest(void) {
     }
     const uint64_t due = oldest->held_ns + sim_settings.lazy_ns;
     pthread_cond_timedwait(&work, &sim_lock,
-                           &(struct timespec) { (time_t)(due / 1000000000u), (long)(due % 1000000000u) });
+            &(struct timespec){ (time_t)(due / 1000000000u), (long)(due % 1000000000u) });
 }
 
 static void *worker(void *unused) {
     unsigned spins = 0;
-    fesetenv(FE_DFL_ENV);                         /* the host may flush subnormals, or use another rounding mode */
+    fesetenv(FE_DFL_ENV); /* the host may flush subnormals, or use another rounding mode */
     pthread_mutex_lock(&sim_lock);
     for (;;) {
         if (oldest && sim_now_ns() - oldest->held_ns >= sim_settings.lazy_ns) force(oldest);
@@ -540,13 +567,13 @@ static void *worker(void *unused) {
             sleeping++;
             rest();
             sleeping--;
-        } else if (idle_streak > queued + workers) {       /* everything that can run only spins:
-                                                              leave the processor to the host */
+        } else if (idle_streak > queued + workers) { /* everything that can run only spins: leave
+                                                        the processor to the host */
             idle_streak = queued;
             __atomic_fetch_add(&sim_schedule_round, 1, __ATOMIC_RELAXED);
             if (oldest && ++spins % 16 == 0) force(oldest);
             pthread_mutex_unlock(&sim_lock);
-            nanosleep(&(struct timespec) { 0, 30000 }, NULL);
+            nanosleep(&(struct timespec){ 0, 30000 }, NULL);
             pthread_mutex_lock(&sim_lock);
         } else {
             struct sim_task *task = pop();
@@ -595,15 +622,18 @@ static int wait_for(struct sim_op *op, bool to_end) {
     op->refs++;
     force(op);
     while (!op->done) {
-        if (op->by_caller && op->started && !op->moving) {           /* the first of several waiters moves the bytes */
+        /* the first of several waiters moves the bytes */
+        if (op->by_caller && op->started && !op->moving) {
             bool ok = true;
             op->moving = true;
             if (!__atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) && op->width && op->height) {
                 pthread_mutex_unlock(&sim_lock);
-                while ((ok = move_slice(op)) && !moved(op)) { }
+                while ((ok = move_slice(op)) && !moved(op)) {}
                 pthread_mutex_lock(&sim_lock);
             }
-            if (!ok) fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill used memory that was freed before it ran");
+            if (!ok)
+                fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS,
+                        "a copy or fill used memory that was freed before it ran");
             complete(op);
             continue;
         }

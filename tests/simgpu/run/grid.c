@@ -1,20 +1,22 @@
 /* grid.c - blocks: creates them by clusters, runs them for a quantum, frees them.
 
-   All of a block's state is here, none on the worker's stack. Its warps take turns: each runs until it waits, spins or
-   has used its slice. The blocks of a cluster take turns, too: all are resident together, on one worker at a time. */
+   All of a block's state is here, none on the worker's stack. Its warps take turns: each runs until
+   it waits, spins or has used its slice. The blocks of a cluster take turns, too: all are resident
+   together, on one worker at a time. */
 #include "run.h"
 #include "../execute/execute.h"
 
-#define SLICE 4096             /* warp-instructions of one warp before the next one runs */
-#define SHARE 8192u            /* of one block before the next one of its cluster runs */
-#define CLEARED 256u           /* bytes that are set in the time of a warp-instruction */
+#define SLICE 4096   /* warp-instructions of one warp before the next one runs */
+#define SHARE 8192u  /* of one block before the next one of its cluster runs */
+#define CLEARED 256u /* bytes that are set in the time of a warp-instruction */
 #define LINE 64
 
 static size_t rounded(size_t n) { return (n + LINE - 1) / LINE * LINE; }
 
 static void fill32(struct sim_warp *w, uint32_t at, uint32_t v) {
     u32 *r = (u32 *)(void *)(w->base[0] + at);
-    if (at) for (int l = 0; l < 32; l++) r[l] = v;
+    if (at)
+        for (int l = 0; l < 32; l++) r[l] = v;
 }
 
 /* %tid of 32 threads from the linear index t on, without a division per thread */
@@ -22,9 +24,11 @@ static void fill_tid(struct sim_warp *w, uint32_t t) {
     const uint32_t *s = w->block->code->sreg, *n = w->block->grid->block;
     uint32_t id[3] = { t % n[0], t / n[0] % n[1], t / n[0] / n[1] };
     u32 *r[3];
-    for (int k = 0; k < 3; k++) r[k] = s[SIM_S_TID_X + k] ? (u32 *)(void *)(w->base[0] + s[SIM_S_TID_X + k]) : NULL;
+    for (int k = 0; k < 3; k++)
+        r[k] = s[SIM_S_TID_X + k] ? (u32 *)(void *)(w->base[0] + s[SIM_S_TID_X + k]) : NULL;
     for (int l = 0; l < 32; l++) {
-        for (int k = 0; k < 3; k++) if (r[k]) r[k][l] = id[k];
+        for (int k = 0; k < 3; k++)
+            if (r[k]) r[k][l] = id[k];
         if (++id[0] == n[0]) {
             id[0] = 0;
             if (++id[1] == n[1]) {
@@ -38,12 +42,16 @@ static void fill_tid(struct sim_warp *w, uint32_t t) {
 static void fill_lanes(struct sim_warp *w, const uint32_t *s) {
     for (unsigned id = SIM_S_LANEID; id <= SIM_S_LANEMASK_GT; id++) {
         u32 *r = (u32 *)(void *)(w->base[0] + s[id]);
-        if (s[id]) for (uint32_t l = 0; l < 32; l++) {
-            const uint32_t bit = 1u << l;
-            r[l] = id == SIM_S_LANEID ? l : id == SIM_S_LANEMASK_EQ ? bit : id == SIM_S_LANEMASK_LE ? bit | (bit - 1) :
-                id == SIM_S_LANEMASK_LT ? bit - 1 :
-                id == SIM_S_LANEMASK_GE ? ~(bit - 1) : ~(bit | (bit - 1));
-        }
+        if (s[id])
+            for (uint32_t l = 0; l < 32; l++) {
+                const uint32_t bit = 1u << l;
+                r[l] = id == SIM_S_LANEID         ? l
+                        : id == SIM_S_LANEMASK_EQ ? bit
+                        : id == SIM_S_LANEMASK_LE ? bit | (bit - 1)
+                        : id == SIM_S_LANEMASK_LT ? bit - 1
+                        : id == SIM_S_LANEMASK_GE ? ~(bit - 1)
+                                                  : ~(bit | (bit - 1));
+            }
     }
 }
 
@@ -71,7 +79,8 @@ static void make_warp(struct sim_block *b, unsigned index, unsigned char *regs) 
     fill32(w, s[SIM_S_TOTAL_SMEM], b->shared_bytes);
     fill32(w, s[SIM_S_ENVREG1], (uint32_t)(g->workspace >> 32));
     fill32(w, s[SIM_S_ENVREG2], (uint32_t)g->workspace);
-    if (s[SIM_S_GRIDID]) for (int l = 0; l < 32; l++) ((u64 *)(void *)(regs + s[SIM_S_GRIDID]))[l] = g->id;
+    if (s[SIM_S_GRIDID])
+        for (int l = 0; l < 32; l++) ((u64 *)(void *)(regs + s[SIM_S_GRIDID]))[l] = g->id;
 }
 
 static void fill_clusters(struct sim_warp *w) {
@@ -95,15 +104,22 @@ static void start_warp(struct sim_warp *w) {
     const struct sim_block *b = w->block;
     const struct sim_code *code = b->code;
     const uint32_t *s = code->sreg, left = b->threads - 32 * w->index;
-    *w = (struct sim_warp){ .base = { w->base[0], w->base[1] }, .block = w->block, .index = w->index,
-        .alive = left >= 32 ? ~0u : (1u << left) - 1, .local = w->local, .local_stride = w->local_stride,
-        .returns = w->returns, .max_depth = w->max_depth, .saved = w->saved };
+    *w = (struct sim_warp){ .base = { w->base[0], w->base[1] },
+        .block = w->block,
+        .index = w->index,
+        .alive = left >= 32 ? ~0u : (1u << left) - 1,
+        .local = w->local,
+        .local_stride = w->local_stride,
+        .returns = w->returns,
+        .max_depth = w->max_depth,
+        .saved = w->saved };
     memset(w->base[0] + code->vars_at, 0, code->vars_end - code->vars_at);
     if (w->local) memset(w->local, 0, (size_t)32 * w->local_stride);
     for (int l = 0; w->saved && l < 32; l++) w->saved[l].n = 0;
     fill32(w, code->fp, SIM_LOCAL_BASE);
     for (int k = 0; k < 3; k++) fill32(w, s[SIM_S_CTAID_X + k], b->ctaid[k]);
-    fill32(w, s[SIM_S_SMID], (b->ctaid[0] + b->grid->grid[0] * (b->ctaid[1] + b->grid->grid[1] * b->ctaid[2])) % 4);
+    fill32(w, s[SIM_S_SMID],
+            (b->ctaid[0] + b->grid->grid[0] * (b->ctaid[1] + b->grid->grid[1] * b->ctaid[2])) % 4);
     if (code->knows_clusters) fill_clusters(w);
     sim_warp_place(w, ~0u, code->funcs[0].first);
 }
@@ -112,7 +128,7 @@ static void start_block(struct sim_block *b) {
     b->live = b->threads;
     b->turn = b->stream = 0;
     if (b->own) memset(b->own, 0, b->threads * sizeof *b->own);
-    memset(b->shared, 0xcd, b->shared_bytes);                  /* no kernel may rely on zeros */
+    memset(b->shared, 0xcd, b->shared_bytes); /* no kernel may rely on zeros */
     for (unsigned k = 0; k < SIM_BARS; k++) b->bars[k] = (struct sim_bar){ .all = 1 };
     for (unsigned k = 0; k < b->nwarps; k++) start_warp(&b->warps[k]);
 }
@@ -124,7 +140,8 @@ static uint64_t cleared(const struct sim_block *b) {
     return n;
 }
 
-/* Zeroed memory that shares no cache line with other memory: false sharing between two workers halves their speed. */
+/* Zeroed memory that shares no cache line with other memory: false sharing between two workers
+   halves their speed. */
 static void *own_lines(size_t bytes) {
     void *p = NULL;
     return posix_memalign(&p, LINE, rounded(bytes)) ? NULL : memset(p, 0, bytes);
@@ -145,9 +162,11 @@ static void free_block(struct sim_block *b) {
     free(b);
 }
 
-static struct sim_block *make_block(struct sim_grid *grid, struct sim_cluster *cluster, unsigned rank) {
+static struct sim_block *make_block(
+        struct sim_grid *grid, struct sim_cluster *cluster, unsigned rank) {
     const struct sim_code *code = grid->code;
-    const unsigned threads = grid->block[0] * grid->block[1] * grid->block[2], nwarps = (threads + 31) / 32;
+    const unsigned threads = grid->block[0] * grid->block[1] * grid->block[2],
+                   nwarps = (threads + 31) / 32;
     struct sim_block *b = own_lines(sizeof *b + nwarps * sizeof b->warps[0]);
     if (!b) return NULL;
     b->grid = grid;
@@ -174,7 +193,8 @@ static struct sim_block *make_block(struct sim_grid *grid, struct sim_cluster *c
     bool ok = true;
     for (unsigned k = 0; k < nwarps; k++, p += regs) {
         make_warp(b, k, p);
-        if (code->funcs[0].frame) ok &= sim_local_grow(&b->warps[k], SIM_LOCAL_BASE + code->funcs[0].frame);
+        if (code->funcs[0].frame)
+            ok &= sim_local_grow(&b->warps[k], SIM_LOCAL_BASE + code->funcs[0].frame);
     }
     if (!ok) {
         free_block(b);
@@ -198,15 +218,17 @@ static struct sim_cluster *make_cluster(struct sim_grid *grid) {
 /* index: of the cluster in the grid */
 static void place_cluster(struct sim_cluster *c, uint64_t index) {
     const struct sim_grid *g = c->blocks[0]->grid;
-    const uint32_t *n = g->clusters, at[3] = { (uint32_t)(index % n[0]), (uint32_t)(index / n[0] % n[1]),
-                                               (uint32_t)(index / n[0] / n[1]) };
+    const uint32_t *n = g->clusters,
+                   at[3] = { (uint32_t)(index % n[0]), (uint32_t)(index / n[0] % n[1]),
+                       (uint32_t)(index / n[0] / n[1]) };
     for (unsigned k = 0; k < c->nblocks; k++) {
         struct sim_block *b = c->blocks[k];
         for (int j = 0; j < 3; j++) b->ctaid[j] = at[j] * g->cluster[j] + b->in_cluster[j];
     }
 }
 
-struct sim_cluster *sim_cluster_new(struct sim_grid *grid, uint64_t index, struct sim_cluster *used, uint64_t *left) {
+struct sim_cluster *sim_cluster_new(
+        struct sim_grid *grid, uint64_t index, struct sim_cluster *used, uint64_t *left) {
     struct sim_cluster *c = used ? used : make_cluster(grid);
     if (!c) return NULL;
     c->turn = 0;
@@ -269,13 +291,15 @@ static enum sim_block_status run(struct sim_block *b, uint64_t *left) {
     return b->live ? SIM_BLOCK_MORE : SIM_BLOCK_DONE;
 }
 
-/* Nothing in the cluster can run. The report names a block that not only waits for the others, if there is one. */
+/* Nothing in the cluster can run. The report names a block that not only waits for the others, if
+   there is one. */
 static enum sim_block_status deadlock(struct sim_cluster *c) {
     struct sim_block *at = NULL;
-    for (unsigned k = 0; k < c->nblocks; k++) for (unsigned j = 0; j < c->blocks[k]->nwarps; j++) {
-        const struct sim_warp *w = &c->blocks[k]->warps[j];
-        if (w->alive && (!at || w->alive & ~w->cluster_wait)) at = c->blocks[k];
-    }
+    for (unsigned k = 0; k < c->nblocks; k++)
+        for (unsigned j = 0; j < c->blocks[k]->nwarps; j++) {
+            const struct sim_warp *w = &c->blocks[k]->warps[j];
+            if (w->alive && (!at || w->alive & ~w->cluster_wait)) at = c->blocks[k];
+        }
     sim_block_deadlock(at);
     return SIM_BLOCK_FAULT;
 }
@@ -289,7 +313,8 @@ static enum sim_block_status run_share(struct sim_block *b, uint64_t *left) {
     return status;
 }
 
-/* Each block in turn, until a whole round of them only spins or waits. The adversary makes one round. */
+/* Each block in turn, until a whole round of them only spins or waits. The adversary makes one
+   round. */
 static enum sim_block_status run_all(struct sim_cluster *c, uint64_t *left) {
     bool worked = false;
     do {

@@ -1,16 +1,20 @@
-/* schedule.c - SIMGPU_SCHEDULE: an adversary that draws every choice a GPU leaves open from a seeded generator. It
-   finds programs that are correct only by the order in which things happen to run.
+/* schedule.c - SIMGPU_SCHEDULE: an adversary that draws every choice a GPU leaves open from a
+   seeded generator. It finds programs that are correct only by the order in which things happen to
+   run.
 
-   Only accesses that other threads may observe distinguish two orders, so a warp stops before one of them. The number
-   of accesses until then is drawn: one, or a thousand, each order of magnitude equally likely. Then another warp of the
-   block continues; in the warp, the lanes at the same pc as a drawn lane, and sometimes only some of them: lanes at the
-   same pc need not continue together (from .target sm_70 on). A block stops after a drawn time, and any other block of
-   any device continues (engine.c); now and then it is left behind for many turns. Clusters begin in a drawn order, but
-   never in one that more resident ones could not have: a block that waits for a lower one always gets it.
+   Only accesses that other threads may observe distinguish two orders, so a warp stops before one
+   of them. The number of accesses until then is drawn: one, or a thousand, each order of magnitude
+   equally likely. Then another warp of the block continues; in the warp, the lanes at the same pc
+   as a drawn lane, and sometimes only some of them: lanes at the same pc need not continue together
+   (from .target sm_70 on). A block stops after a drawn time, and any other block of any device
+   continues (engine.c); now and then it is left behind for many turns. Clusters begin in a drawn
+   order, but never in one that more resident ones could not have: a block that waits for a lower
+   one always gets it.
 
-   Plain stores may become visible late. Most are held back (delayed) until a random time, or until their thread reaches
-   a barrier, a fence or a release, or accesses the same bytes, or the block ends. Their own thread cannot observe the
-   delay; a thread that learns from a flag that the bytes are there can.
+   Plain stores may become visible late. Most are held back (delayed) until a random time, or until
+   their thread reaches a barrier, a fence or a release, or accesses the same bytes, or the block
+   ends. Their own thread cannot observe the delay; a thread that learns from a flag that the bytes
+   are there can.
 
    The draws in a block depend only on the seed, the launch's number and the block's number. */
 #include "../base/lanes.h"
@@ -20,7 +24,11 @@
 
 enum { DELAYED_MOST = 512, STORE_MOST = 32 * 4 };
 
-struct sim_delayed { uint64_t address, generation, value; unsigned char *at; uint8_t size, warp, lane; };
+struct sim_delayed {
+    uint64_t address, generation, value;
+    unsigned char *at;
+    uint8_t size, warp, lane;
+};
 
 static uint64_t mixed(uint64_t x) {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -34,7 +42,9 @@ static uint32_t draw(uint64_t *state, uint32_t below) {
 }
 
 /* 1 to 2^most, every power of two equally likely */
-static uint32_t draw_length(uint64_t *state, uint32_t most) { return 1 + draw(state, 1u << draw(state, most + 1)); }
+static uint32_t draw_length(uint64_t *state, uint32_t most) {
+    return 1 + draw(state, 1u << draw(state, most + 1));
+}
 
 static uint32_t draw_bit(uint64_t *state, uint32_t set) {
     for (uint32_t n = draw(state, (uint32_t)__builtin_popcount(set)); n; n--) set &= set - 1;
@@ -73,8 +83,9 @@ static bool in_shared(const struct sim_cluster *c, const unsigned char *at) {
 static void publish_one(struct sim_block *b, const struct sim_delayed *s) {
     unsigned char *at = s->at;
     struct sim_range r;
-    if (!in_shared(b->cluster, at) && s->generation != __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE)) {
-        if (!sim_find_range(b, s->address, s->size, &r)) return;       /* freed since */
+    if (!in_shared(b->cluster, at) &&
+            s->generation != __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE)) {
+        if (!sim_find_range(b, s->address, s->size, &r)) return; /* freed since */
         at = (unsigned char *)(uintptr_t)(s->address + (uint64_t)r.delta);
     }
     switch (s->size) {
@@ -85,14 +96,18 @@ static void publish_one(struct sim_block *b, const struct sim_delayed *s) {
     }
 }
 
-/* the address of an access, without its window: equal for the same bytes, and hardly ever for others */
+/* the address of an access, without its window: equal for the same bytes, and hardly ever for
+   others */
 static uint64_t place(const struct sim_warp *w, const struct sim_insn *i, unsigned l) {
-    return ((i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm)
-           & SIM_WINDOW_OFFSET;
+    return ((i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) +
+                   (uint64_t)i->imm) &
+            SIM_WINDOW_OFFSET;
 }
 
-static bool touches(const struct sim_warp *w, const struct sim_insn *i, const struct sim_delayed *s) {
-    const uint64_t a = place(w, i, s->lane), at = s->address & SIM_WINDOW_OFFSET, bytes = i->flags >> SIM_I_USER >> 4;
+static bool touches(
+        const struct sim_warp *w, const struct sim_insn *i, const struct sim_delayed *s) {
+    const uint64_t a = place(w, i, s->lane), at = s->address & SIM_WINDOW_OFFSET,
+                   bytes = i->flags >> SIM_I_USER >> 4;
     return a < at + s->size && at < a + (bytes ? bytes : 8);
 }
 
@@ -102,7 +117,8 @@ static void publish(struct sim_warp *w, uint32_t lanes, const struct sim_insn *i
     unsigned kept = 0;
     for (unsigned k = 0; k < b->ndelayed; k++) {
         const struct sim_delayed s = b->delayed[k];
-        if (s.warp == w->index && lanes >> s.lane & 1 && (!i || touches(w, i, &s))) publish_one(b, &s);
+        if (s.warp == w->index && lanes >> s.lane & 1 && (!i || touches(w, i, &s)))
+            publish_one(b, &s);
         else b->delayed[kept++] = s;
     }
     b->ndelayed = kept;
@@ -121,37 +137,42 @@ static void publish_any(struct sim_block *b, bool all) {
 /* Called instead of a plain store. */
 static void hold_back(struct sim_warp *w, const struct sim_insn *i, uint32_t m) {
     struct sim_block *b = w->block;
-    const uint32_t bytes = i->flags >> SIM_I_USER >> 4, size = bytes / i->width, regs[4] = { i->d, i->b, i->c, i->e };
+    const uint32_t bytes = i->flags >> SIM_I_USER >> 4, size = bytes / i->width,
+                   regs[4] = { i->d, i->b, i->c, i->e };
     const enum sim_space space = (enum sim_space)(i->flags >> SIM_I_USER & 7);
     const uint64_t generation = __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE);
     if (b->ndelayed + STORE_MOST > DELAYED_MOST) publish_any(b, true);
-    SIM_EACH_LANE(m) {
-        const uint64_t address =
-            (i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm;
+    SIM_EACH_LANE (m) {
+        const uint64_t address = (i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l]
+                                                          : SIM_AT(u32, i->a)[l]) +
+                (uint64_t)i->imm;
         unsigned char *at = sim_at(w, i, (int)l, space, address, bytes, "store");
         if (!at) return;
-        const bool own = (uintptr_t)at - (uintptr_t)w->local < 32 * (uintptr_t)w->local_stride
-                         || address >> 48 == SIM_WINDOW_PARAM >> 48;
+        const bool own = (uintptr_t)at - (uintptr_t)w->local < 32 * (uintptr_t)w->local_stride ||
+                address >> 48 == SIM_WINDOW_PARAM >> 48;
         for (unsigned k = 0; k < i->width; k++) {
             const uint64_t value = size == 8 ? SIM_AT(u64, regs[k])[l] : SIM_AT(u32, regs[k])[l];
-            const struct sim_delayed s = {
-                address + k * size, generation, value, at + k * size, (uint8_t)size, (uint8_t)w->index, (uint8_t)l };
-            if (own) publish_one(b, &s); else b->delayed[b->ndelayed++] = s;
+            const struct sim_delayed s = { address + k * size, generation, value, at + k * size,
+                (uint8_t)size, (uint8_t)w->index, (uint8_t)l };
+            if (own) publish_one(b, &s);
+            else b->delayed[b->ndelayed++] = s;
         }
     }
 }
 
-/* Executes i. True: other threads should read memory now, since a thread
-   has just signalled them while it holds back older stores. */
+/* Executes i. True: other threads should read memory now, since a thread has just signalled them
+   while it holds back older stores. */
 static bool execute(struct sim_warp *w, const struct sim_insn *i, uint32_t m) {
     struct sim_block *b = w->block;
-    if (b->ndelayed && i->flags & (SIM_I_SEEN | SIM_I_ORDERS)) publish(w, m, i->flags & SIM_I_ORDERS ? NULL : i);
+    if (b->ndelayed && i->flags & (SIM_I_SEEN | SIM_I_ORDERS))
+        publish(w, m, i->flags & SIM_I_ORDERS ? NULL : i);
     if (i->flags & SIM_I_WEAK && draw(&b->random, 4)) {
         hold_back(w, i, m);
         return false;
     }
     i->run(w, i, m);
-    const bool signals = (i->flags & (SIM_I_SEEN | SIM_I_WEAK)) == SIM_I_SEEN && i->flags >> SIM_I_USER & 8;
+    const bool signals = (i->flags & (SIM_I_SEEN | SIM_I_WEAK)) == SIM_I_SEEN &&
+            i->flags >> SIM_I_USER & 8;
     return signals && b->ndelayed && draw(&b->random, 4);
 }
 
@@ -168,7 +189,8 @@ bool sim_schedule_start(struct sim_cluster *c, uint64_t index) {
     bool ok = true;
     for (unsigned k = 0; k < c->nblocks; k++) {
         struct sim_block *b = c->blocks[k];
-        b->random = mixed(mixed(mixed(sim_settings.schedule) + b->grid->id) + index * c->nblocks + k);
+        b->random = mixed(
+                mixed(mixed(sim_settings.schedule) + b->grid->id) + index * c->nblocks + k);
         nap(b, 2, 5);
         b->ndelayed = 0;
         if (!b->delayed) b->delayed = malloc(DELAYED_MOST * sizeof *b->delayed);
@@ -205,7 +227,8 @@ static uint64_t run_warp(struct sim_warp *w, uint64_t slice, bool *look) {
                 break;
             }
             w->ip++;
-            const uint32_t m = w->group & (*(const u32 *)(const void *)(w->base[0] + i->guard) ^ i->guard_xor);
+            const uint32_t m = w->group &
+                    (*(const u32 *)(const void *)(w->base[0] + i->guard) ^ i->guard_xor);
             left--;
             if (m && execute(w, i, m)) {
                 *look = true;
@@ -219,7 +242,7 @@ static uint64_t run_warp(struct sim_warp *w, uint64_t slice, bool *look) {
 
 enum sim_block_status sim_schedule_block(struct sim_block *b) {
     uint64_t left = draw_length(&b->random, 14);
-    uint32_t slept = 0;                           /* warps that only spun since one worked */
+    uint32_t slept = 0; /* warps that only spun since one worked */
     bool look = false;
     if (b->nap && b->round == __atomic_load_n(&sim_schedule_round, __ATOMIC_RELAXED)) {
         b->nap--;
@@ -242,6 +265,10 @@ enum sim_block_status sim_schedule_block(struct sim_block *b) {
         if (b->ndelayed && !draw(&b->random, 8)) publish_any(b, false);
     }
     if (!b->live || slept) publish_any(b, true);
-    if (look) nap(b, 1, 9); else nap(b, 16, 5);
-    return !b->live ? SIM_BLOCK_DONE : !slept ? SIM_BLOCK_MORE : b->worked ? SIM_BLOCK_WAITS : SIM_BLOCK_IDLE;
+    if (look) nap(b, 1, 9);
+    else nap(b, 16, 5);
+    return !b->live     ? SIM_BLOCK_DONE
+            : !slept    ? SIM_BLOCK_MORE
+            : b->worked ? SIM_BLOCK_WAITS
+                        : SIM_BLOCK_IDLE;
 }

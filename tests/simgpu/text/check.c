@@ -1,18 +1,29 @@
-/* check.c - whether ptxas accepts an instruction, and its words if not. The tables are in forms.h; the rules that
-   tables cannot express (addresses, calls, values of constants, .target and .version) are code here.
+/* check.c - whether ptxas accepts an instruction, and its words if not. The tables are in forms.h;
+   the rules that tables cannot express (addresses, calls, values of constants, .target and
+   .version) are code here.
 
-   The form that an instruction matches is remembered in it. An instruction that
-   passes may still be one that the decoder does not run. */
+   The form that an instruction matches is remembered in it. An instruction that passes may still be
+   one that the decoder does not run. */
 #include "forms.h"
 
 /* ---- the table, compiled once: modifier names become numbers ---- */
 
 #define MAX_MODS 700
-#define MAX_IDS  9000
+#define MAX_IDS 9000
 
-struct modifier { const char *text; unsigned char len, type /* 1 + enum sim_type; 0: not a type */; bool format; };
-struct group { short first, count; bool optional; };
-struct compiled { unsigned short first_group, ngroups, first_type, ntypes; bool wild; };
+struct modifier {
+    const char *text;
+    unsigned char len, type /* 1 + enum sim_type; 0: not a type */;
+    bool format;
+};
+struct group {
+    short first, count;
+    bool optional;
+};
+struct compiled {
+    unsigned short first_group, ngroups, first_type, ntypes;
+    bool wild;
+};
 
 static struct modifier modifiers[MAX_MODS];
 static short modifier_hash[2048], ids[MAX_IDS];
@@ -91,7 +102,8 @@ static void compile(void) {
 }
 
 static bool in_group(const struct group *g, short id) {
-    for (short i = 0; i < g->count; i++) if (ids[g->first + i] == id) return true;
+    for (short i = 0; i < g->count; i++)
+        if (ids[g->first + i] == id) return true;
     return false;
 }
 
@@ -101,26 +113,27 @@ static bool group_has(const struct group *g, const char *text) {
 
 /* ---- operands ---- */
 
-struct checked {                                  /* one instruction under check */
+/* one instruction under check */
+struct checked {
     struct px *px;
     const struct sim_instr *in;
-    char *name;                                   /* 160 bytes, empty until name_of fills them */
+    char *name; /* 160 bytes, empty until name_of fills them */
     short mods[SIM_MAX_MODS], types[SIM_MAX_MODS];
     unsigned nmods, ntypes;
-    enum sim_type type[SIM_MAX_TYPES];            /* SIM_B32 where there is no type */
+    enum sim_type type[SIM_MAX_TYPES]; /* SIM_B32 where there is no type */
     unsigned vec;
-    bool has_policy;                              /* .L2::cache_hint is present */
+    bool has_policy; /* .L2::cache_hint is present */
 };
 
 enum class { C_NONE, C_PRED, C_BITS, C_INT, C_FLOAT };
 
 static enum class class_of(enum sim_type t) {
-    switch (t) {
-    case SIM_NOTYPE: return C_NONE;
-    case SIM_PRED: return C_PRED;
-    case SIM_B8: case SIM_B16: case SIM_B32: case SIM_B64: case SIM_B128: return C_BITS;
-    case SIM_F16: case SIM_BF16: case SIM_F32: case SIM_F64: case SIM_F16X2: case SIM_BF16X2: return C_FLOAT;
-    default: return C_INT;
+    switch (t){
+        case SIM_NOTYPE : return C_NONE; case SIM_PRED : return C_PRED;
+        case SIM_B8 : case SIM_B16 : case SIM_B32 : case SIM_B64 : case SIM_B128 : return C_BITS;
+        case SIM_F16 : case SIM_BF16 : case SIM_F32 : case SIM_F64 : case SIM_F16X2 : case
+        SIM_BF16X2 : return C_FLOAT;
+        default : return C_INT;
     }
 }
 
@@ -129,7 +142,8 @@ static bool fits(enum sim_type want, enum sim_type have, bool wider) {
     unsigned ws = sim_type_size(want), hs = sim_type_size(have);
     if (w == C_NONE) return true;
     if (w == C_PRED || h == C_PRED) return w == h;
-    if (have == SIM_F16X2 && w == C_INT) h = C_BITS;       /* ptxas treats the packed pair as an integer */
+    /* ptxas treats the packed pair as an integer */
+    if (have == SIM_F16X2 && w == C_INT) h = C_BITS;
     if (wider && w == C_FLOAT && h == C_BITS) return hs >= ws;
     if (hs != ws && !(wider && hs > ws && w != C_FLOAT)) return false;
     if (w == C_BITS || h == C_BITS) return h != C_FLOAT || hs == ws;
@@ -157,13 +171,16 @@ static bool scalar_register(const struct checked *c, const struct sim_operand *o
     return n == 1 ? !o->component : o->component && o->component <= n;
 }
 
-static bool is_target(const struct checked *c, const struct sim_operand *o, enum sim_type t, bool wider) {
+static bool is_target(
+        const struct checked *c, const struct sim_operand *o, enum sim_type t, bool wider) {
     return scalar_register(c, o) && !o->negated && fits(t, register_type(c, o), wider);
 }
 
-static bool is_source(const struct checked *c, const struct sim_operand *o, enum sim_type t, bool wider) {
+static bool is_source(
+        const struct checked *c, const struct sim_operand *o, enum sim_type t, bool wider) {
     if (o->kind == SIM_O_IMM) return fits_constant(t, o);
-    return scalar_register(c, o) && fits(t, register_type(c, o), wider) && (!o->negated || t == SIM_PRED);
+    return scalar_register(c, o) && fits(t, register_type(c, o), wider) &&
+            (!o->negated || t == SIM_PRED);
 }
 
 /* ld and st of bits move bytes into any register that is large enough. */
@@ -177,11 +194,13 @@ static bool is_memory_register(const struct checked *c, const struct sim_operand
     return scalar_register(c, o) && !o->negated && fits_memory(c->type[0], register_type(c, o));
 }
 
-/* A vector's elements have one type, or one size if an element is only bits. `exact`: the size of the instruction's
-   type. */
-static bool is_vector(const struct checked *c, const struct sim_operand *o, bool target, bool exact) {
+/* A vector's elements have one type, or one size if an element is only bits. `exact`: the size of
+   the instruction's type. */
+static bool is_vector(
+        const struct checked *c, const struct sim_operand *o, bool target, bool exact) {
     enum sim_type t = c->type[0], common = SIM_NOTYPE;
-    if (o->kind == SIM_O_REG && !o->component && reg_of(c->px, o)->vec == c->vec) common = register_type(c, o);
+    if (o->kind == SIM_O_REG && !o->component && reg_of(c->px, o)->vec == c->vec)
+        common = register_type(c, o);
     else if (o->kind != SIM_O_VEC || o->n != c->vec) return false;
     for (unsigned i = 0; o->kind == SIM_O_VEC && i < o->n; i++) {
         const struct sim_operand *e = &o->list[i];
@@ -189,13 +208,15 @@ static bool is_vector(const struct checked *c, const struct sim_operand *o, bool
         if (!scalar_register(c, e) || e->negated) return false;
         const enum sim_type have = register_type(c, e);
         const bool bits = class_of(have) == C_BITS || class_of(common) == C_BITS;
-        if (common != SIM_NOTYPE && have != common && !(bits && sim_type_size(have) == sim_type_size(common)))
+        if (common != SIM_NOTYPE && have != common &&
+                !(bits && sim_type_size(have) == sim_type_size(common)))
             return false;
         if (common == SIM_NOTYPE || class_of(have) == C_BITS) common = have;
     }
     if (common == SIM_NOTYPE) return true;
     if (exact && sim_type_size(common) != sim_type_size(t)) return false;
-    return fits_memory(t, common) || (t == SIM_F32 && class_of(common) == C_INT && sim_type_size(common) == 4);
+    return fits_memory(t, common) ||
+            (t == SIM_F32 && class_of(common) == C_INT && sim_type_size(common) == 4);
 }
 
 static bool is_predicate(const struct checked *c, const struct sim_operand *o) {
@@ -226,22 +247,30 @@ static enum sim_type doubled(enum sim_type t) {
 
 /* The operands of video instructions: a 32-bit register, with elements of it. */
 static bool selects(const char *elements, char kind, unsigned n, char last) {
-    return elements[0] == kind && strlen(elements + 1) == n && strspn(elements + 1, "01234567") == n
-           && !strpbrk(elements + 1, last == '1' ? "234567" : last == '3' ? "4567" : "89");
+    return elements[0] == kind && strlen(elements + 1) == n &&
+            strspn(elements + 1, "01234567") == n &&
+            !strpbrk(elements + 1,
+                    last == '1'           ? "234567"
+                            : last == '3' ? "4567"
+                                          : "89");
 }
 
 static bool is_video(const struct checked *c, char letter, const struct sim_operand *o) {
     const char *e = o->elements;
-    const bool four = c->in->op[strlen(c->in->op) - 1] == '4', target = letter == 'E' || letter == 'K';
+    const bool four = c->in->op[strlen(c->in->op) - 1] == '4',
+               target = letter == 'E' || letter == 'K';
     struct sim_operand whole = *o;
     whole.elements = NULL;
     if (letter == 'N' || letter == 'M') whole.negated = false;
-    if (target ? !is_target(c, &whole, SIM_U32, false) : !is_source(c, &whole, SIM_U32, false)) return false;
+    if (target ? !is_target(c, &whole, SIM_U32, false) : !is_source(c, &whole, SIM_U32, false))
+        return false;
     if (!e) return letter == 'J' ? o->kind == SIM_O_REG : letter != 'E';
     if (letter == 'J') return selects(e, four ? 'b' : 'h', four ? 4 : 2, four ? '7' : '3');
     if (letter == 'M') return false;
     if (letter != 'K') return selects(e, 'b', 1, '3') || selects(e, 'h', 1, '1');
-    for (unsigned k = 1; e[k + 1]; k++) if (e[k] <= e[k + 1]) return false;    /* from the highest to the lowest */
+    /* from the highest to the lowest */
+    for (unsigned k = 1; e[k + 1]; k++)
+        if (e[k] <= e[k + 1]) return false;
     return selects(e, four ? 'b' : 'h', (unsigned)strlen(e + 1), four ? '3' : '1');
 }
 
@@ -259,14 +288,21 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
     case 'c': return scalar_register(c, o) && is_source(c, o, t1, false);
     case 'y': return is_target(c, o, t0, false) && class_of(register_type(c, o)) == C_BITS;
     case 'Y': return is_target(c, o, t1, false) && class_of(register_type(c, o)) == C_BITS;
-    case 'A': return o->kind == SIM_O_SINK || (c->vec ? is_vector(c, o, true, true) : is_target(c, o, t0, false));
+    case 'A':
+        return o->kind == SIM_O_SINK ||
+                (c->vec ? is_vector(c, o, true, true) : is_target(c, o, t0, false));
     case 'V': return c->vec ? is_vector(c, o, true, false) : is_memory_register(c, o);
-    case 'S': return c->vec ? is_vector(c, o, false, false) : is_memory_register(c, o) || is_source(c, o, t0, true);
+    case 'S':
+        return c->vec ? is_vector(c, o, false, false)
+                      : is_memory_register(c, o) || is_source(c, o, t0, true);
     case 'o': return is_predicate(c, o) || is_pair(c, o, SIM_PRED);
-    case 'e': return is_predicate(c, o) || (is_pair(c, o, SIM_PRED) && has_sink(o, 1) && !has_sink(o, 0));
+    case 'e':
+        return is_predicate(c, o) || (is_pair(c, o, SIM_PRED) && has_sink(o, 1) && !has_sink(o, 0));
     case 'O': return is_target(c, o, t0, false) || (is_pair(c, o, t0) && !has_sink(o, 0));
     case 't': return is_pair(c, o, SIM_B32) && !(has_sink(o, 0) && has_sink(o, 1));
-    case 's': return is_target(c, o, SIM_B32, false) || (is_pair(c, o, SIM_B32) && has_sink(o, 1) && !has_sink(o, 0));
+    case 's':
+        return is_target(c, o, SIM_B32, false) ||
+                (is_pair(c, o, SIM_B32) && has_sink(o, 1) && !has_sink(o, 0));
     case 'q': return is_predicate(c, o);
     case 'p': return is_source(c, o, SIM_PRED, false);
     case 'P': return scalar_register(c, o) && is_source(c, o, SIM_PRED, false);
@@ -275,19 +311,28 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
     case 'I': return is_target(c, o, SIM_U32, true);
     case 'z': return is_target(c, o, SIM_U16, false);
     case 'u': return is_source(c, o, SIM_U32, false);
-    case 'v': return is_source(c, o, SIM_U32, false) && !(o->kind == SIM_O_REG && register_type(c, o) == SIM_F16X2);
+    case 'v':
+        return is_source(c, o, SIM_U32, false) &&
+                !(o->kind == SIM_O_REG && register_type(c, o) == SIM_F16X2);
     case 'f': return is_source(c, o, SIM_F32, false);
     case 'k': return c->has_policy && is_target(c, o, SIM_B64, false);
     case 'n': return o->kind == SIM_O_IMM && !o->fbits;
     case 'm': return o->kind == SIM_O_MEM;
-    case 'g': if (o->kind == SIM_O_IMM || (o->kind == SIM_O_SYM && o->var)) return true;
-              return scalar_register(c, o) && holds_address(register_type(c, o), 4);
+    case 'g':
+        if (o->kind == SIM_O_IMM || (o->kind == SIM_O_SYM && o->var)) return true;
+        return scalar_register(c, o) && holds_address(register_type(c, o), 4);
     case 'h': return scalar_register(c, o) && holds_address(register_type(c, o), 4);
-    case 'G': if (o->kind == SIM_O_SYM) return o->var && o->var->space == SIM_SHARED;
-              return scalar_register(c, o) && holds_address(register_type(c, o), sim_type_size(t0))
-                     && sim_type_size(register_type(c, o)) == sim_type_size(t0);
+    case 'G':
+        if (o->kind == SIM_O_SYM) return o->var && o->var->space == SIM_SHARED;
+        return scalar_register(c, o) && holds_address(register_type(c, o), sim_type_size(t0)) &&
+                sim_type_size(register_type(c, o)) == sim_type_size(t0);
     case '_': return o->kind == SIM_O_SINK;
-    case 'X': case 'N': case 'M': case 'E': case 'J': case 'K': return is_video(c, letter, o);
+    case 'X':
+    case 'N':
+    case 'M':
+    case 'E':
+    case 'J':
+    case 'K': return is_video(c, letter, o);
     case 'L': return o->kind == SIM_O_LABEL;
     case 'T': return o->kind == SIM_O_TARGETS;
     default: return true;
@@ -308,17 +353,21 @@ static bool operands_fit(const struct checked *c, const char *args) {
     return i == c->in->n;
 }
 
-/* mov has forms that no letter describes: addresses, special registers, packing into and out of vectors. */
+/* mov has forms that no letter describes: addresses, special registers, packing into and out of
+   vectors. */
 static bool mov_fits(const struct checked *c) {
     if (c->in->n != 2) return false;
     const struct sim_operand *d = &c->in->opd[0], *s = &c->in->opd[1];
     enum sim_type t = c->type[0];
     if (c->vec) {
-        if (s->kind != SIM_O_SREG) return is_vector(c, d, true, true) && is_vector(c, s, false, true);
-        return is_vector(c, d, true, true) && c->vec == 4 && sim_type_size(t) == 4 && class_of(t) != C_FLOAT;
+        if (s->kind != SIM_O_SREG)
+            return is_vector(c, d, true, true) && is_vector(c, s, false, true);
+        return is_vector(c, d, true, true) && c->vec == 4 && sim_type_size(t) == 4 &&
+                class_of(t) != C_FLOAT;
     }
     if (d->kind == SIM_O_VEC || s->kind == SIM_O_VEC) {
-        const struct sim_operand *v = d->kind == SIM_O_VEC ? d : s, *w = d->kind == SIM_O_VEC ? s : d;
+        const struct sim_operand *v = d->kind == SIM_O_VEC ? d : s,
+                                 *w = d->kind == SIM_O_VEC ? s : d;
         unsigned size = sim_type_size(t), part = v->n ? size / v->n : 0, nsinks = 0;
         if (class_of(t) != C_BITS || (v->n != 2 && v->n != 4) || !part) return false;
         for (unsigned i = 0; i < v->n; i++) {
@@ -330,7 +379,8 @@ static bool mov_fits(const struct checked *c) {
         return w == d ? is_target(c, w, t, false) : is_source(c, w, t, false);
     }
     if (!is_target(c, d, t, false)) return false;
-    if (s->kind == SIM_O_SYM) return !d->component && class_of(t) != C_PRED && (class_of(t) != C_FLOAT || s->func);
+    if (s->kind == SIM_O_SYM)
+        return !d->component && class_of(t) != C_PRED && (class_of(t) != C_FLOAT || s->func);
     if (s->kind == SIM_O_SREG) {
         struct px_name *name = px_find_name(c->px->store, s->name, strlen(s->name));
         char kind = px_special_kind(name);
@@ -356,23 +406,36 @@ static bool listed(const char *word, size_t n, const char *list) {
     }
 }
 
-static bool is(const struct checked *c, const char *ops) { return listed(c->in->op, strlen(c->in->op), ops); }
+static bool is(const struct checked *c, const char *ops) {
+    return listed(c->in->op, strlen(c->in->op), ops);
+}
 
 /* whether one of these modifiers or types is present */
 static bool has(const struct checked *c, const char *words) {
-    for (unsigned i = 0; i < c->in->nmods; i++) if (listed(c->in->mods[i], strlen(c->in->mods[i]), words)) return true;
+    for (unsigned i = 0; i < c->in->nmods; i++)
+        if (listed(c->in->mods[i], strlen(c->in->mods[i]), words)) return true;
     return false;
 }
 
-/* Some modifiers are part of the name: they follow the opcode at once, in this order, and ptxas's messages have them:
-   "mad.lo". */
-static const struct { const char *op, *parts; } parted[] = {
-    {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"}, {"dp2a", "lo|hi"}, {"shf", "l|r"},
-    {"bar|barrier", "cta|warp|cluster|red|arrive|wait"}, {"fence|membar", "proxy"}, {"pmevent", "mask"},
-    {"cvt", "pack"}, {"cvta", "to"}, {"cp", "reduce|async|mbarrier|bulk|wait_all|wait_group|commit_group"},
-    {"mbarrier", "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|noComplete|expect_tx|"
-     "complete_tx|parity"}
-    };
+/* Some modifiers are part of the name: they follow the opcode at once, in this order, and ptxas's
+   messages have them: "mad.lo". */
+static const struct {
+    const char *op, *parts;
+} parted[] = {
+    { "mul|mad|mul24|mad24|madc", "lo|hi|wide" },
+    { "brx", "idx" },
+    { "dp2a", "lo|hi" },
+    { "shf", "l|r" },
+    { "bar|barrier", "cta|warp|cluster|red|arrive|wait" },
+    { "fence|membar", "proxy" },
+    { "pmevent", "mask" },
+    { "cvt", "pack" },
+    { "cvta", "to" },
+    { "cp", "reduce|async|mbarrier|bulk|wait_all|wait_group|commit_group" },
+    { "mbarrier",
+            "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|noComplete|expect_tx|"
+            "complete_tx|parity" },
+};
 
 /* The part that comes too late, or NULL. */
 static const char *late_part(const struct checked *c) {
@@ -384,7 +447,9 @@ static const char *late_part(const struct checked *c) {
             const size_t n = strlen(in->mods[m]);
             if (!listed(in->mods[m], n, parted[i].parts)) rest = "";
             else if (!*rest || !listed(in->mods[m], n, rest)) return in->mods[m];
-            else while (strncmp(rest, in->mods[m], n) || (rest[n] && rest[n] != '|')) rest = strchr(rest, '|') + 1;
+            else
+                while (strncmp(rest, in->mods[m], n) || (rest[n] && rest[n] != '|'))
+                    rest = strchr(rest, '|') + 1;
         }
     }
     return NULL;
@@ -408,52 +473,72 @@ static void say(const struct checked *c, const char *what) {
     px_error(c->px, c->in->line, "%s instruction '%s'", what, name_of(c));
 }
 
-static void require(const struct checked *c, unsigned sm, unsigned version, const char *kind, const char *name) {
+static void require(const struct checked *c, unsigned sm, unsigned version, const char *kind,
+        const char *name) {
     const struct sim_image *m = c->px->image;
-    if (m->sm < sm) px_error(c->px, c->in->line, "%s '%s' requires .target sm_%u or higher", kind, name, sm);
+    if (m->sm < sm)
+        px_error(c->px, c->in->line, "%s '%s' requires .target sm_%u or higher", kind, name, sm);
     if (m->version < version)
-        px_error(c->px, c->in->line, "%s '%s' requires PTX ISA .version %u.%u or later", kind, name, version / 10,
-                 version % 10);
+        px_error(c->px, c->in->line, "%s '%s' requires PTX ISA .version %u.%u or later", kind, name,
+                version / 10, version % 10);
 }
 
 static void check_features(const struct checked *c) {
     const struct sim_image *m = c->px->image;
     if (is(c, "ld|st") && c->vec * sim_type_size(c->type[0]) > 16)
         require(c, 100, 88, "Feature", "256 bit wide load/store");
-    if (is(c, "max") && c->in->n > 3) require(c, 100, 88, "Feature", "max.f32 with 3 input operands");
-    if (is(c, "min") && c->in->n > 3) require(c, 100, 88, "Feature", "min.f32 with 3 input operands");
-    if (is(c, "add|sub|fma") && has(c, "f32") && has(c, "f16|bf16")) require(c, 100, 86, "Feature", "mixed precision");
+    if (is(c, "max") && c->in->n > 3)
+        require(c, 100, 88, "Feature", "max.f32 with 3 input operands");
+    if (is(c, "min") && c->in->n > 3)
+        require(c, 100, 88, "Feature", "min.f32 with 3 input operands");
+    if (is(c, "add|sub|fma") && has(c, "f32") && has(c, "f16|bf16"))
+        require(c, 100, 86, "Feature", "mixed precision");
     if (is(c, "ld|st") && has(c, "volatile") && has(c, "local"))
         require(c, 0, 91, "Feature", "ld/st with .local.volatile");
     if (is(c, "shfl|vote") && !has(c, "sync") && m->sm >= 70 && m->version >= 64)
-        px_error(c->px, c->in->line, "Instruction '%s' without '.sync' is not supported on .target sm_70 and higher "
-                 "from PTX ISA version 6.4", name_of(c));
+        px_error(c->px, c->in->line,
+                "Instruction '%s' without '.sync' is not supported on .target sm_70 and higher "
+                "from PTX ISA version 6.4",
+                name_of(c));
     if (is(c, "mad") && c->type[0] == SIM_F32 && !has(c, "rn|rz|rm|rp") && m->sm >= 20)
         say(c, "Rounding modifier required for");
     if (is(c, "cvt") && has(c, "tf32") && has(c, "rn|rz"))
-        require(c, 90, 78, "Feature", has(c, "rn") ? "cvt with .tf32.f32.rn" : "cvt with .tf32.f32.rz");
-    if (is(c, "mbarrier") && has(c, "arrive|arrive_drop") && c->in->n > 2 && !has(c, "noComplete|expect_tx"))
-        require(c, 90, 78, "Feature", has(c, "arrive") ?
-                "mbarrier.arrive with count argument and without '.noComplete' modifier" :
-                "mbarrier.arrive_drop with count argument and without '.noComplete' modifier");
+        require(c, 90, 78, "Feature",
+                has(c, "rn") ? "cvt with .tf32.f32.rn" : "cvt with .tf32.f32.rz");
+    if (is(c, "mbarrier") && has(c, "arrive|arrive_drop") && c->in->n > 2 &&
+            !has(c, "noComplete|expect_tx"))
+        require(c, 90, 78, "Feature",
+                has(c, "arrive")
+                        ? "mbarrier.arrive with count argument and without '.noComplete' modifier"
+                        : "mbarrier.arrive_drop with count argument and without '.noComplete' "
+                          "modifier");
     if (is(c, "setmaxnreg") && m->sm == 90 && !m->sm_suffix_a)
         px_error(c->px, c->in->line, "Instruction 'setmaxnreg%s' not supported on .target 'sm_%u'",
-                 has(c, "inc") ? ".inc" : ".dec", m->sm);
-    if (m->sm >= 100 && m->version >= 86) return;                    /* newer than every row */
+                has(c, "inc") ? ".inc" : ".dec", m->sm);
+    if (m->sm >= 100 && m->version >= 86) return; /* newer than every row */
     for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
         const struct feature *f = &features[i];
         if (m->sm >= f->sm && m->version >= f->version) continue;
-        if ((f->op[0] != '*' && strcmp(f->op, c->in->op)) || (f->word && !has(c, f->word))) continue;
+        if ((f->op[0] != '*' && strcmp(f->op, c->in->op)) || (f->word && !has(c, f->word)))
+            continue;
         require(c, f->sm, f->version, f->kind, f->name ? f->name : name_of(c));
         return;
     }
 }
 
 static enum sim_space space_of(const struct checked *c) {
-    static const struct { const char *words; enum sim_space space; } spaces[] = { {"global", SIM_GLOBAL},
-        {"shared|shared::cta|shared::cluster", SIM_SHARED}, {"local", SIM_LOCAL}, {"const", SIM_CONST},
-        {"param|param::entry|param::func", SIM_PARAM} };
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) if (has(c, spaces[i].words)) return spaces[i].space;
+    static const struct {
+        const char *words;
+        enum sim_space space;
+    } spaces[] = {
+        { "global", SIM_GLOBAL },
+        { "shared|shared::cta|shared::cluster", SIM_SHARED },
+        { "local", SIM_LOCAL },
+        { "const", SIM_CONST },
+        { "param|param::entry|param::func", SIM_PARAM },
+    };
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (has(c, spaces[i].words)) return spaces[i].space;
     return SIM_GENERIC;
 }
 
@@ -467,24 +552,28 @@ static void check_details(const struct checked *c) {
     struct px *px = c->px;
     const struct sim_instr *in = c->in;
     if ((is(c, "bar") && !has(c, "warp")) || (is(c, "barrier") && !has(c, "cluster"))) {
-        unsigned first = has(c, "red");                              /* index of the barrier's number */
+        unsigned first = has(c, "red"); /* index of the barrier's number */
         const struct sim_operand *number = constant(in, first);
         const struct sim_operand *threads = in->n > 2 * first + 1 ? constant(in, first + 1) : NULL;
         if (number && number->imm > 15)
-            px_error(px, in->line, "Barrier number '%llu' out of range, expected to be in range [0..15]",
-                (unsigned long long)number->imm);
+            px_error(px, in->line,
+                    "Barrier number '%llu' out of range, expected to be in range [0..15]",
+                    (unsigned long long)number->imm);
         if (threads && threads->imm % 32)
-            px_error(px, in->line, "Number of threads participating in barrier must be in multiple of warp size");
+            px_error(px, in->line,
+                    "Number of threads participating in barrier must be in multiple of warp size");
     }
     const struct sim_operand *event = is(c, "pmevent") && !has(c, "mask") ? constant(in, 0) : NULL;
     if (event && event->imm > 15)
         px_error(px, in->line,
-                 "Argument 0 of instruction 'pmevent': value '%llu' out of range, expected to be in range [0..15]",
-                 (unsigned long long)event->imm);
+                "Argument 0 of instruction 'pmevent': value '%llu' out of range, expected to be in "
+                "range [0..15]",
+                (unsigned long long)event->imm);
     const struct sim_operand *size = is(c, "applypriority|discard|fence") ? constant(in, 1) : NULL;
     if (size && size->imm != 128)
-        px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be 128",
-                 name_of(c), (long long)size->imm);
+        px_error(px, in->line,
+                "Argument 2 of instruction '%s': unexpected value '%lld', expected to be 128",
+                name_of(c), (long long)size->imm);
     if (is(c, "cvta") && in->opd[1].kind == SIM_O_SYM) {
         if (has(c, "to") && !in->opd[1].imm)
             px_error(px, in->line, "Argument 1 of instruction 'cvta.to': must be register");
@@ -492,11 +581,14 @@ static void check_details(const struct checked *c) {
             say(c, "State space mismatch between instruction and address in");
     }
     const struct sim_operand *align = is(c, "alloca") ? constant(in, 2) : NULL;
-    if (align && align->imm & (align->imm - 1)) px_error(px, in->line, "Alignment must be a power of two");
-    if (align && align->imm > 1u << 23) px_error(px, in->line, "Alignment value too large, exceeds 2^23");
-    if (is(c, "vmad") && in->opd[0].kind == SIM_O_REG && (in->opd[1].negated != in->opd[2].negated)
-        && in->opd[3].negated)
-        px_error(px, in->line, "Operand negation limited to either (source A xor source B) or source C");
+    if (align && align->imm & (align->imm - 1))
+        px_error(px, in->line, "Alignment must be a power of two");
+    if (align && align->imm > 1u << 23)
+        px_error(px, in->line, "Alignment value too large, exceeds 2^23");
+    if (is(c, "vmad") && in->opd[0].kind == SIM_O_REG &&
+            (in->opd[1].negated != in->opd[2].negated) && in->opd[3].negated)
+        px_error(px, in->line,
+                "Operand negation limited to either (source A xor source B) or source C");
     if (is(c, "min|max") && has(c, "xorsign") && !has(c, "abs"))
         px_error(px, in->line, "Modifier '.xorsign' requires modifier '.abs'");
     if (is(c, "min|max") && has(c, "abs") && !has(c, "xorsign"))
@@ -519,8 +611,9 @@ static void check_details(const struct checked *c) {
     if (bytes) {
         uint64_t v = bytes->imm;
         if (v != 16 && (has(c, "cg") || (v != 4 && v != 8)))
-            px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be %s",
-                     name_of(c), (long long)v, has(c, "cg") ? "16" : "4 or 8 or 16");
+            px_error(px, in->line,
+                    "Argument 2 of instruction '%s': unexpected value '%lld', expected to be %s",
+                    name_of(c), (long long)v, has(c, "cg") ? "16" : "4 or 8 or 16");
     }
 }
 
@@ -533,18 +626,21 @@ static void check_address(const struct checked *c, const struct sim_operand *o) 
         const struct sim_reg *r = reg_of(px, o);
         if (!holds_address(r->type, is(c, "ld|st") ? 2 : 4))
             px_error(px, c->in->line,
-                     "Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit only.", r->name,
-                     px_type_name(r->type));
-        else if (sim_type_size(r->type) == 4 && (space == SIM_GENERIC || space == SIM_GLOBAL)
-                 && is(c, "ld|st|atom|red"))
-            px_fatal(px, 218, 0, "Program uses 32-bit address on line '%u' which is conflicting with .address_size 64",
-                c->in->line);
+                    "Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit "
+                    "only.",
+                    r->name, px_type_name(r->type));
+        else if (sim_type_size(r->type) == 4 && (space == SIM_GENERIC || space == SIM_GLOBAL) &&
+                is(c, "ld|st|atom|red"))
+            px_fatal(px, 218, 0,
+                    "Program uses 32-bit address on line '%u' which is conflicting with "
+                    ".address_size 64",
+                    c->in->line);
     } else if (!v) {
         if (!o->name && space != SIM_LOCAL)
             px_error(px, c->in->line, "Immediate addresses allowed only for .local state space");
     } else if (is(c, "ld|st|atom|red")) {
-        const bool none = v->space == SIM_CONST || v->space == SIM_PARAM
-                          || (v->space == SIM_LOCAL && is(c, "atom"));
+        const bool none = v->space == SIM_CONST || v->space == SIM_PARAM ||
+                (v->space == SIM_LOCAL && is(c, "atom"));
         if (space == SIM_GENERIC ? none : space != v->space)
             say(c, "State space mismatch between instruction and address in");
         if (is(c, "st") && f->nparams && v >= f->params && v < f->params + f->nparams)
@@ -554,8 +650,8 @@ static void check_address(const struct checked *c, const struct sim_operand *o) 
     }
 }
 
-static void check_call_list(struct px *px, unsigned line, const struct sim_operand *list, const struct sim_var *formal,
-    unsigned n) {
+static void check_call_list(struct px *px, unsigned line, const struct sim_operand *list,
+        const struct sim_var *formal, unsigned n) {
     if ((list ? list->n : 0) != n) {
         px_error(px, line, "Call has wrong number of parameters");
         return;
@@ -567,13 +663,14 @@ static void check_call_list(struct px *px, unsigned line, const struct sim_opera
         else if (o->kind == SIM_O_SYM && o->var) {
             size = o->var->size;
             align = o->var->align;
-        }
-        else continue;
+        } else continue;
         if (formal[i].is_unsized) continue;
         if (size != formal[i].size)
-            px_error(px, line, "Type of argument does not match formal parameter '%s'", formal[i].name);
+            px_error(px, line, "Type of argument does not match formal parameter '%s'",
+                    formal[i].name);
         if (align < formal[i].align)
-            px_error(px, line, "Alignment of argument does not match formal parameter '%s'", formal[i].name);
+            px_error(px, line, "Alignment of argument does not match formal parameter '%s'",
+                    formal[i].name);
     }
 }
 
@@ -599,23 +696,28 @@ static void check_call(const struct checked *c) {
         check_call_list(px, in->line, args, proto->proto->params, proto->proto->nparams);
     } else if (target->kind == SIM_O_REG || target->kind == SIM_O_LABEL)
         px_error(px, in->line, "Call to '%s' requires call prototype",
-            target->kind == SIM_O_REG ? reg_of(px, target)->name : target->name);
+                target->kind == SIM_O_REG ? reg_of(px, target)->name : target->name);
     else px_error(px, in->line, "Illegal call target, device function expected");
 }
 
 /* ---- an instruction ---- */
 
-static bool may_repeat(const struct modifier *m) { return listed(m->text, m->len, "sat|cc|sync|NaN"); }
+static bool may_repeat(const struct modifier *m) {
+    return listed(m->text, m->len, "sat|cc|sync|NaN");
+}
 
-/* How well a form matches: 0 another opcode, 1 types differ, 2 modifiers differ, 3 operands differ, 4 matches. `odd` is
-   the modifier that the form does not take, or `missing` the group that the instruction lacks. */
-static int try_form(const struct checked *c, size_t form, short *odd, const struct group **missing) {
+/* How well a form matches: 0 another opcode, 1 types differ, 2 modifiers differ, 3 operands differ,
+   4 matches. `odd` is the modifier that the form does not take, or `missing` the group that the
+   instruction lacks. */
+static int try_form(
+        const struct checked *c, size_t form, short *odd, const struct group **missing) {
     const struct compiled *f = &compiled[form];
     *odd = 0;
     *missing = NULL;
     if (!f->wild) {
         if (c->ntypes != f->ntypes) return 1;
-        for (unsigned i = 0; i < c->ntypes; i++) if (!in_group(&groups[f->first_type + i], c->types[i])) return 1;
+        for (unsigned i = 0; i < c->ntypes; i++)
+            if (!in_group(&groups[f->first_type + i], c->types[i])) return 1;
     }
     uint32_t taken = 0;
     for (unsigned m = 0; m < c->nmods; m++) {
@@ -633,7 +735,8 @@ static int try_form(const struct checked *c, size_t form, short *odd, const stru
         }
     }
     for (unsigned g = 0; g < f->ngroups && !*missing; g++)
-        if (!(taken >> g & 1) && !groups[f->first_group + g].optional) *missing = &groups[f->first_group + g];
+        if (!(taken >> g & 1) && !groups[f->first_group + g].optional)
+            *missing = &groups[f->first_group + g];
     if (*odd || *missing) return 2;
     bool fit = !strcmp(c->in->op, "mov") ? mov_fits(c) : operands_fit(c, forms[form].args);
     return fit ? 4 : 3;
@@ -652,34 +755,44 @@ static void odd_modifier(const struct checked *c, const struct modifier *m) {
     else if (is(c, "mul|mad") && listed(word, n, "lo|hi|wide"))
         px_error(c->px, line, "Unexpected instruction types specified for '%s'", name_of(c));
     else if (is(c, "atom|red") && listed(word, n, "add|min|max|inc|dec|and|or|xor|exch|cas"))
-        px_error(c->px, line, "Operation .%.*s requires another type for instruction '%s'", (int)n, word, name_of(c));
+        px_error(c->px, line, "Operation .%.*s requires another type for instruction '%s'", (int)n,
+                word, name_of(c));
     else if (times > 1) px_error(c->px, line, "Duplicate .%.*s modifier", (int)n, word);
-    else if (listed(word, n, "rn|rz|rm|rp|rni|rzi|rmi|rpi|rna|rs")) say(c, "Illegal rounding modifier for");
-    else if (listed(word, n, FCMP "|lo|ls|hi|hs")) say(c, "Comparison qualifier is not allowed for");
+    else if (listed(word, n, "rn|rz|rm|rp|rni|rzi|rmi|rpi|rna|rs"))
+        say(c, "Illegal rounding modifier for");
+    else if (listed(word, n, FCMP "|lo|ls|hi|hs"))
+        say(c, "Comparison qualifier is not allowed for");
     else if (listed(word, n, "v2|v4|v8")) say(c, "Vector qualifier is not allowed for");
     else if (listed(word, n, "wide|idx|wait_group|wait_all|commit_group"))
         px_error(c->px, line, "Unknown modifier '.%.*s'", (int)n, word);
-    else px_error(c->px, line, "Illegal modifier '.%.*s' for instruction '%s'", (int)n, word, name_of(c));
+    else
+        px_error(c->px, line, "Illegal modifier '.%.*s' for instruction '%s'", (int)n, word,
+                name_of(c));
 }
 
 static void missing_modifier(const struct checked *c, const struct group *missing) {
     const struct modifier *m = &modifiers[ids[missing->first]];
     unsigned line = c->in->line;
-    bool rounding = group_has(missing, "rn") || group_has(missing, "rni"), approx = group_has(missing, "approx");
+    bool rounding = group_has(missing, "rn") || group_has(missing, "rni"),
+         approx = group_has(missing, "approx");
     if (is(c, "mul24|mad24|madc|mbarrier|brx") || (is(c, "cp") && !has(c, "async")))
         px_error(c->px, line, "Not a name of any known instruction: '%s'", c->in->op);
     else if (is(c, "dp2a")) say(c, "'.hi/.lo' modifier required for");
     else if (is(c, "shfl")) say(c, "Shuffle modifier required for");
     else if (is(c, "membar")) say(c, "Membar level required for");
     else if (is(c, "atom|red")) say(c, "Reduction operation is required for");
-    else if (is(c, "bar|barrier") && !strcmp(name_of(c), c->in->op)) say(c, "Barrier modifier required for");
+    else if (is(c, "bar|barrier") && !strcmp(name_of(c), c->in->op))
+        say(c, "Barrier modifier required for");
     else if (group_has(missing, "eq")) say(c, "Comparison modifier required for");
     else if (is(c, "div|sqrt|rcp") && (rounding || approx))
         say(c, "Rounding modifier or '.approx' modifier required for");
     else if (rounding) say(c, "Rounding modifier required for");
     else if (approx) say(c, ".approx modifier required for");
-    else if (is(c, "mul|mad")) px_error(c->px, line, "Unexpected instruction types specified for '%s'", name_of(c));
-    else px_error(c->px, line, "'.%.*s' modifier required for instruction '%s'", m->len, m->text, name_of(c));
+    else if (is(c, "mul|mad"))
+        px_error(c->px, line, "Unexpected instruction types specified for '%s'", name_of(c));
+    else
+        px_error(c->px, line, "'.%.*s' modifier required for instruction '%s'", m->len, m->text,
+                name_of(c));
 }
 
 static void wrong_operands(const struct checked *c, const char *args) {
@@ -691,19 +804,25 @@ static void wrong_operands(const struct checked *c, const char *args) {
     }
     for (unsigned i = 0; i < in->n && computes; i++) {
         const struct sim_operand *o = &in->opd[i];
-        if (o->elements) say(c, i ? "Video selector is not allowed on source operand for"
-                                  : "Video selector is not allowed on destination for");
+        if (o->elements)
+            say(c,
+                    i ? "Video selector is not allowed on source operand for"
+                      : "Video selector is not allowed on destination for");
         else if (o->kind == SIM_O_SREG) say(c, "Special register argument not allowed for");
         else if (o->kind == SIM_O_VEC) say(c, "Vector operand is not allowed for");
         else if (right_count && (o->kind == SIM_O_MEM || (o->kind == SIM_O_SYM && o->var)))
-            px_error(c->px, in->line, "Argument %u of instruction '%s': must be register", i, name_of(c));
+            px_error(c->px, in->line, "Argument %u of instruction '%s': must be register", i,
+                    name_of(c));
         else if (right_count && !i && (o->kind == SIM_O_IMM || o->kind == SIM_O_SYM))
             say(c, "Result register required for");
         else continue;
         return;
     }
-    const struct sim_operand *vector = c->vec && is(c, "ld|st") && in->n == 2 ? &in->opd[is(c, "st")] : NULL;
-    if (vector && (vector->kind != SIM_O_VEC || vector->n != c->vec)) say(c, "Argument vector size mismatch for");
+    const struct sim_operand *vector = c->vec && is(c, "ld|st") && in->n == 2
+            ? &in->opd[is(c, "st")]
+            : NULL;
+    if (vector && (vector->kind != SIM_O_VEC || vector->n != c->vec))
+        say(c, "Argument vector size mismatch for");
     else say(c, "Arguments mismatch for");
 }
 
@@ -711,7 +830,8 @@ static void wrong_operands(const struct checked *c, const char *args) {
 static bool sort_modifiers(struct checked *c, struct px_name *const *names) {
     bool known = true;
     for (unsigned i = 0; i < c->in->nmods; i++) {
-        if (!names[i]->mod && !(names[i]->mod = find_modifier(names[i]->text, names[i]->len, false)))
+        if (!names[i]->mod &&
+                !(names[i]->mod = find_modifier(names[i]->text, names[i]->len, false)))
             names[i]->mod = -1;
         short id = names[i]->mod;
         const struct modifier *m = &modifiers[id > 0 ? id : 0];
@@ -720,7 +840,8 @@ static bool sort_modifiers(struct checked *c, struct px_name *const *names) {
                 px_error(c->px, c->in->line, "Unknown modifier '.%s'", c->in->mods[i]);
             known = false;
         } else if (m->type) {
-            if (c->ntypes < sizeof c->type / sizeof *c->type) c->type[c->ntypes] = (enum sim_type)(m->type - 1);
+            if (c->ntypes < sizeof c->type / sizeof *c->type)
+                c->type[c->ntypes] = (enum sim_type)(m->type - 1);
             c->types[c->ntypes++] = id;
         } else {
             c->mods[c->nmods++] = id;
@@ -733,7 +854,8 @@ static bool sort_modifiers(struct checked *c, struct px_name *const *names) {
 }
 
 /* Keeps in the instruction what matched. */
-static void keep_match(const struct checked *c, struct sim_instr *in, size_t form, struct px_name *const *names) {
+static void keep_match(
+        const struct checked *c, struct sim_instr *in, size_t form, struct px_name *const *names) {
     const struct compiled *f = &compiled[form];
     in->form = &forms[form];
     in->ntypes = c->ntypes < SIM_MAX_TYPES ? c->ntypes : SIM_MAX_TYPES;
@@ -741,7 +863,8 @@ static void keep_match(const struct checked *c, struct sim_instr *in, size_t for
     for (unsigned i = 0; i < in->nmods; i++) {
         const struct modifier *m = &modifiers[names[i]->mod];
         unsigned g = 0;
-        if (!f->wild && !m->type) while (g < f->ngroups && !in_group(&groups[f->first_group + g], names[i]->mod)) g++;
+        if (!f->wild && !m->type)
+            while (g < f->ngroups && !in_group(&groups[f->first_group + g], names[i]->mod)) g++;
         in->group[i] = (unsigned char)(m->format ? SIM_MOD_TYPE - 1 : m->type ? SIM_MOD_TYPE : g);
     }
 }
@@ -754,12 +877,15 @@ static bool newer(struct px *px, const struct sim_instr *in) {
     size_t n = (size_t)snprintf(text, sizeof text, "%.60s", in->op);
     for (unsigned k = 0; k < in->nmods && n < sizeof text; k++)
         n += (size_t)snprintf(text + n, sizeof text - n, ".%.60s", in->mods[k]);
-    px_error(px, in->line, "Instruction '%s' of PTX ISA %u.%u is not supported by this CPU device, which has those of "
-             "%u.%u", text, version / 10, version % 10, TABLE_VERSION / 10, TABLE_VERSION % 10);
+    px_error(px, in->line,
+            "Instruction '%s' of PTX ISA %u.%u is not supported by this CPU device, which has "
+            "those of %u.%u",
+            text, version / 10, version % 10, TABLE_VERSION / 10, TABLE_VERSION % 10);
     return true;
 }
 
-void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *names) {
+void px_check(
+        struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *names) {
     enum { nforms = sizeof forms / sizeof *forms };
     char name[160] = "";
     struct checked c = { .px = px, .in = in, .name = name };
@@ -771,15 +897,18 @@ void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px
     pthread_once(&once, compile);
     if (!op->op) {
         op->op = -1;
-        for (size_t i = 0; i < nforms && op->op < 0; i++) if (!strcmp(forms[i].op, op->text)) op->op = (short)(i + 1);
+        for (size_t i = 0; i < nforms && op->op < 0; i++)
+            if (!strcmp(forms[i].op, op->text)) op->op = (short)(i + 1);
     }
     if (op->op < 0) {
-        if (!newer(px, in)) px_error(px, in->line, "Not a name of any known instruction: '%s'", in->op);
+        if (!newer(px, in))
+            px_error(px, in->line, "Not a name of any known instruction: '%s'", in->op);
         return;
     }
     bool known = sort_modifiers(&c, names);
     size_t first = (size_t)op->op - 1;
-    for (size_t i = first; i < nforms && best < 4 && (i == first || !strcmp(forms[i].op, op->text)); i++) {
+    for (size_t i = first; i < nforms && best < 4 && (i == first || !strcmp(forms[i].op, op->text));
+            i++) {
         short o;
         const struct group *m;
         int got = try_form(&c, i, &o, &m);
@@ -791,7 +920,8 @@ void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px
         }
     }
     if (best < 4 && newer(px, in)) return;
-    if (best == 1) px_error(px, in->line, "Unexpected instruction types specified for '%s'", name_of(&c));
+    if (best == 1)
+        px_error(px, in->line, "Unexpected instruction types specified for '%s'", name_of(&c));
     if (best == 1 || (best < 4 && !known)) return;
     if (best == 2 && odd) odd_modifier(&c, &modifiers[odd]);
     if (best == 2 && !odd) missing_modifier(&c, missing);
@@ -801,5 +931,6 @@ void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px
     check_features(&c);
     check_details(&c);
     if (is(&c, "call")) check_call(&c);
-    for (unsigned i = 0; i < in->n; i++) if (in->opd[i].kind == SIM_O_MEM) check_address(&c, &in->opd[i]);
+    for (unsigned i = 0; i < in->n; i++)
+        if (in->opd[i].kind == SIM_O_MEM) check_address(&c, &in->opd[i]);
 }

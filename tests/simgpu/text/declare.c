@@ -6,15 +6,23 @@
 static bool at_type(struct px *px, enum sim_type *type) {
     if (px->t.kind != T_DOT) return false;
     if (px_dot(px, "texref") || px_dot(px, "surfref") || px_dot(px, "samplerref"))
-        px_fatal(px, 218, px->t.line, "Feature '.%s' is not supported by this CPU device", px->t.name->text);
+        px_fatal(px, 218, px->t.line, "Feature '.%s' is not supported by this CPU device",
+                px->t.name->text);
     *type = sim_type_named(px->t.name->text);
     return *type != SIM_NOTYPE && *type != SIM_BF16 && *type != SIM_BF16X2;
 }
 
 static bool at_space(struct px *px, enum sim_space *space) {
-    static const struct { const char *name; enum sim_space space; } spaces[] = {
-        {"reg", SIM_REG}, {"global", SIM_GLOBAL}, {"const", SIM_CONST},
-        {"shared", SIM_SHARED}, {"local", SIM_LOCAL}, {"param", SIM_PARAM}
+    static const struct {
+        const char *name;
+        enum sim_space space;
+    } spaces[] = {
+        { "reg", SIM_REG },
+        { "global", SIM_GLOBAL },
+        { "const", SIM_CONST },
+        { "shared", SIM_SHARED },
+        { "local", SIM_LOCAL },
+        { "param", SIM_PARAM },
     };
     if (px->t.kind != T_DOT) return false;
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
@@ -28,7 +36,8 @@ static bool at_space(struct px *px, enum sim_space *space) {
 bool px_at_declaration(struct px *px) {
     enum sim_space space;
     enum sim_type type;
-    return at_space(px, &space) || px_dot(px, "align") || px_dot(px, "attribute") || at_type(px, &type);
+    return at_space(px, &space) || px_dot(px, "align") || px_dot(px, "attribute") ||
+            at_type(px, &type);
 }
 
 static uint32_t alignment(struct px *px) {
@@ -39,8 +48,15 @@ static uint32_t alignment(struct px *px) {
     return 1;
 }
 
-/* The specifiers of a declaration: .align, .attribute and the space in any order, then .v2 or .v4, then the type. */
-struct spec { enum sim_space space; enum sim_type type; unsigned char vec; uint32_t align; bool is_managed; };
+/* The specifiers of a declaration: .align, .attribute and the space in any order, then .v2 or .v4,
+   then the type. */
+struct spec {
+    enum sim_space space;
+    enum sim_type type;
+    unsigned char vec;
+    uint32_t align;
+    bool is_managed;
+};
 
 /* (.managed, .unified(1, 2)), of a variable or, without a place for `managed`, of a function */
 void px_attributes(struct px *px, bool *managed) {
@@ -76,14 +92,15 @@ static struct spec parse_spec(struct px *px) {
     const unsigned line = px->t.line;
     for (enum sim_space space;;) {
         if (at_space(px, &space)) {
-            if (spec.space != SIM_GENERIC) px_fatal(px, 218, line, "Multiple state spaces specified");
+            if (spec.space != SIM_GENERIC)
+                px_fatal(px, 218, line, "Multiple state spaces specified");
             spec.space = space;
             px_next(px);
             if (space == SIM_CONST && px_is(px, '['))
                 px_fatal(px, 218, px->t.line,
-                         "Deprecated feature: 'explicit constant banks' not supported as of PTX version 2.2");
-        }
-        else if (px_accept_dot(px, "align")) spec.align = alignment(px);
+                        "Deprecated feature: 'explicit constant banks' not supported as of PTX "
+                        "version 2.2");
+        } else if (px_accept_dot(px, "align")) spec.align = alignment(px);
         else if (px_accept_dot(px, "attribute")) px_attributes(px, &spec.is_managed);
         else break;
     }
@@ -91,7 +108,8 @@ static struct spec parse_spec(struct px *px) {
     else if (px_accept_dot(px, "v4")) spec.vec = 4;
     if (!at_type(px, &spec.type)) px_syntax(px);
     px_next(px);
-    if (spec.space == SIM_GENERIC && !px_is(px, ';')) px_fatal(px, 218, line, "No variable storage specified");
+    if (spec.space == SIM_GENERIC && !px_is(px, ';'))
+        px_fatal(px, 218, line, "No variable storage specified");
     if (spec.type == SIM_B128) px_require(px, line, "Type .b128", 70, 83);
     if (spec.vec * sim_type_size(spec.type) > 16)
         px_error(px, line, "Vector type too large, exceeds 128 bit limit");
@@ -105,14 +123,14 @@ static void parse_dims(struct px *px, struct px_dims *d, unsigned most) {
     *d = (struct px_dims){ .n = 0 };
     while (d->n < most && px_accept(px, '[')) {
         if (d->n == PX_MAX_DIMS)
-            px_fatal(px, 218, px->t.line, "Arrays of more than %d dimensions are not supported by this CPU device",
-                     PX_MAX_DIMS);
+            px_fatal(px, 218, px->t.line,
+                    "Arrays of more than %d dimensions are not supported by this CPU device",
+                    PX_MAX_DIMS);
         if (px_is(px, ']')) {
             if (d->n) px_syntax(px);
             d->first_open = true;
             d->size[d->n++] = 0;
-        }
-        else d->size[d->n++] = px_number(px);
+        } else d->size[d->n++] = px_number(px);
         px_expect(px, ']');
     }
 }
@@ -142,7 +160,8 @@ static void parse_registers(struct px *px, const struct spec *spec) {
             px->scope[px->depth].has_family = true;
             px->epoch++;
         } else {
-            if (px_is(px, '[')) px_error(px, line, "Variable '%s' cannot be allocated into a register", name->text);
+            if (px_is(px, '['))
+                px_error(px, line, "Variable '%s' cannot be allocated into a register", name->text);
             struct px_dims dims;
             parse_dims(px, &dims, PX_MAX_DIMS + 1);
             struct px_symbol *s = px_declare(px, name, PX_REG, line);
@@ -152,38 +171,47 @@ static void parse_registers(struct px *px, const struct spec *spec) {
     px_expect(px, ';');
 }
 
-/* Whether a module variable is declared with the same type and dimensions again; [] has any size. */
-static bool same_shape(const struct px_symbol *old, const struct spec *spec, const struct px_dims *d) {
-    if (old->kind != PX_VAR || old->type != spec->type || old->vec != spec->vec || old->dims->n != d->n) return false;
+/* Whether a module variable is declared with the same type and dimensions again; [] has any
+   size. */
+static bool same_shape(
+        const struct px_symbol *old, const struct spec *spec, const struct px_dims *d) {
+    if (old->kind != PX_VAR || old->type != spec->type || old->vec != spec->vec ||
+            old->dims->n != d->n)
+        return false;
     for (unsigned i = 0; i < d->n; i++)
-        if (old->dims->size[i] != d->size[i] && (i || (old->dims->size[0] && d->size[0]))) return false;
+        if (old->dims->size[i] != d->size[i] && (i || (old->dims->size[0] && d->size[0])))
+            return false;
     return true;
 }
 
-static void check_place(struct px *px, const struct sim_var *v, const struct spec *spec, unsigned line) {
+static void check_place(
+        struct px *px, const struct sim_var *v, const struct spec *spec, unsigned line) {
     if (spec->is_managed && v->space != SIM_GLOBAL)
         px_error(px, line, "Illegal attribute '.managed' for symbol '%s'", v->name);
     if (!px->func && (v->space == SIM_LOCAL || v->space == SIM_REG))
         px_error(px, line, "Module-scoped variables in .%s state space are not allowed with ABI",
-            v->space == SIM_REG ? "reg" : "local");
+                v->space == SIM_REG ? "reg" : "local");
     if (!px->func && v->space == SIM_PARAM)
         px_error(px, line, "Parameter variables may not be declared at module scope");
     if (v->space == SIM_PARAM && spec->vec > 1)
         px_error(px, line, "Variable '%s' cannot be allocated in .param state space", v->name);
-    if (v->type == SIM_PRED) px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
+    if (v->type == SIM_PRED)
+        px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
 }
 
 /* Gives a function's variable its place in the frame. */
 static void place(struct px *px, struct sim_var *v, unsigned line) {
     const uint64_t limit = UINT64_C(1) << 24;
     if ((v->space == SIM_LOCAL || v->space == SIM_PARAM) && v->size > limit)
-        px_fatal(px, 218, line, "Local variable '%s' of %llu bytes is not supported by this CPU device", v->name,
-            (unsigned long long)v->size);
-    if (v->space == SIM_LOCAL) {                  /* exists as long as the activation */
+        px_fatal(px, 218, line,
+                "Local variable '%s' of %llu bytes is not supported by this CPU device", v->name,
+                (unsigned long long)v->size);
+    if (v->space == SIM_LOCAL) { /* exists as long as the activation */
         px->local_bytes = px_align_up(px->local_bytes, v->align);
         v->address = px->local_bytes;
         px->local_bytes += (uint32_t)v->size;
-    } else if (v->space == SIM_PARAM) {           /* of one call sequence: scopes at the same level share the bytes */
+    } else if (v->space == SIM_PARAM) { /* of one call sequence: scopes at the same level share the
+                                           bytes */
         struct px_scope *s = &px->scope[px->depth];
         s->param_bytes = px_align_up(s->param_bytes, v->align);
         v->address = s->param_bytes;
@@ -192,8 +220,9 @@ static void place(struct px *px, struct sim_var *v, unsigned line) {
         if (v->align > px->param_align) px->param_align = v->align;
     }
     if (px->local_bytes > limit || px->param_bytes > limit)
-        px_fatal(px, 218, line, "Local variables of more than %llu bytes are not supported by this CPU device",
-            (unsigned long long)limit);
+        px_fatal(px, 218, line,
+                "Local variables of more than %llu bytes are not supported by this CPU device",
+                (unsigned long long)limit);
 }
 
 /* One name of a declaration, with its dimensions and initial value. */
@@ -203,13 +232,14 @@ static void declare_variable(struct px *px, const struct spec *spec, struct px_l
     struct px_name *name = px_new_name(px);
     struct px_dims dims;
     parse_dims(px, &dims, PX_MAX_DIMS + 1);
-    /* A module variable may be declared again if one declaration is `.extern`, which changes nothing more once the size
-       is known. */
+    /* A module variable may be declared again if one declaration is `.extern`, which changes
+       nothing more once the size is known. */
     struct px_symbol *old = px->func ? NULL : name->sym;
     const bool known = old && old->kind == PX_VAR && old->var->space == space;
     const bool was_extern = known && old->var->is_extern;
     const bool again = known && (l.is_extern || was_extern);
-    struct sim_var *v = again && (!l.is_extern || !old->var->size) ? old->var : px_alloc(px, sizeof *v);
+    struct sim_var *v = again && (!l.is_extern || !old->var->size) ? old->var
+                                                                   : px_alloc(px, sizeof *v);
     v->name = (char *)name->text;
     v->space = space;
     v->owner = px->func;
@@ -244,17 +274,19 @@ static void declare_variable(struct px *px, const struct spec *spec, struct px_l
     struct px_vec *list = lasting ? &px->vars : &px->fvars;
     v->id = (unsigned)list->n;
     *(struct sim_var **)px_push(px, list, sizeof v) = v;
-    if (lasting) v->owner = NULL; else place(px, v, line);
+    if (lasting) v->owner = NULL;
+    else place(px, v, line);
 }
 
 void px_variables(struct px *px, struct px_linkage l) {
     const struct spec spec = parse_spec(px);
-    if (px_accept(px, ';')) return;               /* ptxas accepts a declaration of nothing: `.reg .u32 ;` */
+    if (px_accept(px, ';')) return; /* ptxas accepts a declaration of nothing: `.reg .u32 ;` */
     if (spec.space == SIM_REG && px->func) {
         parse_registers(px, &spec);
         return;
     }
-    do declare_variable(px, &spec, l); while (px_accept(px, ','));
+    do declare_variable(px, &spec, l);
+    while (px_accept(px, ','));
     px_expect(px, ';');
 }
 
@@ -294,11 +326,13 @@ static void parse_parameter(struct px *px, bool of_entry) {
     if (space == SIM_PARAM && spec.type == SIM_PRED)
         px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
     const bool incomplete = dims.n && dims.size[0] == 0;
-    if (incomplete && of_entry) px_error(px, line, "Parameter to entry function cannot be an incomplete array.");
+    if (incomplete && of_entry)
+        px_error(px, line, "Parameter to entry function cannot be an incomplete array.");
     if (incomplete && px_is(px, ','))
         px_error(px, line, "Only the last input parameter can be an incomplete array.");
     if (v->size > 1u << 20)
-        px_fatal(px, 218, line, "Parameters of more than 1 MiB are not supported by this CPU device");
+        px_fatal(px, 218, line,
+                "Parameters of more than 1 MiB are not supported by this CPU device");
     if (of_entry && space != SIM_PARAM)
         px_error(px, line, "Entry parameter '%s' must have .param state space", v->name);
 }
@@ -308,25 +342,29 @@ static void check_entry_parameters(struct px *px, const char *name, uint64_t byt
     const uint64_t most = px->image->version >= 81 ? 32764 : 4352;
     if (bytes <= 4352) return;
     if (bytes > most)
-        px_error(px, line, "Entry function '%s' uses too much parameter space (0x%llx bytes, 0x%llx max).", name,
-                 (unsigned long long)bytes, (unsigned long long)most);
+        px_error(px, line,
+                "Entry function '%s' uses too much parameter space (0x%llx bytes, 0x%llx max).",
+                name, (unsigned long long)bytes, (unsigned long long)most);
     px_require(px, line, large, 70, 0);
     px_require(px, line, large, 0, 81);
 }
 
-/* A list of parameters in parentheses, of this entry or (NULL) another function. If a body follows, px_bind_parameters
-   declares their names. */
+/* A list of parameters in parentheses, of this entry or (NULL) another function. If a body follows,
+   px_bind_parameters declares their names. */
 struct sim_var *px_parameters(struct px *px, unsigned *count, const char *entry) {
     px->params.n = 0;
     px_expect(px, '(');
-    if (!px_is(px, ')')) do parse_parameter(px, entry != NULL); while (px_accept(px, ','));
+    if (!px_is(px, ')')) do
+            parse_parameter(px, entry != NULL);
+        while (px_accept(px, ','));
     const unsigned line = px->t.line;
     px_expect(px, ')');
     *count = (unsigned)px->params.n;
     const uint64_t bytes = px_lay_out(px->params.data, *count, 0);
     if (entry) check_entry_parameters(px, entry, bytes, line);
     else if (bytes > 1u << 20)
-        px_fatal(px, 218, line, "Parameters of more than 1 MiB are not supported by this CPU device");
+        px_fatal(px, 218, line,
+                "Parameters of more than 1 MiB are not supported by this CPU device");
     return px_keep(px, px->params.data, px->params.n, sizeof(struct sim_var));
 }
 

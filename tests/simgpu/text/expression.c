@@ -1,5 +1,5 @@
-/* expression.c - constant expressions: 64-bit integers, signed unless one side is unsigned; doubles only with
-   doubles. */
+/* expression.c - constant expressions: 64-bit integers, signed unless one side is unsigned; doubles
+   only with doubles. */
 #include "ptx.h"
 
 static double as_double(uint64_t bits) {
@@ -14,10 +14,14 @@ static uint64_t as_bits(double d) {
     return b;
 }
 
-static struct px_value integer(uint64_t v, bool u) { return (struct px_value){ .bits = v, .is_unsigned = u }; }
+static struct px_value integer(uint64_t v, bool u) {
+    return (struct px_value){ .bits = v, .is_unsigned = u };
+}
 
-static uint64_t float_to_integer(double d, bool is_unsigned) {     /* (.u64)1e30: saturates; undefined in C */
-    if (!(d > -9.2233720368547758e18) || (is_unsigned && d < 0)) return is_unsigned ? 0 : UINT64_C(1) << 63;
+/* (.u64)1e30: saturates; undefined in C */
+static uint64_t float_to_integer(double d, bool is_unsigned) {
+    if (!(d > -9.2233720368547758e18) || (is_unsigned && d < 0))
+        return is_unsigned ? 0 : UINT64_C(1) << 63;
     if (is_unsigned) return d < 1.8446744073709552e19 ? (uint64_t)d : UINT64_MAX;
     return d < 9.2233720368547758e18 ? (uint64_t)(int64_t)d : INT64_MAX;
 }
@@ -28,10 +32,14 @@ static struct px_value unary(struct px *px, unsigned depth) {
     struct px_value v;
     unsigned line = px->t.line;
     if (depth > PX_MAX_DEPTH)
-        px_fatal(px, 218, line, "Expressions nested deeper than %d are not supported by this CPU device", PX_MAX_DEPTH);
+        px_fatal(px, 218, line,
+                "Expressions nested deeper than %d are not supported by this CPU device",
+                PX_MAX_DEPTH);
     if (px->t.kind == T_DOT && px->t.text[0] >= '0' && px->t.text[0] <= '9') px_relex_number(px);
     if (px->t.kind == T_NUMBER) {
-        v = (struct px_value){ .is_float = px->t.fbits != 0, .fbits = px->t.fbits, .bits = px->t.value,
+        v = (struct px_value){ .is_float = px->t.fbits != 0,
+            .fbits = px->t.fbits,
+            .bits = px->t.value,
             .is_unsigned = px->t.is_unsigned };
         px_next(px);
         return v;
@@ -46,7 +54,8 @@ static struct px_value unary(struct px *px, unsigned depth) {
             px_next(px);
             px_expect(px, ')');
             v = unary(px, depth + 1);
-            return v.is_float ? integer(float_to_integer(as_double(v.bits), u), u) : integer(v.bits, u);
+            return v.is_float ? integer(float_to_integer(as_double(v.bits), u), u)
+                              : integer(v.bits, u);
         }
         v = ternary(px, depth + 1);
         px_expect(px, ')');
@@ -55,7 +64,8 @@ static struct px_value unary(struct px *px, unsigned depth) {
     int op = px->t.kind == T_PUNCT ? px->t.punct : 0;
     if (op != '-' && op != '+' && op != '~' && op != '!') px_syntax(px);
     px_next(px);
-    if (op == '-' && px->t.kind == T_NUMBER && px->t.fbits && px->t.len > 1 && strchr("fFdD", px->t.text[1]))
+    if (op == '-' && px->t.kind == T_NUMBER && px->t.fbits && px->t.len > 1 &&
+            strchr("fFdD", px->t.text[1]))
         px_syntax(px);
     v = unary(px, depth + 1);
     if (v.is_float && (op == '~' || v.fbits == 32)) {
@@ -75,16 +85,25 @@ static int precedence(int op) {
     case '|': return 3;
     case '^': return 4;
     case '&': return 5;
-    case P_EQ: case P_NE: return 6;
-    case '<': case '>': case P_LE: case P_GE: return 7;
-    case P_SHL: case P_SHR: return 8;
-    case '+': case '-': return 9;
-    case '*': case '/': case '%': return 10;
+    case P_EQ:
+    case P_NE: return 6;
+    case '<':
+    case '>':
+    case P_LE:
+    case P_GE: return 7;
+    case P_SHL:
+    case P_SHR: return 8;
+    case '+':
+    case '-': return 9;
+    case '*':
+    case '/':
+    case '%': return 10;
     default: return 0;
     }
 }
 
-static struct px_value apply(struct px *px, unsigned line, int op, struct px_value a, struct px_value b) {
+static struct px_value apply(
+        struct px *px, unsigned line, int op, struct px_value a, struct px_value b) {
     bool u = a.is_unsigned || b.is_unsigned;
     uint64_t x = a.bits, y = b.bits;
     int64_t sx = (int64_t)x, sy = (int64_t)y;
@@ -113,7 +132,8 @@ static struct px_value apply(struct px *px, unsigned line, int op, struct px_val
     case '+': return integer(x + y, u);
     case '-': return integer(x - y, u);
     case '*': return integer(x * y, u);
-    case '/': case '%':
+    case '/':
+    case '%':
         if (!y) px_fatal(px, 218, line, "Constant expression has division by zero");
         if (u) return integer(op == '/' ? x / y : x % y, true);
         if (sy == -1) return integer(op == '/' ? 0 - x : 0, false);
@@ -157,7 +177,9 @@ static struct px_value ternary(struct px *px, unsigned depth) {
     return v.bits ? a : b;
 }
 
-struct px_value px_expression(struct px *px) { return ternary(px, 0); }
+struct px_value px_expression(struct px *px) {
+    return ternary(px, 0);
+}
 
 uint64_t px_integer(struct px *px) {
     unsigned line = px->t.line;

@@ -1,56 +1,63 @@
 /* forms.h - the tables of opcodes, modifiers and special registers, for check.c and tables.c.
 
-   A form is an opcode (all forms of one are adjacent), groups of modifiers (`a|b`: one of them is required, `a|b?`:
-   optional), the types in their order, one letter per operand, and which function of lower/ selects its handlers (enum
-   sim_select in text.h; NONE: not supported). Modifiers may come in any order, as in ptxas. After "*" any further
-   modifiers and types are allowed: for instructions not checked here, the decoder decides which can run.
+   A form is an opcode (all forms of one are adjacent), groups of modifiers (`a|b`: one of them is
+   required, `a|b?`: optional), the types in their order, one letter per operand, and which function
+   of lower/ selects its handlers (enum sim_select in text.h; NONE: not supported). Modifiers may
+   come in any order, as in ptxas. After "*" any further modifiers and types are allowed: for
+   instructions not checked here, the decoder decides which can run.
 
-   Operand letters:                                   T0, T1: the first, second type of the instruction
-     d     destination of T0                          a b   source of T0, T1: register or constant
-     D     destination of T0 or a wider register      B     source of T1 or a wider register
-     w     destination twice as wide as T0            W     source twice as wide
-     A     destination of T0, or a vector of them     j c   source of T0, T1: register
-           with .v2 .v4 .v8, or _                     V S   the same for memory: T0 or a wider register
-     y Y   destination, source register of T0's, T1's size, declared without a sign or a format
-     q     predicate destination                      o e   q or a pair of them; only the pair q|_
-     p     predicate source (may be !negated)         P     the same, but no constant
-     O     T0, or the pair T0|predicate               t     the pair 32-bit|predicate
-     z     16-bit destination, not f16                I     32-bit integer destination, or a wider register
-     r i   32-bit destination, only of integers       s     r, or the pair r|_
-     u v   32-bit integer source; v: not f16x2        f     32-bit floating-point source
-     X N   32-bit integer source, or an element of it (.b0 .b1 .b2 .b3 .h0 .h1); N: or its negative
-     E     32-bit destination's element                M     32-bit integer source, or its negative
-     J     any elements of the two sources (.h32, .b7654); K   32-bit destination, or some of its elements (.h10)
-     k     cache policy, with .L2::cache_hint         n     integer constant
-     m     address in brackets                        g     generic address: register, variable
-     h G   address of T0's size: register; register or shared variable
-     L T   label, list of labels                      _ x   only _, anything
-     .     all letters after it are optional */
+   Operand letters:                                   T0, T1: the types of the instruction
+     d    destination of T0                          a b   source of T0, T1: register or constant
+     D    destination of T0 or a wider register      B     source of T1 or a wider register
+     w    destination twice as wide as T0            W     source twice as wide
+     A    destination of T0, or a vector of them     j c   source of T0, T1: register
+          with .v2 .v4 .v8, or _                     V S   the same for memory: T0 or a wider
+                                                           register
+     y Y  destination, source register of T0's, T1's size, declared without a sign or a format
+     q    predicate destination                      o e   q or a pair of them; only the pair q|_
+     p    predicate source (may be !negated)         P     the same, but no constant
+     O    T0, or the pair T0|predicate               t     the pair 32-bit|predicate
+     z    16-bit destination, not f16                I     32-bit integer destination, or a wider
+                                                           register
+     r i  32-bit destination, only of integers       s     r, or the pair r|_
+     u v  32-bit integer source; v: not f16x2        f     32-bit floating-point source
+     X N  32-bit integer source, or an element of it (.b0 .b1 .b2 .b3 .h0 .h1); N: or its negative
+     E    32-bit destination's element                M     32-bit integer source, or its negative
+     J    any elements of the two sources (.h32, .b7654); K   32-bit destination, or some of its
+                                                              elements (.h10)
+     k    cache policy, with .L2::cache_hint         n     integer constant
+     m    address in brackets                        g     generic address: register, variable
+     h G  address of T0's size: register; register or shared variable
+     L T  label, list of labels                      _ x   only _, anything
+     .    all letters after it are optional */
 #include "ptx.h"
 
-#define RND   "rn|rz|rm|rp"
-#define RNI   "rni|rzi|rmi|rpi"
-#define INTS  "u16|s16|u32|s32|u64|s64"
-#define WIDE  "u32|s32|u64|s64"
-#define ANY8  "b8|u8|s8|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64"
+#define RND "rn|rz|rm|rp"
+#define RNI "rni|rzi|rmi|rpi"
+#define INTS "u16|s16|u32|s32|u64|s64"
+#define WIDE "u32|s32|u64|s64"
+#define ANY8 "b8|u8|s8|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64"
 #define ANY16 "b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64"
-#define ICMP  "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"
-#define FCMP  "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"
-#define BOOL  "and|or|xor"
+#define ICMP "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"
+#define FCMP "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"
+#define BOOL "and|or|xor"
 #define SCOPE "cta|gpu|sys|cluster"
 #define SHARED "shared|shared::cta|shared::cluster"
 #define SPACE "global|local|const|param|param::entry|param::func|" SHARED
-#define L1HINT "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate?"
+#define L1HINT \
+    "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate?"
 #define L2HINT "L2::cache_hint? L2::64B|L2::128B|L2::256B?"
-#define L2FIRST "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged " \
-                "L2::evict_first|L2::evict_unchanged?"
+#define L2FIRST \
+    "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged " \
+    "L2::evict_first|L2::evict_unchanged?"
 #define L2EVICT "L2::evict_last|L2::evict_normal|L2::evict_first"
-#define VEC   "v2|v4|v8?"
-#define INT8  "u8|s8|u16|s16|u32|s32|u64|s64"
+#define VEC "v2|v4|v8?"
+#define INT8 "u8|s8|u16|s16|u32|s32|u64|s64"
 
-enum { TABLE_VERSION = 90 };                      /* all of this PTX ISA; clmad and ld.volatile.local are newer */
+enum { TABLE_VERSION = 90 }; /* all of this PTX ISA; clmad and ld.volatile.local are newer */
 
-#define F(op, mods, types, args, select) {op, mods, types, args, SIM_SELECT_##select}
+#define F(op, mods, types, args, select) \
+    { op, mods, types, args, SIM_SELECT_##select }
 static const struct sim_form forms[] = {
     F("add", "", INTS, "daa", LANES),
     F("add", "sat?", "s32", "daa", LANES),
@@ -93,7 +100,7 @@ static const struct sim_form forms[] = {
     F("mad", "wide", "u16|s16|u32|s32", "waaW", LANES),
     F("mad", RND " ftz? sat?", "f32", "daaa", LANES),
     F("mad", RND, "f64", "daaa", LANES),
-    F("mad", "ftz? sat?", "f32", "daaa", LANES),     /* of .target sm_1x */
+    F("mad", "ftz? sat?", "f32", "daaa", LANES), /* of .target sm_1x */
     F("clmad", "lo|hi", "u64|s64", "daaa", LANES),
     F("madc", "lo|hi cc?", WIDE, "daaa", LANES),
     F("madc", "lo|hi", "u16|s16", "daaa", LANES),
@@ -266,51 +273,60 @@ static const struct sim_form forms[] = {
     F("ld", "volatile global|local|" SHARED "? " VEC, ANY8 "|b128", "Vm", LD),
     F("ld", "volatile global? L2::64B|L2::128B|L2::256B " VEC, ANY8 "|b128", "Vm", LD),
     F("ld", "relaxed|acquire " SCOPE " global|" SHARED "? " VEC, ANY8 "|b128", "Vm", LD),
-    F("ld", "relaxed|acquire " SCOPE " global? " L1HINT " " L2HINT " " VEC, ANY8 "|b128", "Vm.k", LD),
+    F("ld", "relaxed|acquire " SCOPE " global? " L1HINT " " L2HINT " " VEC, ANY8 "|b128", "Vm.k",
+            LD),
     F("ld", "mmio relaxed sys global?", ANY8 "|b128", "Vm", LD),
     F("ldu", "global? v2?", ANY8, "Vm", LD),
     F("ldu", "global? v4", "b8|u8|s8|b16|u16|s16|b32|u32|s32|f32", "Vm", LD),
     F("ldu", "global?", "b128", "Vm", LD),
-    F("st", "weak? global|local|param|param::func|" SHARED "? wb|cg|cs|wt? " VEC, ANY8 "|b128", "mS", ST),
+    F("st", "weak? global|local|param|param::func|" SHARED "? wb|cg|cs|wt? " VEC, ANY8 "|b128",
+            "mS", ST),
     F("st", "weak? global? wb|cg|cs|wt L2::cache_hint " VEC, ANY8 "|b128", "mSk", ST),
     F("st", "weak? global? " L1HINT " L2::cache_hint? " VEC, ANY8 "|b128", "mS.k", ST),
-    F("st", "weak? global? " L1HINT " " L2EVICT " L2::cache_hint? v8", "b32|u32|s32|f32", "mS.k", ST),
-    F("st", "weak? global? " L1HINT " " L2EVICT " L2::cache_hint? v4", "b64|u64|s64|f64", "mS.k", ST),
+    F("st", "weak? global? " L1HINT " " L2EVICT " L2::cache_hint? v8", "b32|u32|s32|f32", "mS.k",
+            ST),
+    F("st", "weak? global? " L1HINT " " L2EVICT " L2::cache_hint? v4", "b64|u64|s64|f64", "mS.k",
+            ST),
     F("st", "volatile global|local|" SHARED "? " VEC, ANY8 "|b128", "mS", ST),
     F("st", "relaxed|release " SCOPE " global|" SHARED "? " VEC, ANY8 "|b128", "mS", ST),
-    F("st", "relaxed|release " SCOPE " global? " L1HINT " L2::cache_hint? " VEC, ANY8 "|b128", "mS.k", ST),
+    F("st", "relaxed|release " SCOPE " global? " L1HINT " L2::cache_hint? " VEC, ANY8 "|b128",
+            "mS.k", ST),
     F("st", "mmio relaxed sys global?", ANY8 "|b128", "mS", ST),
-    F("st", "async weak? " SHARED "? mbarrier::complete_tx::bytes v2|v4?", "b32|u32|s32|f32|b64|u64|s64|f64", "mSm",
-      ST_ASYNC),
+    F("st", "async weak? " SHARED "? mbarrier::complete_tx::bytes v2|v4?",
+            "b32|u32|s32|f32|b64|u64|s64|f64", "mSm", ST_ASYNC),
     F("st", "async * ", "", "xxx", NONE),
     F("st", "bulk *", "", "xxx", NONE),
 
-#define SEM  "relaxed|acquire|release|acq_rel? " SCOPE "?"
+#define SEM "relaxed|acquire|release|acq_rel? " SCOPE "?"
 #define SEM2 "relaxed|release? " SCOPE "?"
-#define ANYWHERE " global|" SHARED "?"            /* or only in global memory, with a cache policy */
+#define ANYWHERE " global|" SHARED "?" /* or only in global memory, with a cache policy */
 #define CACHED " global? L2::cache_hint"
 #define ATOMS(op, sem, dst, select) \
     F(op, "add " sem ANYWHERE, "u32|s32|u64|f32|f64", dst "ma", select), \
-    F(op, "add noftz " sem ANYWHERE, "f16|f16x2|bf16|bf16x2", dst "ma", select), \
-    F(op, "min|max " sem ANYWHERE, WIDE, dst "ma", select), \
-    F(op, "inc|dec " sem ANYWHERE, "u32", dst "ma", select), \
-    F(op, BOOL " " sem ANYWHERE, "b32|b64", dst "ma", select), \
-    F(op, "add " sem CACHED, "u32|s32|u64|f32|f64", dst "mak", select), \
-    F(op, "add noftz " sem CACHED, "f16|f16x2|bf16|bf16x2", dst "mak", select), \
-    F(op, "min|max " sem CACHED, WIDE, dst "mak", select), \
-    F(op, "inc|dec " sem CACHED, "u32", dst "mak", select), \
-    F(op, BOOL " " sem CACHED, "b32|b64", dst "mak", select)
+            F(op, "add noftz " sem ANYWHERE, "f16|f16x2|bf16|bf16x2", dst "ma", select), \
+            F(op, "min|max " sem ANYWHERE, WIDE, dst "ma", select), \
+            F(op, "inc|dec " sem ANYWHERE, "u32", dst "ma", select), \
+            F(op, BOOL " " sem ANYWHERE, "b32|b64", dst "ma", select), \
+            F(op, "add " sem CACHED, "u32|s32|u64|f32|f64", dst "mak", select), \
+            F(op, "add noftz " sem CACHED, "f16|f16x2|bf16|bf16x2", dst "mak", select), \
+            F(op, "min|max " sem CACHED, WIDE, dst "mak", select), \
+            F(op, "inc|dec " sem CACHED, "u32", dst "mak", select), \
+            F(op, BOOL " " sem CACHED, "b32|b64", dst "mak", select)
     ATOMS("atom", SEM, "A", ATOM),
     F("atom", "exch " SEM ANYWHERE, "b32|b64|b128", "Ama", ATOM),
     F("atom", "exch " SEM CACHED, "b32|b64|b128", "Amak", ATOM),
     F("atom", "cas " SEM ANYWHERE, "b16|b32|b64|b128", "Amaa", ATOM),
     F("atom", "add " SEM " global? L2::cache_hint? v2|v4", "f32", "AmS.k", ATOM),
-    F("atom", "add|min|max noftz " SEM " global? L2::cache_hint? v2|v4", "f16x2|bf16x2", "AmS.k", ATOM),
-    F("atom", "add|min|max noftz " SEM " global? L2::cache_hint? v2|v4|v8", "f16|bf16", "AmS.k", ATOM),
+    F("atom", "add|min|max noftz " SEM " global? L2::cache_hint? v2|v4", "f16x2|bf16x2", "AmS.k",
+            ATOM),
+    F("atom", "add|min|max noftz " SEM " global? L2::cache_hint? v2|v4|v8", "f16|bf16", "AmS.k",
+            ATOM),
     ATOMS("red", SEM2, "", RED),
     F("red", "add " SEM2 " global? L2::cache_hint? v2|v4", "f32", "mS.k", RED),
-    F("red", "add|min|max noftz " SEM2 " global? L2::cache_hint? v2|v4", "f16x2|bf16x2", "mS.k", RED),
-    F("red", "add|min|max noftz " SEM2 " global? L2::cache_hint? v2|v4|v8", "f16|bf16", "mS.k", RED),
+    F("red", "add|min|max noftz " SEM2 " global? L2::cache_hint? v2|v4", "f16x2|bf16x2", "mS.k",
+            RED),
+    F("red", "add|min|max noftz " SEM2 " global? L2::cache_hint? v2|v4|v8", "f16|bf16", "mS.k",
+            RED),
 #define ASYNC "async relaxed cluster " SHARED "? mbarrier::complete_tx::bytes"
     F("red", ASYNC " add", WIDE, "mam", RED_ASYNC),
     F("red", ASYNC " min|max", "u32|s32", "mam", RED_ASYNC),
@@ -319,7 +335,7 @@ static const struct sim_form forms[] = {
     F("red", "async *", "", "xxx", NONE),
 
     F("shfl", "sync up|down|bfly|idx", "b32", "Oaauv", WARP),
-    F("shfl", "up|down|bfly|idx", "b32", "Oaau", WARP),     /* without .sync: of old .target */
+    F("shfl", "up|down|bfly|idx", "b32", "Oaau", WARP), /* without .sync: of old .target */
     F("vote", "sync all|any|uni", "pred", "qpv", VOTE),
     F("vote", "sync ballot", "b32", "dpv", VOTE),
     F("vote", "all|any|uni", "pred", "qp", VOTE),
@@ -333,12 +349,11 @@ static const struct sim_form forms[] = {
     F("activemask", "", "b32", "d", ACTIVEMASK),
     F("elect", "sync", "", "tu", ELECT),
 #define BARRIERS(op, mods) \
-    F(op, "sync cta?" mods, "", "v.v", BAR_SYNC), \
-    F(op, "arrive cta?" mods, "", "vv", BAR_ARRIVE), \
-    F(op, "red cta? popc" mods, "u32", "dvp", BAR_RED), \
-    F(op, "red cta? popc" mods, "u32", "dvvp", BAR_RED), \
-    F(op, "red cta? and|or" mods, "pred", "qvp", BAR_RED), \
-    F(op, "red cta? and|or" mods, "pred", "qvvp", BAR_RED)
+    F(op, "sync cta?" mods, "", "v.v", BAR_SYNC), F(op, "arrive cta?" mods, "", "vv", BAR_ARRIVE), \
+            F(op, "red cta? popc" mods, "u32", "dvp", BAR_RED), \
+            F(op, "red cta? popc" mods, "u32", "dvvp", BAR_RED), \
+            F(op, "red cta? and|or" mods, "pred", "qvp", BAR_RED), \
+            F(op, "red cta? and|or" mods, "pred", "qvvp", BAR_RED)
     BARRIERS("bar", ""),
     F("bar", "warp sync", "", "v", BAR_WARP),
     BARRIERS("barrier", " aligned?"),
@@ -377,9 +392,12 @@ static const struct sim_form forms[] = {
     F("createpolicy", "fractional " L2FIRST, "b64", "d.f", CREATEPOLICY),
     F("createpolicy", "range global? " L2FIRST, "b64", "dmuu", CREATEPOLICY),
     F("createpolicy", "cvt L2", "b64", "da", CREATEPOLICY),
-    F("cp", "async ca|cg shared|shared::cta global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "", "mmn.uk", CP_ASYNC),
-    F("cp", "async ca|cg shared|shared::cta global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "", "mmnp.k", CP_ASYNC),
-    F("cp", "async ca|cg shared|shared::cta global L2::cache_hint L2::64B|L2::128B|L2::256B?", "", "mmnk", CP_ASYNC),
+    F("cp", "async ca|cg shared|shared::cta global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "",
+            "mmn.uk", CP_ASYNC),
+    F("cp", "async ca|cg shared|shared::cta global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "",
+            "mmnp.k", CP_ASYNC),
+    F("cp", "async ca|cg shared|shared::cta global L2::cache_hint L2::64B|L2::128B|L2::256B?", "",
+            "mmnk", CP_ASYNC),
     F("cp", "async commit_group", "", "", NOTHING),
     F("cp", "async wait_group", "", "n", NOTHING),
     F("cp", "async wait_all", "", "", NOTHING),
@@ -397,17 +415,20 @@ static const struct sim_form forms[] = {
     F("mbarrier", ARRIVE "expect_tx shared|shared::cta?", "b64", "Amu", MBARRIER_ARRIVE),
     F("mbarrier", ARRIVE "expect_tx " BLOCKS "shared|shared::cta?", "b64", "Amu", MBARRIER_ARRIVE),
     F("mbarrier", ARRIVE "noComplete shared|shared::cta?", "b64", "Amu", MBARRIER_ARRIVE),
-    F("mbarrier", ARRIVE "noComplete release cta shared|shared::cta?", "b64", "Amu", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE "noComplete release cta shared|shared::cta?", "b64", "Amu",
+            MBARRIER_ARRIVE),
     F("mbarrier", ARRIVE "shared::cluster", "b64", "_m.u", MBARRIER_ARRIVE),
     F("mbarrier", ARRIVE BLOCKS "shared::cluster", "b64", "_m.u", MBARRIER_ARRIVE),
     F("mbarrier", ARRIVE "expect_tx shared::cluster", "b64", "_mu", MBARRIER_ARRIVE),
     F("mbarrier", ARRIVE "expect_tx " BLOCKS "shared::cluster", "b64", "_mu", MBARRIER_ARRIVE),
     F("mbarrier", "expect_tx|complete_tx " SHARED "?", "b64", "mu", MBARRIER_TX),
-    F("mbarrier", "expect_tx|complete_tx relaxed cta|cluster " SHARED "?", "b64", "mu", MBARRIER_TX),
-#define WAIT(step, sem, arg) F("mbarrier", step sem "shared|shared::cta?", "b64", "qm" arg, MBARRIER_TEST)
+    F("mbarrier", "expect_tx|complete_tx relaxed cta|cluster " SHARED "?", "b64", "mu",
+            MBARRIER_TX),
+#define WAIT(step, sem, arg) \
+    F("mbarrier", step sem "shared|shared::cta?", "b64", "qm" arg, MBARRIER_TEST)
 #define WAITS(sem) \
     WAIT("test_wait ", sem, "a"), WAIT("test_wait parity ", sem, "u"), \
-    WAIT("try_wait ", sem, "a.u"), WAIT("try_wait parity ", sem, "u.u")
+            WAIT("try_wait ", sem, "a.u"), WAIT("try_wait parity ", sem, "u.u")
     WAITS(""),
     WAITS("acquire|relaxed cta|cluster "),
     F("mbarrier", "pending_count", "b64", "ra", LANES),
@@ -416,9 +437,10 @@ static const struct sim_form forms[] = {
     F("stackrestore", "", "u32|u64", "j", STACKRESTORE),
 
 #define SIGNS "u32|s32 "
-#define SCALAR(op, mods, types) /* a second operation, or the result is an element, beside those of the last source */ \
+#define SCALAR(op, mods, types) /* a second operation, or the result is an element, beside those \
+                                   of the last source */ \
     F(op, mods, types, "iXX.u", VIDEO), F(op, mods " add|min|max", types, "iXXu", VIDEO), \
-    F(op, mods, types, "EXXu", VIDEO)
+            F(op, mods, types, "EXXu", VIDEO)
 #define ALL_SIGNS SIGNS SIGNS SIGNS
     SCALAR("vadd", "sat?", ALL_SIGNS),
     SCALAR("vsub", "sat?", ALL_SIGNS),
@@ -431,122 +453,234 @@ static const struct sim_form forms[] = {
     F("vmad", "sat? shr7|shr15?", ALL_SIGNS, "iNNM", VIDEO),
     F("vmad", "po sat? shr7|shr15?", ALL_SIGNS, "iXXu", VIDEO),
 #define PARALLEL(n) \
-    F("vadd" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), F("vsub" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
-    F("vavrg" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), F("vabsdiff" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
-    F("vmin" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), F("vmax" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
-    F("vset" #n, "eq|ne|lt|le|gt|ge add?", SIGNS SIGNS, "KJJc", VIDEO)
+    F("vadd" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
+            F("vsub" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
+            F("vavrg" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
+            F("vabsdiff" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
+            F("vmin" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
+            F("vmax" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
+            F("vset" #n, "eq|ne|lt|le|gt|ge add?", SIGNS SIGNS, "KJJc", VIDEO)
     PARALLEL(2),
     PARALLEL(4),
 
-    /* known, but not checked */
+/* known, but not checked */
 #define FREE(op) F(op, "*", "", ".xxxxxxxxxxxx", NONE)
-    FREE("tex"), FREE("tld4"), FREE("txq"), FREE("suq"), FREE("suld"), FREE("sust"), FREE("sured"), FREE("istypep"),
-    FREE("wmma"), FREE("mma"), FREE("_mma"), FREE("ldmatrix"), FREE("stmatrix"), FREE("movmatrix"), FREE("wgmma"),
-    FREE("tcgen05"), FREE("multimem"), FREE("tensormap"), FREE("clusterlaunchcontrol"),
+    FREE("tex"),
+    FREE("tld4"),
+    FREE("txq"),
+    FREE("suq"),
+    FREE("suld"),
+    FREE("sust"),
+    FREE("sured"),
+    FREE("istypep"),
+    FREE("wmma"),
+    FREE("mma"),
+    FREE("_mma"),
+    FREE("ldmatrix"),
+    FREE("stmatrix"),
+    FREE("movmatrix"),
+    FREE("wgmma"),
+    FREE("tcgen05"),
+    FREE("multimem"),
+    FREE("tensormap"),
+    FREE("clusterlaunchcontrol"),
 };
 
 /* Types that only certain instructions accept, with the registers that hold them. */
-static const struct { const char *names; enum sim_type held; } other_types[] = {
-    {"e2m1x2|e2m1|e2m3|e3m2|e4m3|e5m2|ue8m0|ue4m3|u4|s4|u2|s2|b1|texref|samplerref|surfref", SIM_NOTYPE},
-    {"e4m3x2|e5m2x2|e2m3x2|e3m2x2|ue8m0x2|e2m1x4", SIM_B16}, {"u16x2|s16x2|tf32|e4m3x4|e5m2x4|e2m3x4|e3m2x4", SIM_B32},
-    {"f32x2", SIM_B64},
+static const struct {
+    const char *names;
+    enum sim_type held;
+} other_types[] = {
+    { "e2m1x2|e2m1|e2m3|e3m2|e4m3|e5m2|ue8m0|ue4m3|u4|s4|u2|s2|b1|texref|samplerref|surfref",
+            SIM_NOTYPE },
+    { "e4m3x2|e5m2x2|e2m3x2|e3m2x2|ue8m0x2|e2m1x4", SIM_B16 },
+    { "u16x2|s16x2|tf32|e4m3x4|e5m2x4|e2m3x4|e3m2x4", SIM_B32 },
+    { "f32x2", SIM_B64 },
 };
 
-/* Modifiers of the instructions that are not checked; together with those of the table, all that ptxas knows. */
-static const char other_modifiers[] =
-    "1d|2d|3d|a1d|a2d|cube|acube|2dms|a2dms|base|level|grad|tile|im2col|im2col::w|im2col::w::128|im2col_no_offs|"
-    "tile::gather4|tile::scatter4|v1|a|b|d|ab|row|col|load|store|mma|sync|aligned|sp|sp::ordered_metadata|sparse|trans|"
-    "x1|x2|x4|x8|x16|x32|x64|x128|num|satfinite|popc|xor|and|or|m8n8k4|m8n8k16|m8n8k32|m8n8k128|m16n8k4|m16n8k8|"
-    "m16n8k16|m16n8k32|m16n8k64|m16n8k128|m16n8k256|m16n16k16|m32n8k16|m8n32k16|m16n16k8|m8n8|m16n16|m8n16|m16n8|zero|"
-    "trap|clamp|p|h0|h1|unified|width|height|depth|channel_data_type|channel_order|normalized_coords|array_size|"
-    "num_mipmap_levels|num_samples|memory_layout|ld_reduce|red|st|commit_group|wait_group|wait|fence|mma_async|arrive|"
-    "expect_tx|tensor|prefetch|cp|alloc|dealloc|relinquish_alloc_permit|commit|shift|cta_group::1|cta_group::2|"
-    "mbarrier::complete_tx::bytes|mbarrier::arrive::one|mbarrier::arrive::one::b64|bulk_group|bulk|read|"
-    "multicast::cluster|cluster|noComplete|parity|tensormap|replace|cp_fenceproxy|async|alias|async::generic|"
-    "tensormap::generic|global_address|rank|box_dim|global_dim|global_stride|element_stride|elemtype|interleave_layout|"
-    "swizzle_mode|swizzle_atomicity|fill_mode|fractional|range|cvt|L2::evict_unchanged|L2::evict_first|generic|"
-    "shared::cta|async.global|async.shared::cta|async.shared::cluster|from|to|unidirectional|try_cancel|query_cancel|"
-    "is_canceled|get_first_ctaid|get_first_ctaid::x|get_first_ctaid::y|get_first_ctaid::z|kind::f16|kind::tf32|"
-    "kind::i8|kind::f8f6f4|kind::mxf8f6f4|kind::mxf4|kind::mxf4nvf4|block_scale|scale_vec::1X|scale_vec::2X|"
-    "scale_vec::4X|samplerref|texref|add|min|max|inc|dec|exch|cas|geom|r|g|pack::16b|unpack::16b|32x32b|16x64b|16x128b|"
-    "16x256b|16x32bx2|ws|wait::ld|wait::st|before_thread_sync|after_thread_sync|fence::before_thread_sync|"
-    "fence::after_thread_sync|b0|b1|b2|b3|s4|cpmask|exclusive|override|mode|b8x16.b6x16_p32|b6x16_p32|b4x16_p64|b8x16|"
-    "16x16|shared::cluster::cta|acc::f16|acc::f32";
+/* Modifiers of the instructions that are not checked; together with those of the table, all that
+   ptxas knows. */
+static const char other_modifiers[] = "1d|2d|3d|a1d|a2d|cube|acube|2dms|a2dms|base|level|grad|tile|"
+                                      "im2col|im2col::w|im2col::w::128|im2col_no_offs|"
+                                      "tile::gather4|tile::scatter4|v1|a|b|d|ab|row|col|load|store|"
+                                      "mma|sync|aligned|sp|sp::ordered_metadata|sparse|trans|"
+                                      "x1|x2|x4|x8|x16|x32|x64|x128|num|satfinite|popc|xor|and|or|"
+                                      "m8n8k4|m8n8k16|m8n8k32|m8n8k128|m16n8k4|m16n8k8|"
+                                      "m16n8k16|m16n8k32|m16n8k64|m16n8k128|m16n8k256|m16n16k16|"
+                                      "m32n8k16|m8n32k16|m16n16k8|m8n8|m16n16|m8n16|m16n8|zero|"
+                                      "trap|clamp|p|h0|h1|unified|width|height|depth|channel_data_"
+                                      "type|channel_order|normalized_coords|array_size|"
+                                      "num_mipmap_levels|num_samples|memory_layout|ld_reduce|red|"
+                                      "st|commit_group|wait_group|wait|fence|mma_async|arrive|"
+                                      "expect_tx|tensor|prefetch|cp|alloc|dealloc|relinquish_alloc_"
+                                      "permit|commit|shift|cta_group::1|cta_group::2|"
+                                      "mbarrier::complete_tx::bytes|mbarrier::arrive::one|mbarrier:"
+                                      ":arrive::one::b64|bulk_group|bulk|read|"
+                                      "multicast::cluster|cluster|noComplete|parity|tensormap|"
+                                      "replace|cp_fenceproxy|async|alias|async::generic|"
+                                      "tensormap::generic|global_address|rank|box_dim|global_dim|"
+                                      "global_stride|element_stride|elemtype|interleave_layout|"
+                                      "swizzle_mode|swizzle_atomicity|fill_mode|fractional|range|"
+                                      "cvt|L2::evict_unchanged|L2::evict_first|generic|"
+                                      "shared::cta|async.global|async.shared::cta|async.shared::"
+                                      "cluster|from|to|unidirectional|try_cancel|query_cancel|"
+                                      "is_canceled|get_first_ctaid|get_first_ctaid::x|get_first_"
+                                      "ctaid::y|get_first_ctaid::z|kind::f16|kind::tf32|"
+                                      "kind::i8|kind::f8f6f4|kind::mxf8f6f4|kind::mxf4|kind::"
+                                      "mxf4nvf4|block_scale|scale_vec::1X|scale_vec::2X|"
+                                      "scale_vec::4X|samplerref|texref|add|min|max|inc|dec|exch|"
+                                      "cas|geom|r|g|pack::16b|unpack::16b|32x32b|16x64b|16x128b|"
+                                      "16x256b|16x32bx2|ws|wait::ld|wait::st|before_thread_sync|"
+                                      "after_thread_sync|fence::before_thread_sync|"
+                                      "fence::after_thread_sync|b0|b1|b2|b3|s4|cpmask|exclusive|"
+                                      "override|mode|b8x16.b6x16_p32|b6x16_p32|b4x16_p64|b8x16|"
+                                      "16x16|shared::cluster::cta|acc::f16|acc::f32";
 
-/* Special registers. w: 32 bits, l: 64, q: either, v: vector of 32, p: predicate. %envreg0..31 and %pm0..7 come
-   last. */
-static const struct { const char *name; char kind; } specials[] = {
-    {"", 0}, {"%tid", 'v'}, {"%ntid", 'v'}, {"%ctaid", 'v'}, {"%nctaid", 'v'}, {"%laneid", 'w'}, {"%warpid", 'w'},
-    {"%nwarpid", 'w'}, {"%smid", 'w'}, {"%nsmid", 'w'}, {"%gridid", 'q'}, {"%clock", 'w'}, {"%clock_hi", 'w'},
-    {"%clock64", 'l'}, {"%globaltimer", 'l'}, {"%globaltimer_lo", 'w'}, {"%globaltimer_hi", 'w'}, {"%lanemask_lt", 'w'},
-    {"%lanemask_eq", 'w'}, {"%lanemask_le", 'w'}, {"%lanemask_gt", 'w'}, {"%lanemask_ge", 'w'},
-    {"%dynamic_smem_size", 'w'}, {"%total_smem_size", 'w'}, {"%aggr_smem_size", 'w'}, {"%is_explicit_cluster", 'p'},
-    {"%clusterid", 'v'}, {"%nclusterid", 'v'}, {"%cluster_ctaid", 'v'}, {"%cluster_nctaid", 'v'},
-    {"%cluster_ctarank", 'w'}, {"%cluster_nctarank", 'w'}, {"%reserved_smem_offset_begin", 'w'},
-    {"%reserved_smem_offset_end", 'w'}, {"%reserved_smem_offset_cap", 'w'}, {"%reserved_smem_offset_0", 'w'},
-    {"%reserved_smem_offset_1", 'w'}, {"%current_graph_exec", 'l'}, {"%envreg", 'w'}, {"%pm", 'w'}, {"%pm_64", 'l'},
+/* Special registers. w: 32 bits, l: 64, q: either, v: vector of 32, p: predicate. %envreg0..31 and
+   %pm0..7 come last. */
+static const struct {
+    const char *name;
+    char kind;
+} specials[] = {
+    { "", 0 },
+    { "%tid", 'v' },
+    { "%ntid", 'v' },
+    { "%ctaid", 'v' },
+    { "%nctaid", 'v' },
+    { "%laneid", 'w' },
+    { "%warpid", 'w' },
+    { "%nwarpid", 'w' },
+    { "%smid", 'w' },
+    { "%nsmid", 'w' },
+    { "%gridid", 'q' },
+    { "%clock", 'w' },
+    { "%clock_hi", 'w' },
+    { "%clock64", 'l' },
+    { "%globaltimer", 'l' },
+    { "%globaltimer_lo", 'w' },
+    { "%globaltimer_hi", 'w' },
+    { "%lanemask_lt", 'w' },
+    { "%lanemask_eq", 'w' },
+    { "%lanemask_le", 'w' },
+    { "%lanemask_gt", 'w' },
+    { "%lanemask_ge", 'w' },
+    { "%dynamic_smem_size", 'w' },
+    { "%total_smem_size", 'w' },
+    { "%aggr_smem_size", 'w' },
+    { "%is_explicit_cluster", 'p' },
+    { "%clusterid", 'v' },
+    { "%nclusterid", 'v' },
+    { "%cluster_ctaid", 'v' },
+    { "%cluster_nctaid", 'v' },
+    { "%cluster_ctarank", 'w' },
+    { "%cluster_nctarank", 'w' },
+    { "%reserved_smem_offset_begin", 'w' },
+    { "%reserved_smem_offset_end", 'w' },
+    { "%reserved_smem_offset_cap", 'w' },
+    { "%reserved_smem_offset_0", 'w' },
+    { "%reserved_smem_offset_1", 'w' },
+    { "%current_graph_exec", 'l' },
+    { "%envreg", 'w' },
+    { "%pm", 'w' },
+    { "%pm_64", 'l' },
 };
 #define SPECIAL_ENVREG (sizeof specials / sizeof *specials - 3)
 
-/* Features that need a newer .target or .version than the text may have. `word`: modifiers or types; name NULL: the
-   instruction's. */
+/* Features that need a newer .target or .version than the text may have. `word`: modifiers or
+   types; name NULL: the instruction's. */
 static const struct feature {
     const char *op, *word;
     unsigned char sm, version;
     const char *kind, *name;
 } features[] = {
-    {"redux", NULL, 80, 70, "Feature", NULL}, {"cp", "async", 80, 70, "Feature", NULL},
-    {"mbarrier", "try_wait", 90, 78, "Feature", NULL}, {"mbarrier", NULL, 80, 70, "Feature", NULL},
-    {"discard", NULL, 80, 74, "Feature", NULL}, {"applypriority", NULL, 80, 74, "Feature", NULL},
-    {"createpolicy", NULL, 80, 74, "Feature", NULL}, {"alloca", NULL, 52, 73, "Feature", NULL},
-    {"stacksave", NULL, 52, 73, "Feature", NULL}, {"stackrestore", NULL, 52, 73, "Feature", NULL},
-    {"elect", NULL, 90, 80, "Feature", NULL}, {"griddepcontrol", NULL, 90, 78, "Instruction", NULL},
-    {"mapa", NULL, 90, 78, "Feature", NULL}, {"getctarank", NULL, 90, 78, "Feature", NULL},
-    {"barrier", "cluster", 90, 78, "Feature", NULL}, {"match", NULL, 70, 60, "Instruction", NULL},
-    {"nanosleep", NULL, 70, 62, "Instruction", NULL}, {"activemask", NULL, 0, 62, "Feature", NULL},
-    {"fence", NULL, 70, 60, "Feature", "fence instruction"}, {"bmsk", NULL, 70, 76, "Instruction", NULL},
-    {"szext", NULL, 70, 76, "Instruction", NULL}, {"tanh", NULL, 75, 70, "Feature", NULL},
-    {"ex2", "f16|f16x2", 75, 70, "Feature", "ex2.f16/f16x2"},
-    {"min", "f16|f16x2", 80, 70, "Feature", "min.f16 or min.f16x2"},
-    {"max", "f16|f16x2", 80, 70, "Feature", "max.f16 or max.f16x2"},
-    {"abs", "f16|f16x2", 0, 65, "Feature", "abs.f16 or abs.f16x2"}, {"dp4a", NULL, 61, 50, "Instruction", NULL},
-    {"dp2a", NULL, 61, 50, "Instruction", NULL}, {"lop3", "or|and", 70, 82, "Feature", "lop3.<BoolOp>"},
-    {"ldmatrix", NULL, 75, 65, "Feature", NULL}, {"clmad", NULL, 80, 93, "Feature", NULL},
-    {"fma", "f32", 20, 20, "Feature", "fma.f32"}, {"add", "bf16", 90, 78, "Feature", "add.bf16"},
-    {"sub", "bf16", 90, 78, "Feature", "sub.bf16"}, {"mul", "bf16", 90, 78, "Feature", "mul.bf16"},
-    {"add", "bf16x2", 90, 78, "Feature", "add.bf16x2"}, {"sub", "bf16x2", 90, 78, "Feature", "sub.bf16x2"},
-    {"mul", "bf16x2", 90, 78, "Feature", "mul.bf16x2"}, {"set", "bf16", 90, 78, "Feature", "set.bf16"},
-    {"setp", "bf16", 90, 78, "Feature", "setp.bf16"}, {"set", "bf16x2", 90, 78, "Feature", "set.bf16x2"},
-    {"setp", "bf16x2", 90, 78, "Feature", "setp.bf16x2"}, {"ex2", "bf16|bf16x2", 90, 78, "Feature", "ex2.bf16"},
-    {"atom", "bf16|bf16x2", 90, 78, "Instruction", "atom.add.bf16.global"},
-    {"atom", "f16", 70, 63, "Instruction", "atom.add.f16.global"},
-    {"atom", "b16", 70, 63, "Instruction", "atom.cas.b16.global"},
-    {"atom", "b128", 90, 83, "Instruction", "atom.exch.b128.global"},
-    {"atom", "v2|v4|v8", 90, 81, "Feature", "atom instruction with vector types"},
-    {"add", "u16x2|s16x2", 90, 80, "Feature", "add.u16x2"}, {"min", "u16x2|s16x2", 90, 80, "Feature", "min.u16x2"},
-    {"max", "u16x2|s16x2", 90, 80, "Feature", "max.u16x2"}, {"*", "f32x2", 100, 86, "Feature", ".f32x2"},
-    {"*", "e4m3x2|e5m2x2", 89, 78, "Feature", "cvt with .e4m3x2/.e5m2x2"},
-    {"cvt", "s2|u2|s4|u4", 75, 65, "Feature", ".s2"}, {"*", "bf16", 80, 70, "Feature", ".bf16"},
-    {"*", "bf16x2", 80, 70, "Feature", ".bf16x2"}, {"*", "tf32", 80, 70, "Feature", ".tf32"},
-    {"cvta", "param", 70, 77, "Feature", "cvta/isspacep with .param state space"},
-    {"*", "shared::cluster", 90, 78, "Feature", "::cluster"}, {"*", "shared::cta", 0, 78, "Feature", "::cta"},
-    {"*", "param::entry", 0, 83, "Feature", "::entry"}, {"atom", "cluster", 90, 78, "Feature", ".cluster scope"},
-    {"red", "cluster", 90, 78, "Feature", ".cluster scope"}, {"ld", "cluster", 90, 78, "Feature", ".cluster scope"},
-    {"st", "cluster", 90, 78, "Feature", ".cluster scope"}, {"fence", "cluster", 90, 78, "Feature", ".cluster scope"},
-    {"*", "relu", 80, 70, "Modifier", ".relu"}, {"*", "NaN", 80, 70, "Modifier", ".NaN"},
-    {"*", "xorsign", 86, 72, "Modifier", ".xorsign"}, {"*", "oob", 90, 81, "Modifier", ".oob"},
-    {"*", "L2::cache_hint", 80, 74, "Modifier", ".L2::cache_hint"}, {"*", "mmio", 70, 82, "Feature", ".mmio"},
-    {"ld", "L2::64B|L2::128B|L2::256B", 75, 74, "Feature", "cache prefetching"},
-    {"*", "relaxed", 70, 60, "Feature", ".relaxed"}, {"*", "acquire", 70, 60, "Feature", ".acquire"},
-    {"*", "release", 70, 60, "Feature", ".release"}, {"barrier", "cta", 0, 78, "Feature", "barrier.cta"},
-    {"setmaxnreg", NULL, 90, 80, "Feature", NULL},
-    {"*", "b128", 70, 83, "Feature", "Type .b128"},
-    {"red", "v2|v4|v8", 90, 81, "Feature", "red instruction with vector types"},
-    {"mbarrier", "expect_tx|complete_tx", 90, 80, "Feature", NULL},
-    {"mbarrier", "relaxed", 90, 86, "Modifier", ".relaxed"},
-    {"mbarrier", "acquire", 80, 80, "Modifier", ".acquire"}, {"mbarrier", "release", 80, 80, "Modifier", ".release"},
-    {"mbarrier", "cluster", 90, 80, "Feature", ".cluster scope"},
-    {"mbarrier", "cta", 80, 80, "Feature", "scopes on mbarrier operations"},
-    {"fence", "async", 90, 80, "Modifier", ".async"}, {"fence", "proxy", 70, 75, "Feature", "fence.proxy"},
-    {"membar", "proxy", 70, 75, "Feature", "membar.proxy"}, {"cp", "bulk", 90, 80, "Feature", NULL},
+    { "redux", NULL, 80, 70, "Feature", NULL },
+    { "cp", "async", 80, 70, "Feature", NULL },
+    { "mbarrier", "try_wait", 90, 78, "Feature", NULL },
+    { "mbarrier", NULL, 80, 70, "Feature", NULL },
+    { "discard", NULL, 80, 74, "Feature", NULL },
+    { "applypriority", NULL, 80, 74, "Feature", NULL },
+    { "createpolicy", NULL, 80, 74, "Feature", NULL },
+    { "alloca", NULL, 52, 73, "Feature", NULL },
+    { "stacksave", NULL, 52, 73, "Feature", NULL },
+    { "stackrestore", NULL, 52, 73, "Feature", NULL },
+    { "elect", NULL, 90, 80, "Feature", NULL },
+    { "griddepcontrol", NULL, 90, 78, "Instruction", NULL },
+    { "mapa", NULL, 90, 78, "Feature", NULL },
+    { "getctarank", NULL, 90, 78, "Feature", NULL },
+    { "barrier", "cluster", 90, 78, "Feature", NULL },
+    { "match", NULL, 70, 60, "Instruction", NULL },
+    { "nanosleep", NULL, 70, 62, "Instruction", NULL },
+    { "activemask", NULL, 0, 62, "Feature", NULL },
+    { "fence", NULL, 70, 60, "Feature", "fence instruction" },
+    { "bmsk", NULL, 70, 76, "Instruction", NULL },
+    { "szext", NULL, 70, 76, "Instruction", NULL },
+    { "tanh", NULL, 75, 70, "Feature", NULL },
+    { "ex2", "f16|f16x2", 75, 70, "Feature", "ex2.f16/f16x2" },
+    { "min", "f16|f16x2", 80, 70, "Feature", "min.f16 or min.f16x2" },
+    { "max", "f16|f16x2", 80, 70, "Feature", "max.f16 or max.f16x2" },
+    { "abs", "f16|f16x2", 0, 65, "Feature", "abs.f16 or abs.f16x2" },
+    { "dp4a", NULL, 61, 50, "Instruction", NULL },
+    { "dp2a", NULL, 61, 50, "Instruction", NULL },
+    { "lop3", "or|and", 70, 82, "Feature", "lop3.<BoolOp>" },
+    { "ldmatrix", NULL, 75, 65, "Feature", NULL },
+    { "clmad", NULL, 80, 93, "Feature", NULL },
+    { "fma", "f32", 20, 20, "Feature", "fma.f32" },
+    { "add", "bf16", 90, 78, "Feature", "add.bf16" },
+    { "sub", "bf16", 90, 78, "Feature", "sub.bf16" },
+    { "mul", "bf16", 90, 78, "Feature", "mul.bf16" },
+    { "add", "bf16x2", 90, 78, "Feature", "add.bf16x2" },
+    { "sub", "bf16x2", 90, 78, "Feature", "sub.bf16x2" },
+    { "mul", "bf16x2", 90, 78, "Feature", "mul.bf16x2" },
+    { "set", "bf16", 90, 78, "Feature", "set.bf16" },
+    { "setp", "bf16", 90, 78, "Feature", "setp.bf16" },
+    { "set", "bf16x2", 90, 78, "Feature", "set.bf16x2" },
+    { "setp", "bf16x2", 90, 78, "Feature", "setp.bf16x2" },
+    { "ex2", "bf16|bf16x2", 90, 78, "Feature", "ex2.bf16" },
+    { "atom", "bf16|bf16x2", 90, 78, "Instruction", "atom.add.bf16.global" },
+    { "atom", "f16", 70, 63, "Instruction", "atom.add.f16.global" },
+    { "atom", "b16", 70, 63, "Instruction", "atom.cas.b16.global" },
+    { "atom", "b128", 90, 83, "Instruction", "atom.exch.b128.global" },
+    { "atom", "v2|v4|v8", 90, 81, "Feature", "atom instruction with vector types" },
+    { "add", "u16x2|s16x2", 90, 80, "Feature", "add.u16x2" },
+    { "min", "u16x2|s16x2", 90, 80, "Feature", "min.u16x2" },
+    { "max", "u16x2|s16x2", 90, 80, "Feature", "max.u16x2" },
+    { "*", "f32x2", 100, 86, "Feature", ".f32x2" },
+    { "*", "e4m3x2|e5m2x2", 89, 78, "Feature", "cvt with .e4m3x2/.e5m2x2" },
+    { "cvt", "s2|u2|s4|u4", 75, 65, "Feature", ".s2" },
+    { "*", "bf16", 80, 70, "Feature", ".bf16" },
+    { "*", "bf16x2", 80, 70, "Feature", ".bf16x2" },
+    { "*", "tf32", 80, 70, "Feature", ".tf32" },
+    { "cvta", "param", 70, 77, "Feature", "cvta/isspacep with .param state space" },
+    { "*", "shared::cluster", 90, 78, "Feature", "::cluster" },
+    { "*", "shared::cta", 0, 78, "Feature", "::cta" },
+    { "*", "param::entry", 0, 83, "Feature", "::entry" },
+    { "atom", "cluster", 90, 78, "Feature", ".cluster scope" },
+    { "red", "cluster", 90, 78, "Feature", ".cluster scope" },
+    { "ld", "cluster", 90, 78, "Feature", ".cluster scope" },
+    { "st", "cluster", 90, 78, "Feature", ".cluster scope" },
+    { "fence", "cluster", 90, 78, "Feature", ".cluster scope" },
+    { "*", "relu", 80, 70, "Modifier", ".relu" },
+    { "*", "NaN", 80, 70, "Modifier", ".NaN" },
+    { "*", "xorsign", 86, 72, "Modifier", ".xorsign" },
+    { "*", "oob", 90, 81, "Modifier", ".oob" },
+    { "*", "L2::cache_hint", 80, 74, "Modifier", ".L2::cache_hint" },
+    { "*", "mmio", 70, 82, "Feature", ".mmio" },
+    { "ld", "L2::64B|L2::128B|L2::256B", 75, 74, "Feature", "cache prefetching" },
+    { "*", "relaxed", 70, 60, "Feature", ".relaxed" },
+    { "*", "acquire", 70, 60, "Feature", ".acquire" },
+    { "*", "release", 70, 60, "Feature", ".release" },
+    { "barrier", "cta", 0, 78, "Feature", "barrier.cta" },
+    { "setmaxnreg", NULL, 90, 80, "Feature", NULL },
+    { "*", "b128", 70, 83, "Feature", "Type .b128" },
+    { "red", "v2|v4|v8", 90, 81, "Feature", "red instruction with vector types" },
+    { "mbarrier", "expect_tx|complete_tx", 90, 80, "Feature", NULL },
+    { "mbarrier", "relaxed", 90, 86, "Modifier", ".relaxed" },
+    { "mbarrier", "acquire", 80, 80, "Modifier", ".acquire" },
+    { "mbarrier", "release", 80, 80, "Modifier", ".release" },
+    { "mbarrier", "cluster", 90, 80, "Feature", ".cluster scope" },
+    { "mbarrier", "cta", 80, 80, "Feature", "scopes on mbarrier operations" },
+    { "fence", "async", 90, 80, "Modifier", ".async" },
+    { "fence", "proxy", 70, 75, "Feature", "fence.proxy" },
+    { "membar", "proxy", 70, 75, "Feature", "membar.proxy" },
+    { "cp", "bulk", 90, 80, "Feature", NULL },
 };

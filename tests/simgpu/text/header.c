@@ -2,40 +2,74 @@
 #include "ptx.h"
 
 /* The targets that ptxas 13.0 knows, with the .version that introduced each. */
-static const struct { unsigned char sm, version; } targets[] = {
-    {10, 10}, {11, 10}, {12, 12}, {13, 12}, {20, 20}, {30, 31}, {32, 40}, {35, 31}, {37, 41}, {50, 40}, {52, 41},
-    {53, 42}, {60, 50}, {61, 50}, {62, 50}, {70, 60}, {72, 61}, {75, 63}, {80, 70}, {86, 71}, {87, 74}, {88, 90},
-    {89, 78}, {90, 78}, {100, 86}, {103, 88}, {110, 90}, {120, 87}, {121, 88},
+static const struct {
+    unsigned char sm, version;
+} targets[] = {
+    { 10, 10 },
+    { 11, 10 },
+    { 12, 12 },
+    { 13, 12 },
+    { 20, 20 },
+    { 30, 31 },
+    { 32, 40 },
+    { 35, 31 },
+    { 37, 41 },
+    { 50, 40 },
+    { 52, 41 },
+    { 53, 42 },
+    { 60, 50 },
+    { 61, 50 },
+    { 62, 50 },
+    { 70, 60 },
+    { 72, 61 },
+    { 75, 63 },
+    { 80, 70 },
+    { 86, 71 },
+    { 87, 74 },
+    { 88, 90 },
+    { 89, 78 },
+    { 90, 78 },
+    { 100, 86 },
+    { 103, 88 },
+    { 110, 90 },
+    { 120, 87 },
+    { 121, 88 },
 };
 
 static void parse_version(struct px *px) {
-    static const char absent[] = "Missing .version directive at start of file 'application ptx input'";
+    static const char absent[] =
+            "Missing .version directive at start of file 'application ptx input'";
     if (px->t.kind != T_DOT || !px_dot(px, "version")) {
         px->errors++;
         px->result = 200;
         sim_log_add(px->log, SIM_NO_FORMAT);
         longjmp(px->bail, 1);
     }
-    static const unsigned char last[] = { 0, 5, 3, 2, 3, 1, 5, 8, 8, 9 };      /* minor version of each major one */
+    /* minor version of each major one */
+    static const unsigned char last[] = { 0, 5, 3, 2, 3, 1, 5, 8, 8, 9 };
     px_next(px);
     const char *c = px->t.text;
     unsigned major = 0, minor = 0, line = px->t.line;
     if (px->t.kind != T_NUMBER || px->t.fbits != 64) px_fatal(px, 218, line, "%s", absent);
-    for (; *c >= '0' && *c <= '9'; c++) major = major < 1000 ? major * 10 + (unsigned)(*c - '0') : major;
+    for (; *c >= '0' && *c <= '9'; c++)
+        major = major < 1000 ? major * 10 + (unsigned)(*c - '0') : major;
     if (*c == '.')
-        for (c++; *c >= '0' && *c <= '9'; c++) minor = minor < 1000 ? minor * 10 + (unsigned)(*c - '0') : minor;
+        for (c++; *c >= '0' && *c <= '9'; c++)
+            minor = minor < 1000 ? minor * 10 + (unsigned)(*c - '0') : minor;
     px->image->version = major * 10 + minor;
-    if (px->image->version > px->max_version || !major || major >= sizeof last || minor > last[major])
-        px_fatal(px, 222, line, "Unsupported .version %u.%u; current version is '%u.%u'", major, minor,
-            px->max_version / 10, px->max_version % 10);
+    if (px->image->version > px->max_version || !major || major >= sizeof last ||
+            minor > last[major])
+        px_fatal(px, 222, line, "Unsupported .version %u.%u; current version is '%u.%u'", major,
+                minor, px->max_version / 10, px->max_version % 10);
     px_next(px);
 }
 
 /* The options that ptxas accepts beside an architecture; only `debug` has an effect. */
 static bool is_option(const char *name) {
-    static const char *const options[] = { "texmode_unified", "texmode_independent", "texmode_raw", "debug",
-        "map_f64_to_f32" };
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) if (!strcmp(name, options[i])) return true;
+    static const char *const options[] = { "texmode_unified", "texmode_independent", "texmode_raw",
+        "debug", "map_f64_to_f32" };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (!strcmp(name, options[i])) return true;
     return false;
 }
 
@@ -59,7 +93,8 @@ static void parse_target(struct px *px) {
     const unsigned line = px->t.line;
     bool maps = false;
     if (!px_dot(px, "target"))
-        px_fatal(px, 218, line, "Missing .target directive at start of file 'application ptx input'");
+        px_fatal(px, 218, line,
+                "Missing .target directive at start of file 'application ptx input'");
     do {
         px_next(px);
         if (px->t.kind != T_IDENT) px_syntax(px);
@@ -71,13 +106,14 @@ static void parse_target(struct px *px) {
         maps |= !strcmp(name, "map_f64_to_f32");
         if (since) {
             if (since > m->version)
-                px_error(px, line, "PTX .version %u.%u does not support .target %s", m->version / 10, m->version % 10,
-                    name);
+                px_error(px, line, "PTX .version %u.%u does not support .target %s",
+                        m->version / 10, m->version % 10, name);
             m->sm = sm;
             m->sm_suffix_a = suffix;
             if (suffix && sm != px->device_sm)
-                px_fatal(px, 218, 0, "PTX with .target '%s' cannot be compiled for architecture 'sm_%u'", name,
-                         px->device_sm);
+                px_fatal(px, 218, 0,
+                        "PTX with .target '%s' cannot be compiled for architecture 'sm_%u'", name,
+                        px->device_sm);
         } else if (!is_option(name)) {
             if (m->sm || !strncmp(name, "sm_", 3) || !strncmp(name, "compute_", 8))
                 px_fatal(px, 218, line, "Unsupported .target '%s'", name);
@@ -87,22 +123,28 @@ static void parse_target(struct px *px) {
     } while (px_is(px, ','));
     if (maps && m->sm >= 13)
         px_error(px, line, "Directive map_f64_to_f32 is not supported with SM 1.3 or higher");
-    if (!m->sm) px_fatal(px, 218, line, "Target architecture not defined at start of file 'application ptx input'");
+    if (!m->sm)
+        px_fatal(px, 218, line,
+                "Target architecture not defined at start of file 'application ptx input'");
     if (m->sm > px->device_sm)
-        px_fatal(px, 218, 0, "SM version specified by .target is higher than default SM version assumed");
+        px_fatal(px, 218, 0,
+                "SM version specified by .target is higher than default SM version assumed");
 }
 
 void px_parse_header(struct px *px) {
     px_next(px);
     parse_version(px);
-    do parse_target(px); while (px_dot(px, "target"));
+    do parse_target(px);
+    while (px_dot(px, "target"));
     px->image->address_size = 64;
     if (px_accept_dot(px, "address_size")) {
         unsigned line = px->t.line;
         px_require(px, line, ".address_size directive", 0, 23);
         if (px->t.kind != T_NUMBER || px->t.fbits) px_syntax(px);
-        if (px->t.value == 32) px_fatal(px, 218, line, ".address_size 32 is not supported by this CPU device");
-        if (px->t.value != 64) px_error(px, line, "Illegal value for .address_size directive (must be 32 or 64)");
+        if (px->t.value == 32)
+            px_fatal(px, 218, line, ".address_size 32 is not supported by this CPU device");
+        if (px->t.value != 64)
+            px_error(px, line, "Illegal value for .address_size directive (must be 32 or 64)");
         px_next(px);
     }
 }

@@ -2,7 +2,8 @@
 #include "ptx.h"
 
 static void check_use(struct px *px, const struct sim_func *f) {
-    if (!f->has_body && !px_is_provided(px, f->name)) px_fatal(px, 218, 0, "Unresolved extern function '%s'", f->name);
+    if (!f->has_body && !px_is_provided(px, f->name))
+        px_fatal(px, 218, 0, "Unresolved extern function '%s'", f->name);
 }
 
 static void check_operand_uses(struct px *px, const struct sim_operand *o, unsigned n) {
@@ -17,7 +18,8 @@ static void take(struct sim_image *m, struct sim_func *f) {
 
 static void take_operands(struct sim_image *m, const struct sim_operand *o, unsigned n) {
     for (unsigned k = 0; k < n; k++) {
-        if (o[k].kind == SIM_O_SYM && o[k].func && o[k].func->has_body && !o[k].func->is_entry) take(m, o[k].func);
+        if (o[k].kind == SIM_O_SYM && o[k].func && o[k].func->has_body && !o[k].func->is_entry)
+            take(m, o[k].func);
         if (o[k].n) take_operands(m, o[k].list, o[k].n);
     }
 }
@@ -57,19 +59,23 @@ static void finish(struct px *px) {
     for (unsigned i = 0; i < m->nvars; i++) {
         struct sim_var *v = m->vars[i];
         if (v->space == SIM_CONST) m->const_bytes += (uint32_t)v->size;
-        if (v->space == SIM_CONST) const_bytes = ((const_bytes + v->align - 1) & ~(uint64_t)(v->align - 1)) + v->size;
+        if (v->space == SIM_CONST)
+            const_bytes = ((const_bytes + v->align - 1) & ~(uint64_t)(v->align - 1)) + v->size;
         if (v->is_extern && v->space != SIM_SHARED && !v->size)
             px_fatal(px, 218, 0, "Unresolved extern variable '%s'", v->name);
         /* "whole program compilation, ignoring extern qualifier" */
         if (v->is_extern && !v->is_unsized) v->is_extern = false;
         for (unsigned k = 0; k < v->nrelocs; k++)
             if (v->relocs[k].func && !v->relocs[k].func->has_body)
-                px_fatal(px, 218, 0, "Cannot take address of function '%s'", v->relocs[k].func->name);
+                px_fatal(px, 218, 0, "Cannot take address of function '%s'",
+                        v->relocs[k].func->name);
     }
     if (const_bytes > 0x10000) {
         px->errors++;
-        sim_log_add(px->log, "ptxas error   : File uses too much global constant data (0x%llx bytes, 0x10000 max)\n",
-            (unsigned long long)const_bytes);
+        sim_log_add(px->log,
+                "ptxas error   : File uses too much global constant data (0x%llx bytes, 0x10000 "
+                "max)\n",
+                (unsigned long long)const_bytes);
     }
 }
 
@@ -92,7 +98,8 @@ static void parse_inputs(struct px *px) {
         px_parse_module(px);
         if (px->debug && !px->has_debug) {
             px->errors++;
-            sim_log_add(px->log, "ptxas error   : Debug information not found in presence of .target debug\n");
+            sim_log_add(px->log,
+                    "ptxas error   : Debug information not found in presence of .target debug\n");
         }
         if (px->errors) return;
         if (px->image->sm > sm) sm = px->image->sm;
@@ -101,8 +108,8 @@ static void parse_inputs(struct px *px) {
     px->image->sm = sm;
 }
 
-static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool more, unsigned max_version,
-                 unsigned device_sm, struct sim_log *errors, struct sim_image **out) {
+static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool more,
+        unsigned max_version, unsigned device_sm, struct sim_log *errors, struct sim_image **out) {
     struct px *px = calloc(1, sizeof *px);
     *out = NULL;
     if (!px) return 2;
@@ -130,24 +137,25 @@ static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool mo
     int result = px->errors ? px->result : 0;
     if (!result) *out = px->image;
     else {
-        if (result == 218) sim_log_add(errors, "ptxas fatal   : Ptx assembly aborted due to errors\n");
+        if (result == 218)
+            sim_log_add(errors, "ptxas fatal   : Ptx assembly aborted due to errors\n");
         px_store_free(px->store);
     }
-    struct px_vec *scratch[] = { &px->vars, &px->funcs, &px->instrs, &px->regs, &px->fvars, &px->params, &px->relocs,
-        &px->pending, &px->stack };
+    struct px_vec *scratch[] = { &px->vars, &px->funcs, &px->instrs, &px->regs, &px->fvars,
+        &px->params, &px->relocs, &px->pending, &px->stack };
     for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++) free(scratch[i]->data);
     free(px);
     return result;
 }
 
-int sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors,
-                    struct sim_image **out) {
+int sim_image_parse(const char *text, unsigned max_version, unsigned device_sm,
+        struct sim_log *errors, struct sim_image **out) {
     struct sim_input input = { NULL, text };
     return parse(&input, 1, false, false, max_version, device_sm, errors, out);
 }
 
-int sim_image_link(const struct sim_input *inputs, unsigned n, bool more, unsigned max_version, unsigned device_sm,
-    struct sim_log *errors, struct sim_image **out) {
+int sim_image_link(const struct sim_input *inputs, unsigned n, bool more, unsigned max_version,
+        unsigned device_sm, struct sim_log *errors, struct sim_image **out) {
     return parse(inputs, n, true, more, max_version, device_sm, errors, out);
 }
 
@@ -155,7 +163,8 @@ void sim_image_free(struct sim_image *image) {
     if (image) px_store_free(image->arena);
 }
 
-static struct px_symbol *module_symbol(const struct sim_image *image, const char *name, enum px_symbol_kind kind) {
+static struct px_symbol *module_symbol(
+        const struct sim_image *image, const char *name, enum px_symbol_kind kind) {
     struct px_name *n = px_find_name(image->arena, name, strlen(name));
     return n && n->sym && n->sym->kind == kind ? n->sym : NULL;
 }

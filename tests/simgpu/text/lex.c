@@ -1,6 +1,7 @@
 /* lex.c - PTX text to tokens.
 
-   The text is NUL-terminated and never copied; a token points into it. No token extends beyond the NUL. */
+   The text is NUL-terminated and never copied; a token points into it. No token extends beyond the
+   NUL. */
 #include "ptx.h"
 #include <locale.h>
 
@@ -19,17 +20,19 @@ static const char *skip_blank(struct px *px, const char *c) {
         if (*c == '\n') {
             px->line++;
             c++;
-        }
-        else if (*c == ' ' || *c == '\t' || *c == '\r' || *c == '\f' || *c == '\v') c++;
-        else if (c[0] == '/' && c[1] == '/') while (*c && *c != '\n') c++;
+        } else if (*c == ' ' || *c == '\t' || *c == '\r' || *c == '\f' || *c == '\v') c++;
+        else if (c[0] == '/' && c[1] == '/')
+            while (*c && *c != '\n') c++;
         else if (c[0] == '/' && c[1] == '*') {
             unsigned start = px->line;
             for (c += 2; !(c[0] == '*' && c[1] == '/'); c++) {
-                if (!*c) px_fatal(px, 218, start, "Parsing error near '': unexpected EOF while scanning");
+                if (!*c)
+                    px_fatal(
+                            px, 218, start, "Parsing error near '': unexpected EOF while scanning");
                 if (*c == '\n') px->line++;
             }
             c += 2;
-        } else if (*c == '#') {                   /* a preprocessor's line marker: # 12 "file" */
+        } else if (*c == '#') { /* a preprocessor's line marker: # 12 "file" */
             const char *d = c + 1;
             while (*d == ' ' || *d == '\t') d++;
             if (!is_digit(*d)) return c;
@@ -38,14 +41,15 @@ static const char *skip_blank(struct px *px, const char *c) {
     }
 }
 
-/* strtod accepts exactly what the scanners below have read, so it stops where
-   they do; in the C locale, whatever the program's is. */
+/* strtod accepts exactly what the scanners below have read, so it stops where they do; in the C
+   locale, whatever the program's is. */
 static uint64_t decimal_bits(const char *c) {
     static locale_t c_locale;
     locale_t l = __atomic_load_n(&c_locale, __ATOMIC_ACQUIRE);
     if (!l && (l = newlocale(LC_ALL_MASK, "C", (locale_t)0))) {
         locale_t none = (locale_t)0;
-        if (!__atomic_compare_exchange_n(&c_locale, &none, l, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        if (!__atomic_compare_exchange_n(
+                    &c_locale, &none, l, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
             freelocale(l);
             l = none;
         }
@@ -65,7 +69,8 @@ static const char *skip_exponent(const char *c) {
     return digits;
 }
 
-/* 0f3F800000, 0d3FF0000000000000: exactly 8 or 16 digits are bits of a float. Returns the end, or NULL. */
+/* 0f3F800000, 0d3FF0000000000000: exactly 8 or 16 digits are bits of a float. Returns the end, or
+   NULL. */
 static const char *read_float_bits(struct px_token *t, const char *c) {
     const char kind = c[0] == '0' ? (char)(c[1] | 32) : 0;
     const int digits = kind == 'f' ? 8 : kind == 'd' ? 16 : 0;
@@ -85,7 +90,8 @@ static const char *read_decimal_float(struct px_token *t, const char *c) {
     const char *end = c;
     while (is_digit(*end)) end++;
     const char *whole = end;
-    if (*end == '.') for (end++; is_digit(*end); end++) { }
+    if (*end == '.')
+        for (end++; is_digit(*end); end++) {}
     end = skip_exponent(end);
     if (end == whole) return NULL;
     t->value = decimal_bits(c);
@@ -102,8 +108,10 @@ static const char *read_number(struct px_token *t, const char *c) {
     else if (c[0] == '0' && (c[1] == 'b' || c[1] == 'B') && (c[2] == '0' || c[2] == '1'))
         for (c += 2; *c == '0' || *c == '1'; c++) v = v << 1 | (unsigned)(*c - '0');
     else if ((end = read_decimal_float(t, c)) != NULL) return end;
-    else if (*c == '0') while (*c >= '0' && *c <= '7') v = v << 3 | (unsigned)(*c++ - '0');
-    else while (is_digit(*c)) v = v * 10 + (unsigned)(*c++ - '0');
+    else if (*c == '0')
+        while (*c >= '0' && *c <= '7') v = v << 3 | (unsigned)(*c++ - '0');
+    else
+        while (is_digit(*c)) v = v * 10 + (unsigned)(*c++ - '0');
     const bool suffix = *c == 'U';
     t->is_unsigned = suffix || v >> 63;
     t->value = v;
@@ -121,11 +129,14 @@ void px_next(struct px *px) {
     t->punct = 0;
     if (!*c) t->kind = T_EOF;
     else if (is_alpha(*c) || ((*c == '_' || *c == '$' || *c == '%') && is_follow(c[1]))) {
-        for (c++; is_follow(*c); c++) ;
+        for (c++; is_follow(*c); c++)
+            ;
         t->kind = T_IDENT;
         t->name = px_intern(px, start, (size_t)(c - start));
     } else if (*c == '.' && is_follow(c[1])) {
-        for (c++; is_follow(*c) || (c[0] == ':' && c[1] == ':' && is_follow(c[2])); c += *c == ':' ? 2 : 1) ;
+        for (c++; is_follow(*c) || (c[0] == ':' && c[1] == ':' && is_follow(c[2]));
+                c += *c == ':' ? 2 : 1)
+            ;
         t->kind = T_DOT;
         t->text = ++start;
         t->name = px_intern(px, start, (size_t)(c - start));
@@ -133,7 +144,8 @@ void px_next(struct px *px) {
         t->kind = T_NUMBER;
         c = read_number(t, c);
     } else if (*c == '"') {
-        for (c++; *c && *c != '"' && *c != '\n'; c++) if (*c == '\\' && c[1] && c[1] != '\n') c++;
+        for (c++; *c && *c != '"' && *c != '\n'; c++)
+            if (*c == '\\' && c[1] && c[1] != '\n') c++;
         if (*c != '"') {
             t->kind = T_PUNCT;
             t->punct = '"';
@@ -147,9 +159,19 @@ void px_next(struct px *px) {
         px->cur = c + 1;
         return;
     } else {
-        static const struct { char a, b; short code; } two[] = { {'<', '<', P_SHL}, {'>', '>', P_SHR}, {'<', '=', P_LE},
-            {'>', '=', P_GE}, {'=', '=', P_EQ}, {'!', '=', P_NE}, {'&', '&', P_AND}, {'|', '|', P_OR}
-            };
+        static const struct {
+            char a, b;
+            short code;
+        } two[] = {
+            { '<', '<', P_SHL },
+            { '>', '>', P_SHR },
+            { '<', '=', P_LE },
+            { '>', '=', P_GE },
+            { '=', '=', P_EQ },
+            { '!', '=', P_NE },
+            { '&', '&', P_AND },
+            { '|', '|', P_OR },
+        };
         t->kind = T_PUNCT;
         t->punct = (unsigned char)*c;
         for (size_t i = 0; i < sizeof two / sizeof *two; i++)
@@ -184,7 +206,8 @@ void px_syntax(struct px *px) {
         start--;
         n += 2;
     }
-    px_fatal(px, 218, px->t.line, "Parsing error near '%.*s': syntax error", (int)(n > 200 ? 200 : n), start);
+    px_fatal(px, 218, px->t.line, "Parsing error near '%.*s': syntax error",
+            (int)(n > 200 ? 200 : n), start);
 }
 
 uint64_t px_number(struct px *px) {

@@ -1,10 +1,12 @@
-/* log.c - the error log: its text, and the ways to report an error while a text is parsed, in ptxas's words. */
+/* log.c - the error log: its text, and the ways to report an error while a text is parsed, in
+   ptxas's words. */
 #include "ptx.h"
 #include <stdarg.h>
 
 /* ---- the log ---- */
 
-/* Without memory the text is lost; it is never cut: names of C++ kernels may have thousands of characters. */
+/* Without memory the text is lost; it is never cut: names of C++ kernels may have thousands of
+   characters. */
 static void add(struct sim_log *log, const char *format, va_list args) {
     va_list again;
     if (!log) return;
@@ -37,16 +39,18 @@ void sim_log_free(struct sim_log *log) {
 
 /* ---- errors, in ptxas's words; the driver's JIT calls its input "application ptx input" ---- */
 
-#define MAX_ERRORS 10000                          /* lines in the log; ptxas has no limit, but memory is limited */
+#define MAX_ERRORS 10000 /* lines in the log; ptxas has no limit, but memory is limited */
 
-static void log_line(struct px *px, unsigned line, const char *kind, const char *format, va_list args) {
+static void log_line(
+        struct px *px, unsigned line, const char *kind, const char *format, va_list args) {
     struct sim_log *log = px->log;
     if (!log) return;
     if (line) sim_log_add(log, "ptxas application ptx input, line %u; %s: ", line, kind);
-    else      sim_log_add(log, "ptxas %s: ", kind);
+    else sim_log_add(log, "ptxas %s: ", kind);
     size_t from = log->len;
     add(log, format, args);
-    for (; from < log->len; from++) if (log->text[from] < 32 || log->text[from] > 126) log->text[from] = '?';
+    for (; from < log->len; from++)
+        if (log->text[from] < 32 || log->text[from] > 126) log->text[from] = '?';
     sim_log_add(log, "\n");
 }
 
@@ -70,6 +74,6 @@ void px_fatal(struct px *px, int result, unsigned line, const char *format, ...)
 
 void px_no_memory(struct px *px) {
     px->errors++;
-    px->result = 2;                               /* CUDA_ERROR_OUT_OF_MEMORY */
+    px->result = 2; /* CUDA_ERROR_OUT_OF_MEMORY */
     longjmp(px->bail, 1);
 }

@@ -1,7 +1,7 @@
 /* operand.c - operands and instructions.
 
-   Operands are parsed onto px->stack and moved to the image when their list is complete; only then may a pending label
-   point at them. check.c decides which operands an instruction accepts. */
+   Operands are parsed onto px->stack and moved to the image when their list is complete; only then
+   may a pending label point at them. check.c decides which operands an instruction accepts. */
 #include "ptx.h"
 
 static void push_operand(struct px *px);
@@ -26,10 +26,10 @@ struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n) {
         if (!from[i].name) continue;
         struct px_pending *p = px_push(px, &px->pending, sizeof *p);
         *p = (struct px_pending){ .operand = &to[i],
-                                  .name = from[i].name,
-                                  .line = from[i].line,
-                                  .label_for = from[i].label_for,
-                                  .was_symbol = from[i].was_symbol };
+            .name = from[i].name,
+            .line = from[i].line,
+            .label_for = from[i].label_for,
+            .was_symbol = from[i].was_symbol };
     }
     px->stack.n = base;
     return to;
@@ -43,7 +43,7 @@ static void unresolved(struct px_operand *p, struct px_name *name) {
     p->name = name;
 }
 
-static unsigned selector(struct px *px) {         /* .x .y .z .w, or .r .g .b .a, as 1..4 */
+static unsigned selector(struct px *px) { /* .x .y .z .w, or .r .g .b .a, as 1..4 */
     static const char *const letters[] = { "xr", "yg", "zb", "wa" };
     for (unsigned i = 0; i < 4; i++)
         if (px->t.len == 1 && strchr(letters[i], px->t.text[0])) {
@@ -72,8 +72,7 @@ static void name_operand(struct px *px, struct px_operand *p) {
     if (s->kind == PX_REG) {
         p->o.kind = SIM_O_REG;
         p->o.reg = (int)s->reg;
-    }
-    else {
+    } else {
         p->o.kind = SIM_O_SYM;
         p->o.var = s->var;
         p->o.func = s->func;
@@ -90,7 +89,7 @@ static void memory_operand(struct px *px, struct px_operand *p) {
         if (px->t.kind == T_DOT) p->o.component = (unsigned char)selector(px);
         if (px_accept(px, '+')) p->o.imm = px_integer(px);
     } else p->o.imm = px_integer(px);
-    if (px_is(px, ',')) {                         /* [tex, {x, y}]: textures, surfaces and tensor maps */
+    if (px_is(px, ',')) { /* [tex, {x, y}]: textures, surfaces and tensor maps */
         p->beyond = true;
         while (!px_is(px, ']') && !px_is(px, ';') && px->t.kind != T_EOF) px_next(px);
     }
@@ -99,13 +98,14 @@ static void memory_operand(struct px *px, struct px_operand *p) {
 }
 
 static void list_operand(struct px *px, enum sim_operand_kind kind, int close) {
-    struct px_operand whole = { .o = { .kind = (unsigned char)kind, .reg = -1 }, .line = px->t.line };
+    struct px_operand whole = { .o = { .kind = (unsigned char)kind, .reg = -1 },
+        .line = px->t.line };
     size_t base = px->stack.n;
     px_next(px);
     if (!px_is(px, close)) do {
-        if (px_is(px, '{') || px_is(px, '[')) px_syntax(px);
-        push_operand(px);
-    } while (px_accept(px, ','));
+            if (px_is(px, '{') || px_is(px, '[')) px_syntax(px);
+            push_operand(px);
+        } while (px_accept(px, ','));
     px_expect(px, close);
     whole.o.list = px_keep_operands(px, base, &whole.o.n);
     *(struct px_operand *)px_push(px, &px->stack, sizeof whole) = whole;
@@ -118,7 +118,8 @@ static void pair_operand(struct px *px) {
     px_next(px);
     if (!px_is(px, '_') && px->t.kind != T_IDENT) px_syntax(px);
     struct px_operand *p = new_operand(px, SIM_O_SINK);
-    if (px_is(px, '_')) px_next(px); else name_operand(px, p);
+    if (px_is(px, '_')) px_next(px);
+    else name_operand(px, p);
     whole.o.list = px_keep_operands(px, base, &whole.o.n);
     *(struct px_operand *)px_push(px, &px->stack, sizeof whole) = whole;
 }
@@ -141,7 +142,8 @@ static void push_operand(struct px *px) {
     if (px_is(px, '!') || px_is(px, '-')) {
         const char *c = px->cur;
         while (*c == ' ' || *c == '\t') c++;
-        bool name = *c == '%' || *c == '_' || *c == '$' || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+        bool name = *c == '%' || *c == '_' || *c == '$' || (*c >= 'a' && *c <= 'z') ||
+                (*c >= 'A' && *c <= 'Z');
         if (name && strncmp(c, "WARP_SZ", 7)) {
             negated = true;
             minus = px_is(px, '-');
@@ -160,18 +162,19 @@ static void push_operand(struct px *px) {
     p->minus = minus;
     if (p->o.kind == SIM_O_REG && px->t.kind == T_DOT) {
         const char *text = px->t.text;
-        if (px->t.len > 1 && (*text == 'b' || *text == 'h') && strspn(text + 1, "0123456789") == px->t.len - 1) {
+        if (px->t.len > 1 && (*text == 'b' || *text == 'h') &&
+                strspn(text + 1, "0123456789") == px->t.len - 1) {
             if (px->t.len > 5 || strspn(text + 1, "01234567") < px->t.len - 1)
                 px_error(px, px->t.line, "Unknown video selector: '.%s'", px->t.name->text);
             p->o.elements = px->t.name->text;
             px_next(px);
         } else p->o.component = (unsigned char)selector(px);
-    }
-    else if (p->o.kind == SIM_O_SREG && px->t.kind == T_DOT) {
+    } else if (p->o.kind == SIM_O_SREG && px->t.kind == T_DOT) {
         p->o.component = (unsigned char)selector(px);
         p->o.imm = p->o.component - 1u;
     } else if (p->o.kind == SIM_O_SYM && px_accept(px, '+')) p->o.imm = px_integer(px);
-    else if (p->o.kind == SIM_O_SYM && p->o.var && px_accept(px, '[')) {      /* g[3]: the element's address */
+    else if (p->o.kind == SIM_O_SYM && p->o.var && px_accept(px, '[')) { /* g[3]: the element's
+                                                                            address */
         p->o.imm = px_integer(px) * sim_type_size(p->o.var->type);
         p->indexed = true;
         px_expect(px, ']');
@@ -194,12 +197,10 @@ static void label_operand(struct px *px, const char *op) {
         p->o.kind = SIM_O_TARGETS;
         p->o.list = l->targets;
         p->o.n = l->ntargets;
-    }
-    else if (l && l->proto) {
+    } else if (l && l->proto) {
         p->o.kind = SIM_O_PROTO;
         p->o.proto = l->proto;
-    }
-    else {
+    } else {
         unresolved(p, name);
         p->label_for = op;
         p->was_symbol = px_special(name) > 0 || px_lookup(px, name);
@@ -225,23 +226,28 @@ static void call_operands(struct px *px) {
 }
 
 void px_instruction(struct px *px, int pred, bool pred_negated) {
-    struct sim_instr in = { .op = px->t.name->text, .pred = pred, .pred_negated = pred_negated, .line = px->t.line };
+    struct sim_instr in = {
+        .op = px->t.name->text, .pred = pred, .pred_negated = pred_negated, .line = px->t.line
+    };
     struct px_name *op = px->t.name, *mods[SIM_MAX_MODS];
     size_t base = px->stack.n;
     px_next(px);
     for (; px->t.kind == T_DOT; px_next(px)) {
         if (in.nmods == SIM_MAX_MODS)
-            px_fatal(px, 218, px->t.line, "More than %d modifiers are not supported by this CPU device", SIM_MAX_MODS);
+            px_fatal(px, 218, px->t.line,
+                    "More than %d modifiers are not supported by this CPU device", SIM_MAX_MODS);
         mods[in.nmods] = px->t.name;
         in.mods[in.nmods++] = px->t.name->text;
     }
     if (!px_is(px, ';')) {
         if (!strcmp(in.op, "call")) call_operands(px);
-        else for (unsigned i = 0;; i++) {
-            if ((i == 0 && !strcmp(in.op, "bra")) || (i == 1 && !strcmp(in.op, "brx"))) label_operand(px, in.op);
-            else push_operand(px);
-            if (!px_accept(px, ',')) break;
-        }
+        else
+            for (unsigned i = 0;; i++) {
+                if ((i == 0 && !strcmp(in.op, "bra")) || (i == 1 && !strcmp(in.op, "brx")))
+                    label_operand(px, in.op);
+                else push_operand(px);
+                if (!px_accept(px, ',')) break;
+            }
     }
     px_expect(px, ';');
     for (size_t i = base; i < px->stack.n; i++) {
@@ -253,7 +259,8 @@ void px_instruction(struct px *px, int pred, bool pred_negated) {
                 n += snprintf(name + n, sizeof name - (size_t)n, ".%s", in.mods[k]);
             px_error(px, in.line, "Instruction '%s' is not supported by this CPU device", name);
         }
-        if (p->bad_address && !p->beyond) px_error(px, in.line, "Illegal operand type to instruction '%s'", in.op);
+        if (p->bad_address && !p->beyond)
+            px_error(px, in.line, "Illegal operand type to instruction '%s'", in.op);
         if (p->minus && strcmp(in.op, "vmad"))
             px_error(px, in.line, "Operand negation not allowed for instruction '%s'", in.op);
         if (p->indexed && strcmp(in.op, "mov")) p->o.kind = SIM_O_MEM;

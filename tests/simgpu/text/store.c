@@ -1,5 +1,5 @@
-/* store.c - memory: the store, which is valid as long as the image; arrays that grow during a parse; names, of which
-   each distinct text exists once. */
+/* store.c - memory: the store, which is valid as long as the image; arrays that grow during a
+   parse; names, of which each distinct text exists once. */
 #include "ptx.h"
 
 /* ---- the store: memory that is valid as long as the image ---- */

@@ -1,8 +1,8 @@
 #!/bin/sh
-# fuzz.sh BUILD SECONDS HARNESS...: runs each harness in BUILD/fuzz for that time, one per processor at a time (or
-# FUZZ_JOBS), with a random seed (or FUZZ_SEED). The corpus stays in BUILD/corpus, and the next run continues from it.
-# An input that causes a failure is left in BUILD/found: `BUILD/fuzz/HARNESS FILE` repeats it, and with FUZZ_VERBOSE=1
-# also prints the input.
+# fuzz.sh BUILD SECONDS HARNESS...: runs each harness in BUILD/fuzz for that time, one per processor
+# at a time (or FUZZ_JOBS), with a random seed (or FUZZ_SEED). The corpus stays in BUILD/corpus, and
+# the next run continues from it. An input that causes a failure is left in BUILD/found:
+# `BUILD/fuzz/HARNESS FILE` repeats it, and with FUZZ_VERBOSE=1 also prints the input.
 build=$1 seconds=$2
 shift 2
 cd "$(dirname "$0")/../../.." || exit 1

@@ -1,6 +1,7 @@
 #!/bin/sh
-# made.sh DIRECTORY: writes inputs into DIRECTORY/HARNESS. They start the corpus and are always replayed: lists of
-# calls and kernels from pseudo-random bytes, the same on every machine, and the regressions that are too large to keep.
+# made.sh DIRECTORY: writes inputs into DIRECTORY/HARNESS. They start the corpus and are always
+# replayed: lists of calls and kernels from pseudo-random bytes, the same on every machine, and the
+# regressions that are too large to keep.
 out=$1
 bytes() { # SEED HOW-MANY, after the earlier output
     LC_ALL=C awk -v x="$1" -v n="$2" 'BEGIN {
@@ -14,26 +15,30 @@ bytes() { # SEED HOW-MANY, after the earlier output
 for harness in executor params handles driver cache; do
     mkdir -p "$out/$harness"
     for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
-        case $harness in executor) first= ;; params) first="\\00$((seed % 8))" ;; *) first="\\00$((seed % 4))" ;; esac
+        case $harness in executor) first= ;; params) first="\\00$((seed % 8))" ;; *) \
+            first="\\00$((seed % 4))" ;; esac
         printf "$first$(bytes $seed 300)" > "$out/$harness/made_$seed"
     done
 done
 
 mkdir -p "$out/parser"
 head='.version 8.0\n.target sm_90\n.address_size 64\n'
-awk -v head="$head" 'BEGIN {                          # parameters of a little over 4 GiB: their size in 32 bits is 4
+awk -v head="$head" 'BEGIN {         # parameters of a little over 4 GiB: their size in 32 bits is 4
     printf head ".entry k("; for (i = 0; i < 4096; i++) printf ".param .align 1048576 .b8 a%d,", i
-    print ".param .b32 z) { .reg .u32 %r; ld.param.u32 %r, [z]; ret; }" }' > "$out/parser/parameters_beyond_4_GiB"
-awk -v head="$head" 'BEGIN {                          # the same for a function: a call of it overwrote memory
+    print ".param .b32 z) { .reg .u32 %r; ld.param.u32 %r, [z]; ret; }" }' \
+        > "$out/parser/parameters_beyond_4_GiB"
+awk -v head="$head" 'BEGIN {                # the same for a function: a call of it overwrote memory
     printf head ".func f("; for (i = 0; i < 4096; i++) printf ".param .b8 a%d[1048576],", i
     print ".param .b32 z) { ret; }"
-    printf ".entry k() { .param .b8 x[1048576]; .param .b32 y; call f, ("; for (i = 0; i < 4096; i++) printf "x,"
+    printf ".entry k() { .param .b8 x[1048576]; .param .b32 y; call f, (";
+    for (i = 0; i < 4096; i++) printf "x,"
     print "y); ret; }" }' > "$out/parser/arguments_beyond_4_GiB"
 awk -v head="$head" 'BEGIN {                          # was a recursion for each call
     printf head
     for (i = 0; i <= 50000; i++) print ".func f" i "();"
     for (i = 0; i < 50000; i++) print ".func f" i "() { call f" i + 1 "; ret; }"
-    print ".func f50000() { ret; }\n.entry k() { call f0; ret; }" }' > "$out/parser/calls_nested_50000_deep"
+    print ".func f50000() { ret; }\n.entry k() { call f0; ret; }" }' \
+        > "$out/parser/calls_nested_50000_deep"
 awk -v head="$head" 'BEGIN {                          # was visited once for each of 2^40 paths
     printf head; for (i = 0; i <= 40; i++) print ".func f" i "();"
     for (i = 0; i <= 40; i++) {
@@ -43,7 +48,8 @@ awk -v head="$head" 'BEGIN {                          # was visited once for eac
     }
     print ".entry k() { call f0; ret; }" }' > "$out/parser/functions_that_call_all_later_ones"
 
-# A fatbin with one PTX, in a file, as link input, and in an object's section; the first byte selects (fatbin.c).
+# A fatbin with one PTX, in a file, as link input, and in an object's section; the first byte
+# selects (fatbin.c).
 mkdir -p "$out/fatbin"
 text='.version 7.0\n.target sm_70\n.address_size 64\n.entry k() { ret; }\n\0\0\0\0\0\0\0\0'
 zeros() { awk -v n="$1" 'BEGIN { for (; n > 0; n--) printf "\\000" }'; }

@@ -7,7 +7,8 @@ int main(int count, char **names) {
         FILE *file = fopen(names[i], "rb");
         uint8_t *data;
         long size;
-        if (!file || fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0 || fseek(file, 0, SEEK_SET)) {
+        if (!file || fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0 ||
+                fseek(file, 0, SEEK_SET)) {
             perror(names[i]);
             return 1;
         }

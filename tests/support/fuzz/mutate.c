@@ -3,11 +3,14 @@
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 
-static size_t line_at(const uint8_t *data, size_t size, size_t from) {          /* where a line begins, from there on */
-    const uint8_t *end = from < size ? (const uint8_t *)memchr(data + from, '\n', size - from) : NULL;
+/* where a line begins, from there on */
+static size_t line_at(const uint8_t *data, size_t size, size_t from) {
+    const uint8_t *end = from < size ? (const uint8_t *)memchr(data + from, '\n', size - from)
+                                     : NULL;
     return end ? (size_t)(end - data) + 1 : size;
 }
-static size_t insert(uint8_t *data, size_t size, size_t most, size_t at, const char *what, size_t n) {
+static size_t insert(
+        uint8_t *data, size_t size, size_t most, size_t at, const char *what, size_t n) {
     if (size + n > most) return size;
     memmove(data + at + n, data + at, size - at);
     memcpy(data + at, what, n);
@@ -15,8 +18,8 @@ static size_t insert(uint8_t *data, size_t size, size_t most, size_t at, const c
 }
 
 static int of_word(uint8_t c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '%' ||
-        c == '$';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+            c == '%' || c == '$';
 }
 
 static size_t word_at(const uint8_t *data, size_t size, size_t from, size_t *n) {
@@ -39,14 +42,16 @@ size_t grammar_mutate(uint8_t *data, size_t size, size_t most, unsigned seed) {
     struct grammar_text t = { line, 0, sizeof line };
     const size_t from = size ? x % size : 0;
     switch (random[0] % 8) {
-    case 0: case 1: {                                                           /* an additional instruction
-                                                                                   or declaration */
-        if (random[1] % 4) grammar_instruction(&s, &t, 0, 8); else grammar_declaration(&s, &t);
+    case 0:
+    case 1: { /* an additional instruction or declaration */
+        if (random[1] % 4) grammar_instruction(&s, &t, 0, 8);
+        else grammar_declaration(&s, &t);
         grammar_add(&t, "\n");
         return insert(data, size, most, line_at(data, size, from), line, t.n);
     }
-    case 2: {                                                                    /* removes or duplicates a line */
-        const size_t begin = line_at(data, size, from), end = line_at(data, size, begin), n = end - begin;
+    case 2: { /* removes or duplicates a line */
+        const size_t begin = line_at(data, size, from), end = line_at(data, size, begin),
+                     n = end - begin;
         if (!n) break;
         if (random[1] % 2 && n < sizeof line) {
             memcpy(line, data + begin, n);
@@ -55,9 +60,11 @@ size_t grammar_mutate(uint8_t *data, size_t size, size_t most, unsigned seed) {
         memmove(data + begin, data + end, size - end);
         return size - n;
     }
-    case 3: case 4: {                                                            /* replaces one word by another */
+    case 3:
+    case 4: { /* replaces one word by another */
         size_t n, m;
-        const size_t a = word_at(data, size, from, &n), b = word_at(data, size, size ? (x >> 20) % size : 0, &m);
+        const size_t a = word_at(data, size, from, &n),
+                     b = word_at(data, size, size ? (x >> 20) % size : 0, &m);
         if (!n || !m || m >= sizeof line) break;
         memcpy(line, data + b, m);
         memmove(data + a, data + a + n, size - a - n);

@@ -4,7 +4,8 @@
 static void print(const char *word, size_t n) {
     if (!n) return;
     putchar('"');
-    for (size_t i = 0; i < n; i++) printf(word[i] == '"' || word[i] == '\\' ? "\\%c" : "%c", word[i]);
+    for (size_t i = 0; i < n; i++)
+        printf(word[i] == '"' || word[i] == '\\' ? "\\%c" : "%c", word[i]);
     puts("\"");
 }
 
