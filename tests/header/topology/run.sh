@@ -75,8 +75,8 @@ compare() {
 # and 2
 smi() {
     printf '\t\033[4mGPU0\tGPU1\tGPU2\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\033[0m\n'
-    printf 'GPU0\t X \t%s\t%s\tSYS\t0-15\t0\t\tN/A\nGPU1\t%s\t \
-        X \t%s\tSYS\t0-15\t0\t\tN/A\n' "$1" "$2" "$1" "$3"
+    printf 'GPU0\t X \t%s\t%s\tSYS\t0-15\t0\t\tN/A\n' "$1" "$2"
+    printf 'GPU1\t%s\t X \t%s\tSYS\t0-15\t0\t\tN/A\n' "$1" "$3"
     printf 'GPU2\t%s\t%s\t X \tPIX\t0-15\t0\t\tN/A\n' "$2" "$3"
     printf 'NIC0\tSYS\tSYS\tPIX\t X\t\t\t\t\n\nLegend:\n\n  X    = Self\n'
 }

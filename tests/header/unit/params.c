@@ -1280,15 +1280,17 @@ TEST(what_was_not_destroyed_is_reported) {
     gpuexec_setup_desc desc = { 0 };
     gpuexec_params p, other;
     char line[80];
+    int made_at;
     setting t;
     desc.report_leaks = 1;
     desc.log = keep_leaks;
     leaks[0] = 0;
     CHECK_OK(gpuexec_setup(&desc));
     t = set_up(UNIT_PTX, "count", 4096);
+    made_at = __LINE__ + 1;
     p = gpuexec_params_create();
     snprintf(line, sizeof line,
-            "leak: a parameter block, created at tests/header/unit/params.c:%d\n", __LINE__ - 1);
+            "leak: a parameter block, created at tests/header/unit/params.c:%d\n", made_at);
     other = gpuexec_params_create();
     gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data));
     CHECK_OK(gpuexec_params_destroy(other));
