@@ -63,5 +63,6 @@ for round in $(seq "$times"); do for suite; do echo "$suite $round"; done; done 
 grep '^failed' "build/soak/$mode.runs"
 count() { grep -c "^$1" "build/soak/$mode.runs"; }
 failed=$(count failed)
-echo "$mode: $(count passed) passed, $failed failed, $(count 'not run') not run, $(($(date +%s) - begin)) s"
+echo "$mode: $(count passed) passed, $failed failed, $(count 'not run') not run," \
+    "$(($(date +%s) - begin)) s"
 [ "$failed" -eq 0 ]

@@ -72,7 +72,8 @@ awk -v device=$device '
             else wrong(question ": " answer ", not " open[question] " as open.txt says")
             unseen++
         }
-        if (unseen && device == "cpu") print unseen " questions have no answer of an H200 yet: open.txt"
+        if (unseen && device == "cpu")
+            print unseen " questions have no answer of an H200 yet: open.txt"
         for (question in listed)
             if (!(question in want)) wrong(question ": in differences.txt, but not in h200.txt")
         printf "suite probe: %d passed, %d failed, %d skipped\n", passed, failed, skipped

@@ -75,8 +75,10 @@ static const struct left_out {
 } left_out[] = {
     { "trap|brkpt", "", RND_UNTESTED, "ends the kernel: the unit suites", false },
     { "setmaxnreg", "", RND_UNTESTED, "needs a kernel made for it", false },
-    { "mapa|getctarank", "", RND_UNTESTED, "other blocks' memory: tests/device/unit/clusters.c", false },
-    { "st|red", "async", RND_UNTESTED, "other blocks' memory: tests/device/unit/clusters.c", false },
+    { "mapa|getctarank", "", RND_UNTESTED,
+            "other blocks' memory: tests/device/unit/clusters.c", false },
+    { "st|red", "async", RND_UNTESTED,
+            "other blocks' memory: tests/device/unit/clusters.c", false },
     { "ld", "param::func", RND_UNTESTED, "calls have function parameters without it", false },
     { "st", "param|param::func", RND_UNTESTED, "the programs with calls store parameters", false },
     { "cvt", "rs|ue8m0x2|e2m3x2|e3m2x2|e2m1x2", NEWER }, { "redux", "f32", NEWER },

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs programs of the CUDA driver API from PyPI on the CPU device: the scripts of this folder, each
 # in a virtual environment with what that client needs (README.md).
-#   clients.sh FOLDER [CLIENT...]     creates the environments in FOLDER; a second run uses them again
+#   clients.sh FOLDER [CLIENT...]   creates the environments in FOLDER; a second run uses them again
 # Needs Python 3.11 or newer with venv and its headers, a C++ compiler, the network, and
 # build/libsimgpu.so. Prints the checks that failed and one line per client; the last line is
 # `suite clients: N passed, N failed, N skipped`.

@@ -1,4 +1,4 @@
-"""What the scripts beside it share: one line per check, and proof that the CPU device did the work."""
+"""What the scripts beside it share: a line per check and proof that the CPU device did the work."""
 import ctypes
 import os
 import subprocess
@@ -24,7 +24,8 @@ def same(name, got, want, rtol=0):
 
 
 def device_is(name):
-    """Stops unless the client reports the CPU device's name: another device, or a simulator, would prove nothing."""
+    """Stops unless the client reports the CPU device's name: another device, or a simulator, would
+    prove nothing."""
     if isinstance(name, bytes):
         name = name.decode()
     check(f"the device is {name!r}", name.startswith("simgpu CPU device"))
@@ -42,8 +43,8 @@ def again(function, texts):
 
 
 def says(name, function, *texts):
-    """Runs this script only as far as `function`, in a new process, because a kernel's error stays for its process. It
-    must fail, and print each of the texts."""
+    """Runs this script only as far as `function`, in a new process, because a kernel's error stays
+    for its process. It must fail, and print each of the texts."""
     code, printed, missing = again(function, texts)
     check(name, code and not missing, f"exit code {code}, not printed: {missing}, but: {printed}")
 
@@ -56,8 +57,8 @@ def prints(name, function, *texts):
 
 
 def finish():
-    """The libcuda.so.1 of this process must be the CPU device, and must have counted the instructions of our kernels:
-    the runner sets SIMGPU_COUNT=1."""
+    """The libcuda.so.1 of this process must be the CPU device, and must have counted the
+    instructions of our kernels: the runner sets SIMGPU_COUNT=1."""
     executed = ctypes.CDLL("libcuda.so.1").simgpu_thread_instructions
     executed.restype = ctypes.c_ulonglong
     check(f"the CPU device executed {executed()} thread-instructions", executed() > 100000)

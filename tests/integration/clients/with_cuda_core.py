@@ -1,9 +1,9 @@
-"""cuda.core, the Python interface to CUDA from NVIDIA: Program.compile("ptx") instead of "cubin"."""
+"""cuda.core, the Python interface to CUDA from NVIDIA: Program.compile("ptx"), not "cubin"."""
 import sys
 
 import numpy as np
-from cuda.core import Device, EventOptions, LaunchConfig, LegacyPinnedMemoryResource, Linker, LinkerOptions, Program, \
-    ProgramOptions, launch
+from cuda.core import Device, EventOptions, LaunchConfig, LegacyPinnedMemoryResource, Linker, \
+    LinkerOptions, Program, ProgramOptions, launch
 from cuda.core._utils.cuda_utils import CUDAError
 
 from common import check, device_is, finish, prints, same, says
@@ -123,7 +123,8 @@ def main():
     check("two events measure it", end - begin >= 0)
 
     caller = compiled('extern "C" __device__ float twice(float);\n'
-                      'extern "C" __global__ void k(float *a) { a[threadIdx.x] = twice(a[threadIdx.x]); }',
+                      'extern "C" __global__ void k(float *a) '
+                      '{ a[threadIdx.x] = twice(a[threadIdx.x]); }',
                       relocatable_device_code=True)
     called = compiled('extern "C" __device__ float twice(float x) { return 2 * x; }',
         relocatable_device_code=True)

@@ -1,5 +1,6 @@
-"""numba's CUDA target, twice: the one built into numba (`with_numba.py Built-in`), which links PTX through the driver,
-and its successor numba-cuda (`with_numba.py NVIDIA`), which does so if it finds no nvJitLink."""
+"""numba's CUDA target, twice: the one built into numba (`with_numba.py Built-in`), which links PTX
+through the driver, and its successor numba-cuda (`with_numba.py NVIDIA`), which does so if it finds
+no nvJitLink."""
 import math
 import sys
 

@@ -1,5 +1,5 @@
-"""pycuda, whose SourceModule compiles to a cubin. The first line after the imports lets it compile to PTX, also in its
-own kernels (gpuarray, ElementwiseKernel, ReductionKernel, scans)."""
+"""pycuda, whose SourceModule compiles to a cubin. The first line after the imports lets it compile
+to PTX, also in its own kernels (gpuarray, ElementwiseKernel, ReductionKernel, scans)."""
 import functools
 import sys
 

