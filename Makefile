@@ -166,7 +166,8 @@ $(BUILD)/answers.d/%.o: tests/device/probe/%.c | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
 	$(call step,compile) $(CC) -std=c99 -I$(BUILD) $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) \
 	    $(DEPEND) -c $< -o $@
-$(ANSWERS): $(patsubst tests/device/probe/%.c,$(BUILD)/answers.d/%.o,$(wildcard tests/device/probe/*.c))
+$(ANSWERS): $(patsubst tests/device/probe/%.c,$(BUILD)/answers.d/%.o, \
+    $(wildcard tests/device/probe/*.c))
 	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
 $(FREEZER): tests/support/freezer.c
 	@mkdir -p $(@D)
@@ -175,8 +176,8 @@ $(FREEZER): tests/support/freezer.c
 $(BUILD)/random.d/%.o: tests/device/random/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED -c $< -o $@
-$(RANDOM): $(patsubst tests/device/random/%.c,$(BUILD)/random.d/%.o,$(wildcard tests/device/random/*.c)) \
-    $(IMPLEMENTATION)
+$(RANDOM): $(patsubst tests/device/random/%.c,$(BUILD)/random.d/%.o, \
+    $(wildcard tests/device/random/*.c)) $(IMPLEMENTATION)
 	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
 
 # The fuzzing harnesses of tests/*/fuzz, by default as programs that run files. FUZZ_ENGINE is the
@@ -250,8 +251,9 @@ install:
 	install -m 644 gpuexec.h kernels/gpuexec_barrier.cuh $(INCLUDE)
 	install -m 644 kernels/gpuexec_barrier.ptx $(SHARE)/gpuexec
 	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' 'Name: gpuexec' \
-	    'Description: kernel execution on NVIDIA GPUs through the CUDA driver API, in one header' 'Version: $(VERSION)' \
-	    'Cflags: -I$${includedir}' 'Libs: -ldl -lpthread' > $(SHARE)/pkgconfig/gpuexec.pc
+	    'Description: kernel execution on NVIDIA GPUs through the CUDA driver API, in one header' \
+	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -ldl -lpthread' \
+	    > $(SHARE)/pkgconfig/gpuexec.pc
 	printf '%s\n' 'if(NOT TARGET gpuexec::gpuexec)' \
 	    '    find_package(Threads REQUIRED)' \
 	    '    get_filename_component(gpuexec_prefix "$${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)' \

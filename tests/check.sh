@@ -4,10 +4,11 @@
 # `suite NAME: N passed, N failed, N skipped`; the last line of this script is the total. The output
 # of a suite that fails is shown; a suite that crashes, hangs or does not reach its last line counts
 # as one failure.
-#   TEST_SCRIPTS="cost fault" in the environment: runs only these scripts TEST_ALL=1: also what
-#   takes long; by default, only a sample of that runs (faults, nvcc, random programs), and on GPUs
-#   not what they add nothing to: compilers, texts, injected faults, and what the CPU device is
-#   compared with check.sh BUILD NAME...: runs only these suites
+#   TEST_SCRIPTS="cost fault" in the environment: runs only these scripts
+#   TEST_ALL=1: also what takes long; by default, only a sample of that runs (faults, nvcc, random
+#   programs), and on GPUs not what they add nothing to: compilers, texts, injected faults, and what
+#   the CPU device is compared with
+#   check.sh BUILD NAME...: runs only these suites
 #
 # Suites run in parallel, those that take longest first: on the CPU device as many as there are
 # processors; on GPUs two, because their contexts take turns (on an H200, three and four at a time
@@ -18,8 +19,8 @@ cd "$(dirname "$0")/.." || exit 1
 # suite BUILD NAME: this script calls itself in this way to run one suite.
 if [ "$1" = suite ]; then
     build=$2 name=$3 log=$build/logs/$3.txt begin=$(date +%s)
-    if command -v timeout >/dev/null 2>&1; then limited() { timeout -k 5 600 "$@"; }; else \
-        limited() { "$@"; }; fi
+    limited() { "$@"; }
+    ! command -v timeout >/dev/null 2>&1 || limited() { timeout -k 5 600 "$@"; }
     for place in ${TEST_PLACES:-}; do ! mkdir "$build/logs/place.$place" 2>/dev/null || break; done
     [ -z "${place:-}" ] || export TEST_DEVICE="${place%.*}"
     case $name in
@@ -40,11 +41,14 @@ if [ "$1" = suite ]; then
     p=$1 f=$2 s=$3
     if [ -z "$counts" ] || { [ $code -ne 0 ] && [ "$f" -eq 0 ]; }; then
         f=$((f + 1))
-        line="suite $name: ended with exit code $code$([ $code -ne 124 ] || echo ' (too slow)')${line:+ after: $line}"
+        slow=$([ $code -ne 124 ] || echo ' (too slow)')
+        line="suite $name: ended with exit code $code$slow${line:+ after: $line}"
     fi
     echo "$p $f $s" > "$build/logs/$name.counts"
-    said=$(if [ "$f" -gt 0 ]; then sed '$!s/^/    /;$d' "$log"; elif [ "$s" -gt 0 ]; then grep -i \
-        '^ *skip' "$log"; fi)
+    said=$(
+        if [ "$f" -gt 0 ]; then sed '$!s/^/    /;$d' "$log"
+        elif [ "$s" -gt 0 ]; then grep -i '^ *skip' "$log"
+        fi)
     printf '%s%s (%d s)\n' "${said:+$said
 }" "$line" $(($(date +%s) - begin))
     exit 0
@@ -66,7 +70,8 @@ if [ $# -eq 0 ]; then
     done
     for source in tests/*/unit/*.c; do set -- "$@" "$(basename "$source" .c)"; done
 fi
-longest="nvcc compile probe multi fault cost mpi cache readme ipc wrong_input threads context forms abi pool"
+longest="nvcc compile probe multi fault cost mpi cache readme ipc wrong_input threads context"
+longest="$longest forms abi pool"
 among() { case " $2 " in *" $1 "*) ;; *) return 1 ;; esac; }
 wanted=" $* "
 set -- $(for name in $longest; do ! among "$name" "$wanted" || echo "$name"; done

@@ -7,7 +7,8 @@ build=$1
 shift
 . tests/support/device.sh
 echo "$(date -u +%Y-%m-%d), $(uname -sm), $(
-    sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(${CC:-cc} --version | head -n 1)"
+    sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(
+    ${CC:-cc} --version | head -n 1)"
 sed -n 's/^NVRM version: */driver: /p' /proc/driver/nvidia/version 2>/dev/null
 
 # The runtime API's side, if nvcc is available (NVCC=... chooses one).

@@ -128,18 +128,18 @@ def torch_memory(frame):
     device = torch.device("cuda", 0)
     torch.cuda.init()
     return memory(torch, lambda size: torch.empty(size, dtype=torch.uint8, device=device),
-        torch.cuda.synchronize,
-                  frame)
+                  torch.cuda.synchronize, frame)
 
 
 try:
     burst, name = {"cupy": cupy, "cuda.core": cuda_core,
                    "cupy-pair": lambda: cupy_memory(False), "cupy-frame": lambda: cupy_memory(True),
-                   "torch-pair": lambda: torch_memory(False), "torch-frame": lambda: torch_memory(True),
+                   "torch-pair": lambda: torch_memory(False),
+                   "torch-frame": lambda: torch_memory(True),
                    "cupy-graph": cupy_graph, "torch-graph": torch_graph}[sys.argv[1]]()
     burst(10)
-except Exception as e:         # not installed, or no GPU: prints the reason, and launch.c continues
-                                                 # without it
+except Exception as e:
+    # not installed, or no GPU: prints the reason, and launch.c continues without it
     print(type(e).__name__ + ": " + str(e).split("\n")[0], flush=True)
     sys.exit()
 print("ready", name, flush=True)

@@ -114,9 +114,10 @@ MEMBER(gxi_launch_config, attributes, CUlaunchConfig, attrs)
 MEMBER(gxi_launch_config, count, CUlaunchConfig, numAttrs)
 #endif
 #if CUDA_VERSION < 11080
-template <> struct same_layout<gxi_launch_value, CUkernelNodeAttrValue> : std::true_type {};    // was smaller
-template <> struct same_layout<sim::CUlaunchAttributeValue, CUkernelNodeAttrValue> :
-std::true_type {};
+// was smaller
+template <> struct same_layout<gxi_launch_value, CUkernelNodeAttrValue> : std::true_type {};
+template <>
+struct same_layout<sim::CUlaunchAttributeValue, CUkernelNodeAttrValue> : std::true_type {};
 #endif
 STRUCT(gxi_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1)
 MEMBER(gxi_kernel_node, function, CUDA_KERNEL_NODE_PARAMS_v1, func)

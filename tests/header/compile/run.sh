@@ -10,7 +10,8 @@
 # there are cores.
 cd "$(dirname "$0")/../../.." || exit 1
 here=tests/header/compile
-strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual -Wundef -Werror'
+strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual'
+strict="$strict -Wundef -Werror"
 libs='-ldl -lpthread'
 # clang -Weverything, except for:
 everything='-Weverything -Wno-unknown-warning-option'
@@ -203,9 +204,11 @@ cxx_warnings() {
 symbols() {
     {
         echo '#include "gpuexec.h"'
-        echo 'typedef void (*function)(void); extern const function functions[]; const function functions[] = {'
+        echo 'typedef void (*function)(void);'
+        echo 'extern const function functions[]; const function functions[] = {'
         sed -n -e '/>>end-of-api ==/q' \
-            -e '/^GPUEXEC_API/s/^GPUEXEC_API [^(]*[ *(]*\(gpuexec_[a-z0-9_]*\))*(.*/    (function)(\1),/p' gpuexec.h
+            -e 's/^GPUEXEC_API [^(]*[ *(]*\(gpuexec_[a-z0-9_]*\))*(.*/    (function)(\1),/p' \
+            gpuexec.h
         echo '};'
     } >"$out/everything.c"
     c="$* -std=c99 -fPIC"
@@ -345,21 +348,22 @@ windows_runs() {
     run="timeout 100 wine $out/device_info.exe"
     refused "Windows: without a driver" \
         'no CUDA driver was found on this machine; tried nvcuda.dll' $run
-    refused "Windows: without a driver, the cure" \
-        'cure: install NVIDIA.s driver .CUDA 11.4 or later., or run on the CPU device .Linux only, so under WSL.' $run
+    cure='cure: install NVIDIA.s driver .CUDA 11.4 or later., or run on the CPU device'
+    refused "Windows: without a driver, the cure" "$cure .Linux only, so under WSL." $run
     GPUEXEC_DRIVER='C:\nowhere\nvcuda.dll'
     export GPUEXEC_DRIVER
-    refused "Windows: a driver that is not there" \
-        'cannot load the driver library "C:.nowhere.nvcuda.dll" .* GPUEXEC_DRIVER: .*Windows error [1236]+ ' \
-        $run
+    no_driver='cannot load the driver library "C:.nowhere.nvcuda.dll" .* GPUEXEC_DRIVER:'
+    refused "Windows: a driver that is not there" "$no_driver .*Windows error [1236]+ " $run
     refused "Windows: a driver that is not there, the cure" 'cure: correct the variable' $run
     unset GPUEXEC_DRIVER
     for kind in launch prepared; do
-        quiet "Windows: the empty driver is loaded, $kind launches" \
-            sh -c 'cd "$0" && GPUEXEC_DRIVER=./driver.dll timeout 100 wine launches.exe $1 100 2>&1' "$out" $kind
+        quiet "Windows: the empty driver is loaded, $kind launches" sh -c '
+            cd "$0" && GPUEXEC_DRIVER=./driver.dll timeout 100 wine launches.exe $1 100 2>&1' \
+            "$out" $kind
     done
     quiet "Windows: a DLL is unloaded" sh -c '
-        cd "$0" && [ "$(timeout 100 wine windows.exe 2>&1 | tr -d "\r")" = "6 times loaded and unloaded" ]' "$out"
+        cd "$0" && said=$(timeout 100 wine windows.exe 2>&1 | tr -d "\r") &&
+        [ "$said" = "6 times loaded and unloaded" ]' "$out"
     wineserver -k >/dev/null 2>&1 || true
 }
 

@@ -10,7 +10,8 @@ check_concurrency() {
         /^\| [SR] \|/ {
             rows++
             if (NF != 6) wrong("not four cells")
-            else if (($4 ~ /^none: .../) != ($5 == "")) wrong("either a file, or none: and the reason")
+            else if (($4 ~ /^none: .../) != ($5 == ""))
+                wrong("either a file, or none: and the reason")
             n = split($5, files, /; */)
             for (i = 1; i <= n; i++) {
                 m = split(files[i], parts, /: */)

@@ -23,9 +23,11 @@ check_entry_points() {
             print "failed: " file ":" NR - first ": " text " declares an entry point again"
         }
         function close_file() { if (file != "") if (bad) failed++; else passed++ }
-        BEGIN { cu = "cu[A-Z][A-Za-z0-9_]*";
-        type = "(const |struct )?(void|int|unsigned|char|size_t|float|ptr|" \
-                                                    "address|uint64_t|gpuexec_ptr|CU[A-Za-z_]*|gxi_[a-z0-9_]*)[ ,)*]" }
+        BEGIN {
+            cu = "cu[A-Z][A-Za-z0-9_]*"
+            type = "(const |struct )?(void|int|unsigned|char|size_t|float|ptr|address|" \
+                   "uint64_t|gpuexec_ptr|CU[A-Za-z_]*|gxi_[a-z0-9_]*)[ ,)*]"
+        }
         /^\001/ {
             close_file()
             file = substr($1, 2)

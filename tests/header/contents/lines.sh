@@ -42,6 +42,10 @@ check_lines() {
         printf '\n\001%s %s %s\n' "$columns" "$bodies" "$file"
         cat "$file"
     done | LC_ALL=C tr -d '\200-\277' | LC_ALL=C awk '
+        BEGIN {
+            # what ends so before a brace: a type, whose members follow
+            of_type = "(^|[^A-Za-z0-9_])(struct|union|enum|class|namespace)[^(){};=]*$"
+        }
         # The line without comments and with emptied literals; `comment`: a comment continues on the
         # next line.
         function bare(line,    out, i, c, n, quote) {
@@ -84,7 +88,7 @@ check_lines() {
                     depth++
                     count[depth] = 0
                     at[depth] = parens
-                    type[depth] = before ~ /(^|[^A-Za-z0-9_])(struct|union|enum|class|namespace)[^(){};=]*$/
+                    type[depth] = before ~ of_type
                 } else if (c == "}" && depth > 0) {
                     if (count[depth] >= 2 && !type[depth]) return 1
                     rest = substr(line, i + 1)

@@ -13,8 +13,9 @@ exempt_from_phrases() {
 
 # Prints each phrase with its file and line, then `N passed, N failed`: one check for each file.
 check_phrases() {
-    phrases=$(awk '/^\| avoid \|/ { inside = 1; next } !/^\|/ { inside = 0 } inside' CONTRIBUTING.md | cut -d'|' -f2 |
-        tr -d '\n' | sed 's/^[^`]*`//; s/`[^`]*$//; s/`[^`]*`/|/g')
+    phrases=$(
+        awk '/^\| avoid \|/ { inside = 1; next } !/^\|/ { inside = 0 } inside' CONTRIBUTING.md |
+        cut -d'|' -f2 | tr -d '\n' | sed 's/^[^`]*`//; s/`[^`]*$//; s/`[^`]*`/|/g')
     files | while IFS= read -r file; do
         [ -f "$file" ] && ! exempt_from_phrases "$file" || continue
         printf '\001%s\n' "$file"

@@ -28,8 +28,9 @@ awk $counts '
     function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }
     BEGIN {
         # what the driver and NVRTC say; PTX and sources; names in images; options of the caller
-        split("gxi_add_driver_log gxi_driver_fault_of gxi_nvrtc_cure gxi_ptx_space gxi_is_cuda_c gxi_include_scan_text " \
-              "gxi_fail_no_kernel gxi_compile_load_cached", list, " ")
+        split("gxi_add_driver_log gxi_driver_fault_of gxi_nvrtc_cure gxi_ptx_space " \
+              "gxi_is_cuda_c gxi_include_scan_text gxi_fail_no_kernel " \
+              "gxi_compile_load_cached", list, " ")
         for (i in list) readers[list[i]] = 1
     }
     function close_section() { if (mark && mark != "manual" &&

@@ -73,7 +73,9 @@ valgrind --tool=callgrind --callgrind-out-file="$out/counts" \
     "$out/launches" all 10000 >"$out/said" 2>&1 &&
     callgrind_annotate --inclusive=yes --threshold=100 "$out/counts" >"$out/functions" ||
     fail "valgrind does not run it"
-each() { # KIND: the instructions of one, from a line such as " 1,234 (5.6%)  launches.c:do_KIND [/tmp/launches]"
+# each KIND: the instructions of one, from a line such as
+# " 1,234 (5.6%)  launches.c:do_KIND [/tmp/launches]"
+each() {
     echo $(( $(sed -n "s/^ *\([0-9,]*\) .*:do_$1 .*/\1/p" "$out/functions" | tr -d ,) / 10000 ))
 }
 check() { # WHAT RAW MOST: what gpuexec adds to the driver's calls
@@ -116,7 +118,8 @@ for kind in graphs slots nodes; do
     for call in free alloc_on alloc_other capture graph change; do
         few=$(sed -n "s/^ *\([0-9,]*\) .*:few_$call .*/\1/p" "$out/growing" | tr -d ,)
         many=$(sed -n "s/^ *\([0-9,]*\) .*:many_$call .*/\1/p" "$out/growing" | tr -d ,)
-        echo "$call among 10000 $kind: ${many:-0} instructions, among 10: ${few:-0}; at most 1.5 times as many"
+        echo "$call among 10000 $kind: ${many:-0} instructions," \
+            "among 10: ${few:-0}; at most 1.5 times as many"
         if [ "${few:-0}" -gt 0 ] && [ "${many:-0}" -gt 0 ] &&
             [ $((2 * many)) -le $((3 * few)) ]; then
             passed=$((passed + 1))
@@ -149,7 +152,8 @@ said=$("$out/simgpu_objects" "$build/libsimgpu.so") || fail "simgpu_objects.c do
 set -- $said
 for what in "freed: $2 $5" "freed with their context: $3 $6"; do
     set -- ${what##*: }
-    echo "a million allocations of the CPU device ${what%:*} in $2 ms, at most 5000; a hundred thousand in $1"
+    echo "a million allocations of the CPU device ${what%:*} in $2 ms," \
+        "at most 5000; a hundred thousand in $1"
     if [ "$2" -le 5000 ] && [ "$2" -le $((40 * $1)) ]; then passed=$((passed + 1));
     else failed=$((failed + 1)); fi
 done
@@ -167,7 +171,8 @@ write_cost() { # FILES WRITES [full]: instructions for each
 for full in "" full; do
     few=$(write_cost 10 400 $full) many=$(write_cost 10000 \
         "$([ "$full" ] && echo 2500 || echo 400)" $full)
-    echo "a cache write${full:+ at the limit}: $many instructions among 10000 files, $few among 10; at most 1.5 times"
+    echo "a cache write${full:+ at the limit}: $many instructions among 10000 files," \
+        "$few among 10; at most 1.5 times"
     if [ "${few:-0}" -gt 0 ] && [ "${many:-0}" -gt 0 ] && [ $((2 * many)) -le $((3 * few)) ]; then
         passed=$((passed + 1))
     else
@@ -182,7 +187,8 @@ ${CC:-cc} -std=c99 -O2 -I"$build" simgpu_cycles.c -o "$out/simgpu_cycles" -ldl |
 "$out/simgpu_cycles" "$build/libsimgpu.so" "${COST_CYCLES:-50000}" >"$out/cycles" ||
     fail "simgpu_cycles.c does not run"
 while read -r what n kib percent us; do
-    echo "$n times $what: $kib KiB more, at most 512; $us us each, $percent % of the first ones, at most 400"
+    echo "$n times $what: $kib KiB more, at most 512; $us us each," \
+        "$percent % of the first ones, at most 400"
     if [ "$kib" -le 512 ] && [ "$percent" -le 400 ]; then passed=$((passed + 1));
     else failed=$((failed + 1)); fi
 done <"$out/cycles"
@@ -194,7 +200,8 @@ ${CC:-cc} -std=c99 -O2 -I"$build" simgpu_loading.c -o "$out/simgpu_loading" -ldl
 "$out/simgpu_loading" "$build/libsimgpu.so" 10000 >"$out/loading" ||
     fail "simgpu_loading.c does not run"
 while read -r what n ms kib ms_2 kib_2; do
-    echo "loading $n $what: $ms ms, $kib KiB; twice as many: $ms_2 ms, $kib_2 KiB, at most 2.5 times that"
+    echo "loading $n $what: $ms ms, $kib KiB;" \
+        "twice as many: $ms_2 ms, $kib_2 KiB, at most 2.5 times that"
     if echo "$ms $kib $ms_2 $kib_2" |
         awk '{ exit !($3 <= 2.5 * $1 + 5 && $4 <= 2.5 * $2 + 2048 && $3 <= 3000) }'; then
         passed=$((passed + 1))
@@ -215,7 +222,8 @@ else
     echo "$said" | grep GROWS || echo "$said" | tail -4
 fi
 kinds=$(echo "$said" | grep -vc GROWS)
-echo "$kinds kinds of objects created and destroyed, ${COST_CYCLES:-5000} times each, or, if expensive, fewer"
+echo "$kinds kinds of objects created and destroyed," \
+    "${COST_CYCLES:-5000} times each, or, if expensive, fewer"
 
 echo "suite cost: $passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

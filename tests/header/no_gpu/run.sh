@@ -6,15 +6,19 @@
 cd "$(dirname "$0")/../../.." || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-no-gpu-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
-flags="-O1 -g -Wall -Wextra -Werror -DGPUEXEC_IMPLEMENTED ${SAN_FLAGS:-} ${BUILD:-build}/implementation.o"
+flags="-O1 -g -Wall -Wextra -Werror -DGPUEXEC_IMPLEMENTED ${SAN_FLAGS:-}"
+flags="$flags ${BUILD:-build}/implementation.o"
 ${CC:-cc} -shared -fPIC -Wl,-soname,libcuda.so.1 tests/header/no_gpu/driver.c \
     -o "$out/libcuda.so.1" &&
     ${CC:-cc} -std=c99 tests/header/no_gpu/program.c $flags -o "$out/program" -ldl -lpthread &&
     ${CC:-cc} examples/vector_add.c $flags -o "$out/vector_add" -ldl -lpthread ||
         { echo "suite no_gpu: 0 passed, 1 failed, 0 skipped"; exit 1; }
 passed=0 failed=0
-bad() { failed=$((failed + 1)); echo "failed: cuInit returns $1: $2"; sed 's/^/    /' "$out/log" |
-    head -n 30; }
+bad() {
+    failed=$((failed + 1))
+    echo "failed: cuInit returns $1: $2"
+    sed 's/^/    /' "$out/log" | head -n 30
+}
 
 # plays CUINIT RESULT TEXT...: the result, and what the text must contain, the cure last.
 plays() {
@@ -32,7 +36,8 @@ plays() {
         for text; do grep -q -e "$text" "$out/log" || lacks="$lacks \"$text\""; done
         if [ $code -eq 1 ] && [ -z "$lacks" ]; then passed=$((passed + 1))
         else
-            bad "$PLAY_CUINIT" "vector_add with ${how%%=*} ends with exit code $code${lacks:+ and its text lacks$lacks}"
+            lacks=${lacks:+ and its text lacks$lacks}
+            bad "$PLAY_CUINIT" "vector_add with ${how%%=*} ends with exit code $code$lacks"
         fi
     done
 }

@@ -18,8 +18,9 @@ int main(void) {
     return !*text;
 }
 C
-${CC:-cc} -std=c99 -I. -DGPUEXEC_IMPLEMENTED "$out/topology.c" ${SAN_FLAGS:-} "$build/implementation.o" \
-    -o "$out/topology" -ldl -lpthread || { echo "suite topology: 0 passed, 1 failed, 0 skipped"; exit 1; }
+${CC:-cc} -std=c99 -I. -DGPUEXEC_IMPLEMENTED "$out/topology.c" ${SAN_FLAGS:-} \
+    "$build/implementation.o" -o "$out/topology" -ldl -lpthread ||
+    { echo "suite topology: 0 passed, 1 failed, 0 skipped"; exit 1; }
 passed=0 failed=0 skipped=0
 
 # same SMI OURS: prints each pair that differs, then how many pairs there are.
@@ -99,11 +100,10 @@ if [ -e "$simgpu" ]; then
 fi
 
 gpus=$(env -u GPUEXEC_DRIVER -u CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER=PCI_BUS_ID "$out/topology" \
-    2>/dev/null \
-    > "$out/ours" && sed -n 1p "$out/ours" | wc -w)
+    2>/dev/null > "$out/ours" && sed -n 1p "$out/ours" | wc -w)
 if [ "${gpus:-0}" -lt 2 ]; then skipped=1; echo "  skipped: nvidia-smi topo -m: needs two GPUs"
-elif ! nvidia-smi topo -m > "$out/smi" 2>&1; then skipped=1;
-echo "  skipped: no nvidia-smi topo -m on this machine"
+elif ! nvidia-smi topo -m > "$out/smi" 2>&1; 
+then skipped=1; echo "  skipped: no nvidia-smi topo -m on this machine"
 else compare "nvidia-smi topo -m" same "$out/smi" "$out/ours"; fi
 echo "suite topology: $passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
