@@ -4082,7 +4082,7 @@ GXI_PICK(__VA_ARGS__, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GX
 #if (defined(GPUEXEC_IMPLEMENTATION) || defined(GPUEXEC_STATIC)) && !defined(GPUEXEC_IMPLEMENTED)
 #define GPUEXEC_IMPLEMENTED
 #if GPUEXEC_VERSION != 300
-#error "gpuexec.h: this implementation is 0.3.0; another version's header was included before it in this file"
+#error "gpuexec.h: this is 0.3.0's implementation; another version's header was included before it"
 #endif
 
 /* =================================================================================================
@@ -18007,6 +18007,33 @@ static int gxi_context_can_reach(gxi_call *call, const gxi_slot *context, uint64
             gxi_context_of(context)->ordinal, (unsigned long long)address);
     return -1;
 }
+/* Adds how a copy between device memory runs. The stream is in `home`. */
+static gpuexec_result gxi_explain_devices(gxi_call *call, gxi_text *t, const gxi_slot *home,
+        const gpuexec_pointer_info *what, const gxi_transfer *x) {
+    const int to = what[GXI_TO].device, from = what[GXI_FROM].device;
+    const int device = gxi_context_of(home)->ordinal;
+    const unsigned far = from != device ? GXI_FROM : GXI_TO; /* the side in other memory */
+    int peer = 0, reaches, can;
+    if (to == from) {
+        gxi_add(t, "within device %d, sharing its memory's bandwidth with kernels", to);
+        return GPUEXEC_OK;
+    }
+    reaches = gxi_context_can_reach(call, home, x->sides[far].address);
+    if (reaches < 0) return gxi_failed_result();
+    if (reaches) {
+        gxi_add(t, "directly from device %d to device %d, by peer access", from, to);
+        return GPUEXEC_OK;
+    }
+    if (gxi_device_open(call, what[far].device, &peer)) return gxi_failed_result();
+    can = gxi_device_can_access(call, gxi_context_of(home)->device, peer, device, what[far].device);
+    if (can < 0) return gxi_failed_result();
+    gxi_add(t, "from device %d to device %d through host memory, because ", from, to);
+    if (can)
+        gxi_add(t, "device %d has no peer access to device %d; cure: call gpuexec_peer_enable",
+                device, what[far].device);
+    else gxi_add(t, "device %d cannot access the memory of device %d", device, what[far].device);
+    return GPUEXEC_OK;
+}
 GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_stream stream,
         gpuexec_ptr to, gpuexec_ptr from, size_t bytes, gpuexec_copy_info *info) {
     static const char cure[] =
@@ -18016,17 +18043,16 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_st
     gxi_range range;
     gxi_text t = { 0, 0, 0, 0 };
     gxi_slot *slot, *home;
-    int i, odd = -1, host = 0, managed = 0, engines, device, other, can = 0;
+    int i, odd = -1, host = 0, managed = 0, engines;
     GXI_CALL(gpuexec_copy_explain, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with(call, stream.id, GXI_STREAM, "the stream")) ||
             !(home = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")))
         return gxi_failed_result();
-    device = other = gxi_context_of(home)->ordinal;
     if (gxi_device_attribute(
                 call, gxi_context_of(home)->device, GXI_DEV_ASYNC_ENGINE_COUNT, &engines))
-        return gxi_fail_device(call, device);
+        return gxi_fail_device(call, gxi_context_of(home)->ordinal);
     for (i = 0; i < 2; i++) {
         const uint64_t address = x.sides[i].address;
         if (gxi_pointer_query(call, address, &what[i]))
@@ -18034,7 +18060,6 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_st
                     call, NULL, "cannot query pointer 0x%llx", (unsigned long long)address);
         if (what[i].kind == GPUEXEC_MEMORY_MANAGED) managed = 1;
         else if (what[i].kind != GPUEXEC_MEMORY_DEVICE) host++;
-        else if (what[i].device != device) other = what[i].device;
         if (what[i].kind == GPUEXEC_MEMORY_PAGEABLE
                         ? gxi_range_find_overlap(address, bytes ? bytes : 1, &range)
                         : what[i].bytes && bytes > what[i].bytes - (address - what[i].base))
@@ -18077,32 +18102,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_st
                         : "but this device has no copy engine that runs concurrently with kernels");
     } else {
         info->overlaps = 1;
-        const int same = what[GXI_TO].device == what[GXI_FROM].device;
-        const int reaches = same
-                ? 0
-                : gxi_context_can_reach(call, home,
-                          x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address);
-        if (reaches < 0) return gxi_failed_result();
-        if (same)
-            gxi_add(&t, "within device %d, sharing its memory's bandwidth with kernels",
-                    what[GXI_TO].device);
-        else if (reaches)
-            gxi_add(&t, "directly from device %d to device %d, by peer access",
-                    what[GXI_FROM].device, what[GXI_TO].device);
-        else {
-            int peer = 0;
-            if (gxi_device_open(call, other, &peer)) return gxi_failed_result();
-            if ((can = gxi_device_can_access(
-                         call, gxi_context_of(home)->device, peer, device, other)) < 0)
-                return gxi_failed_result();
-            gxi_add(&t, "from device %d to device %d through host memory, because ",
-                    what[GXI_FROM].device, what[GXI_TO].device);
-            if (can)
-                gxi_add(&t,
-                        "device %d has no peer access to device %d; cure: call gpuexec_peer_enable",
-                        device, other);
-            else gxi_add(&t, "device %d cannot access the memory of device %d", device, other);
-        }
+        if (gxi_explain_devices(call, &t, home, what, &x)) return gxi_failed_result();
     }
     if (slot->legacy && info->asynchronous) {
         info->overlaps = 0;
