@@ -8,7 +8,8 @@
 
       >>start       the smallest program, and how to add the header to yours
       >>options     the macros that change how the header compiles
-      >>manual      how things fit together, one chapter for each section of the API
+      >>manual      how errors work, and the objects: one chapter for each section of the API
+      >>guide       the work: streams, launches, graphs, several devices and processes
       >>api         the public interface:
         >>types       results, handles, device addresses
         >>error       failures: what, where, why, and the cure
@@ -485,6 +486,9 @@
       memory, and if that runs out, Linux ends processes. gpuexec_managed_desc.oversubscribe permits
       it.
 
+    ------------------------------------------------------------------------------------------------
+    >>guide
+
     OVERLAPPING WORK, a guide to streams (>>stream, >>current, >>event)
       There are three levels. Each needs more care than the one before: go on only if a measurement
       shows that the device or the host is idle. In the programs below, x, y and z are device
@@ -861,7 +865,7 @@
       concurrently on the same object. But no thread may destroy an object while another thread uses
       it, and no other call may run during gpuexec_shutdown.
 
-    NOT SUPPORTED in this version: CUDA arrays, textures and surfaces as objects, LTO-IR as input.
+    NOT SUPPORTED in this version: CUDA arrays, textures and surfaces as objects.
     On a GPU, gpuexec_driver_symbol() and the native handles let you make the driver's own calls.
     The CPU device supports few of these calls.
 */

@@ -33,8 +33,9 @@ awk $counts '
               "gxi_compile_load_cached", list, " ")
         for (i in list) readers[list[i]] = 1
     }
-    function close_section() { if (mark && mark != "manual" &&
-        NR - start > longest) { longest = NR - start; longest_name = mark } }
+    function close_section() {
+        if (mark && NR - start > longest) { longest = NR - start; longest_name = mark }
+    }
 
     /^    CONTENTS/  { in_contents = 1; next }
     in_contents && /^    ---/ { in_contents = 0; next }
