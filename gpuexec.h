@@ -20780,8 +20780,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(
         "the driver does not say how they differ",
         "they do not have the same nodes and dependencies", "a node has another type",
         "a kernel node has another kernel, which this driver cannot exchange",
-        "a node differs in what cannot be changed, such as the kind of memory of a copy, or the "
-        "rows of a fill",
+        "a node differs in what cannot be changed: a copy's kind of memory, a fill's rows",
         "a node cannot be updated", "a kernel node has another kernel, which cannot be exchanged",
         "a kernel node has other launch attributes, such as a cooperative launch"
     };
