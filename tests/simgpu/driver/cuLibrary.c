@@ -25,11 +25,11 @@ SIM_API(cuLibraryLoadData,
     const size_t bytes = sim_image_bytes(code);
     /* The fatbins behind a wrapper belong to the program's image, and are not copied. */
     const size_t limit = sim_is_wrapper(code) ? SIZE_MAX : bytes;
-    if (preserved) return sim_library_new(out, code, limit, false, &o);
+    if (preserved) return sim_library_new(out, code, limit, NULL, &o);
     char *copy = malloc(bytes);
     if (!copy) return CUDA_ERROR_OUT_OF_MEMORY;
     memcpy(copy, code, bytes);
-    return sim_library_new(out, copy, limit, true, &o);
+    return sim_library_new(out, NULL, limit, copy, &o);
 }
 
 SIM_API(cuLibraryLoadFromFile,
@@ -47,7 +47,7 @@ SIM_API(cuLibraryLoadFromFile,
     if (result) return result == CUDA_ERROR_OPERATING_SYSTEM ? CUDA_ERROR_OUT_OF_MEMORY : result;
     if (!bytes) result = CUDA_ERROR_INVALID_IMAGE;
     else if (!(result = library_options(nlibrary, library, library_values, &preserved)))
-        return sim_library_new(out, text, bytes, true, &o);
+        return sim_library_new(out, NULL, bytes, text, &o);
     free(text);
     return result;
 }

@@ -204,8 +204,9 @@ struct sim_library {
     struct sim_by_name *by_name;  /* of the same number */
     struct sim_addresses managed; /* variables: one for all contexts, as measured */
 };
+/* owned: the text, to be freed with the library, instead of `text`; or NULL */
 int sim_library_new(
-        void **out, const char *text, size_t limit, bool owns, const struct sim_jit_options *o);
+        void **out, const char *text, size_t limit, char *owned, const struct sim_jit_options *o);
 void sim_library_free(struct sim_library *library); /* in no context any more */
 /* for this thread alone, until it clears `claimed`; NULL: not a library, or no longer one */
 struct sim_library *sim_library_claim(const void *handle);

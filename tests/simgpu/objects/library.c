@@ -175,16 +175,16 @@ int sim_kernel_any(const void *handle, const struct sim_function **out) {
 /* Takes over `text` if `owns`. With a log it is parsed at once, as on a GPU, but the result of that
    is not reported. */
 int sim_library_new(
-        void **out, const char *text, size_t limit, bool owns, const struct sim_jit_options *o) {
+        void **out, const char *text, size_t limit, char *owned, const struct sim_jit_options *o) {
     struct sim_library *l = calloc(1, sizeof *l);
     if (!l || !(l->handle = sim_handle_new(SIM_H_LIBRARY, l))) {
         free(l);
-        if (owns) free((void *)(uintptr_t)text);
+        free(owned);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    l->text = text;
+    l->text = owned ? owned : text;
     l->limit = limit;
-    l->owns_text = owns;
+    l->owns_text = owned != NULL;
     l->options = *o;
     *out = SIM_HANDLE(l->handle);
     if (o->info.wanted || o->error.wanted || o->wall || sim_settings.eager) {
