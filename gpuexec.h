@@ -18016,26 +18016,26 @@ static gpuexec_result gxi_explain_devices(gxi_call *call, gxi_text *t, const gxi
         const gpuexec_pointer_info *what, const gxi_transfer *x) {
     const int to = what[GXI_TO].device, from = what[GXI_FROM].device;
     const int device = gxi_context_of(home)->ordinal;
-    const unsigned far = from != device ? GXI_FROM : GXI_TO; /* the side in other memory */
+    const unsigned other = from != device ? GXI_FROM : GXI_TO; /* the side in other memory */
     int peer = 0, reaches, can;
     if (to == from) {
         gxi_add(t, "within device %d, sharing its memory's bandwidth with kernels", to);
         return GPUEXEC_OK;
     }
-    reaches = gxi_context_can_reach(call, home, x->sides[far].address);
+    reaches = gxi_context_can_reach(call, home, x->sides[other].address);
     if (reaches < 0) return gxi_failed_result();
     if (reaches) {
         gxi_add(t, "directly from device %d to device %d, by peer access", from, to);
         return GPUEXEC_OK;
     }
-    if (gxi_device_open(call, what[far].device, &peer)) return gxi_failed_result();
-    can = gxi_device_can_access(call, gxi_context_of(home)->device, peer, device, what[far].device);
+    if (gxi_device_open(call, what[other].device, &peer)) return gxi_failed_result();
+    can = gxi_device_can_access(call, gxi_context_of(home)->device, peer, device, what[other].device);
     if (can < 0) return gxi_failed_result();
     gxi_add(t, "from device %d to device %d through host memory, because ", from, to);
     if (can)
         gxi_add(t, "device %d has no peer access to device %d; cure: call gpuexec_peer_enable",
-                device, what[far].device);
-    else gxi_add(t, "device %d cannot access the memory of device %d", device, what[far].device);
+                device, what[other].device);
+    else gxi_add(t, "device %d cannot access the memory of device %d", device, what[other].device);
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_stream stream,
