@@ -18029,7 +18029,8 @@ static gpuexec_result gxi_explain_devices(gxi_call *call, gxi_text *t, const gxi
         return GPUEXEC_OK;
     }
     if (gxi_device_open(call, what[other].device, &peer)) return gxi_failed_result();
-    can = gxi_device_can_access(call, gxi_context_of(home)->device, peer, device, what[other].device);
+    can = gxi_device_can_access(
+            call, gxi_context_of(home)->device, peer, device, what[other].device);
     if (can < 0) return gxi_failed_result();
     gxi_add(t, "from device %d to device %d through host memory, because ", from, to);
     if (can)
