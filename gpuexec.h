@@ -2317,8 +2317,8 @@ GPUEXEC_API gpuexec_result gpuexec_pool_get_info_at(
    pool. cuMemPoolSetAttribute. */
 GPUEXEC_API gpuexec_result gpuexec_pool_reset_high_at(const char *where, gpuexec_pool pool);
 
-/* Let kernels and copies on the device of `context` access the pool's memory directly, including
-   what is allocated already; or no longer. A call succeeds if that is the pool's own device.
+/* Allow or forbid direct access of kernels and copies on the device of `context` to the pool's
+   memory, including existing allocations. A call succeeds if that is the pool's own device.
    GPUEXEC_NOT_SUPPORTED if the devices do not support it, GPUEXEC_BAD_ARGUMENT for the default
    pool. cuMemPoolSetAccess. */
 GPUEXEC_API gpuexec_result gpuexec_pool_peer_enable_at(
@@ -10091,8 +10091,8 @@ static int gxi_targets_next(gxi_image_targets *in, gxi_image_target *part) {
             return 0;
         in->part = in->p + 16;
         in->left = gxi_read_le(in->p + 8, 8);
-        /* version 1, and 16 bytes of header; what is in a fatbin is not searched for others: each
-           byte is read once */
+        /* Version 1, and a header of 16 bytes. The search continues after the fatbin: each byte is
+           read once. */
         if (gxi_read_le(in->p + 4, 4) == 0x100001 && in->left <= (uint64_t)(in->end - in->part))
             in->p = in->part + in->left;
         else {

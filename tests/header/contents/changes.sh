@@ -21,8 +21,8 @@ check_changes() {
         }
         END {
             for (name in new) check(name in known, new[name] ": " name " does not exist")
-            for (name in old) check(name in new ||
-                !(name in known), old[name] ": " name " still exists")
+            for (name in old)
+                check(name in new || !(name in known), old[name] ": " name " still exists")
             check(length(old) > 30, "CHANGELOG.md has " length(old) " old names")
             check(copies > 0 && copies <= 16, copies " functions copy or fill, more than 16")
             print passed + 0 " passed, " failed + 0 " failed"

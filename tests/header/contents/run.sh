@@ -83,8 +83,9 @@ awk $counts '
         declared[called] = mark
         called = ""
     }
-    /^[a-zA-Z]/ && match($0, /(gxi|gpuexec)_[a-z0-9_]*\(/) { within = substr($0, RSTART,
-        RLENGTH - 1) }
+    /^[a-zA-Z]/ && match($0, /(gxi|gpuexec)_[a-z0-9_]*\(/) {
+        within = substr($0, RSTART, RLENGTH - 1)
+    }
     /strstr\(/ {
         check(within in readers,
             "line " NR ": " within " searches in a text: store what it looks for as data, or " \
@@ -92,8 +93,9 @@ awk $counts '
         searches[within] = 1
     }
     /^    Version [0-9]/ { banner = $2; sub(/\.$/, "", banner) }
-    /^#define GPUEXEC_VERSION_(MAJOR|MINOR|PATCH) / { version = version (version == "" ? "" \
-        : ".") $3 }
+    /^#define GPUEXEC_VERSION_(MAJOR|MINOR|PATCH) / {
+        version = version (version == "" ? "" : ".") $3
+    }
     END {
         NR++
         close_section()
@@ -102,8 +104,8 @@ awk $counts '
             "CONTENTS has " listed_count " tags, the file has " mark_count " marks")
         for (i = 1; i <= listed_count || i <= mark_count; i++)
             if (listed[i] != marks[i]) {
-                check(0, "tag " i " of CONTENTS is \"" listed[i] "\", mark " i " is \"" marks[i] \
-                    "\"")
+                check(0, "tag " i " of CONTENTS is \"" listed[i] "\", " \
+                    "mark " i " is \"" marks[i] "\"")
                 break
             }
         if (i > listed_count && i > mark_count) passed++

@@ -66,8 +66,8 @@ static int in_child(const char *text, const char *entry, struct result *best) {
     return ended;
 }
 
-/* A text: what is before the entry and in its body, n times each. %d is the number, twice at
-   most. */
+/* The parts of a PTX text: n copies of `before` stand before its entry, and n of `body` in it. %d
+   becomes the number of the copy, at most twice in each. */
 static const struct kind {
     const char *name, *before, *body, *close;
     int refused;

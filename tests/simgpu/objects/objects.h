@@ -33,8 +33,8 @@
      exec.c      executable graphs
      node.c      the nodes that the program adds, and their parameters
 
-   No file needs one that needs it. What is created in a context is in one of its rings, with the
-   function that ends it, so that context.c knows none of the files of memory, kernels and graphs.
+   No two files depend on each other. A context keeps what is created in it in rings, each object
+   with the function that ends it: so context.c does not depend on memory, kernels and graphs.
 
    sim_lock guards all of this: functions are called with it held. Where the comment of a group says
    that they are called without it, [lock] marks those that need it. */
