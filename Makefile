@@ -250,7 +250,7 @@ install:
 	install -d $(INCLUDE) $(SHARE)/gpuexec $(SHARE)/pkgconfig $(SHARE)/cmake/gpuexec
 	install -m 644 gpuexec.h kernels/gpuexec_barrier.cuh $(INCLUDE)
 	install -m 644 kernels/gpuexec_barrier.ptx $(SHARE)/gpuexec
-	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' 'Name: gpuexec' \
+	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'simgpu=$${prefix}/lib/gpuexec/libsimgpu.so' '' 'Name: gpuexec' \
 	    'Description: kernel execution on NVIDIA GPUs through the CUDA driver API, in one header' \
 	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -ldl -lpthread' \
 	    > $(SHARE)/pkgconfig/gpuexec.pc
@@ -269,9 +269,14 @@ install:
 	    'if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)' \
 	    '    set(PACKAGE_VERSION_EXACT TRUE)' \
 	    'endif()' > $(SHARE)/cmake/gpuexec/gpuexecConfigVersion.cmake
+# The CPU device lies in a folder that no loader searches, under its own name, so that no program takes
+# it for a driver: GPUEXEC_DRIVER=$$(pkg-config --variable=simgpu gpuexec) selects it.
+install-simgpu: $(SIMGPU)
+	install -d $(DESTDIR)$(PREFIX)/lib/gpuexec
+	install -m 644 $(SIMGPU) $(DESTDIR)$(PREFIX)/lib/gpuexec/libsimgpu.so
 uninstall:
 	rm -f $(INCLUDE)/gpuexec.h $(INCLUDE)/gpuexec_barrier.cuh $(SHARE)/pkgconfig/gpuexec.pc
-	rm -rf $(SHARE)/gpuexec $(SHARE)/cmake/gpuexec
+	rm -rf $(SHARE)/gpuexec $(SHARE)/cmake/gpuexec $(DESTDIR)$(PREFIX)/lib/gpuexec
 
 clean:
 	rm -rf build $(BUILD)
@@ -292,6 +297,8 @@ help:
 	@echo 'make kernels     regenerate kernels/*.ptx from kernels/*.cu (needs nvcc)'
 	@echo 'make install     install gpuexec.h, its device barrier, and pkg-config and CMake'
 	@echo '                 files in PREFIX ($(PREFIX))'
+	@echo 'make install-simgpu  install the CPU device, too, in PREFIX/lib/gpuexec: set'
+	@echo '                 GPUEXEC_DRIVER to $$(pkg-config --variable=simgpu gpuexec) to use it'
 	@echo 'make uninstall, make clean'
 	@echo 'PORTABLE=1       build a CPU device that is fast on every x86-64, not only on this one'
 	@echo 'SAN=1            use the address and undefined-behaviour sanitizers, in build/san'
@@ -300,7 +307,7 @@ help:
 	@echo '                 are errors; DESTDIR=dir'
 
 .PHONY: all simgpu examples tests fuzzers run check coverage fuzz bench bench-simgpu kernels \
-    install uninstall \
+    install install-simgpu uninstall \
     clean help
 .DELETE_ON_ERROR:
 -include $(IMPLEMENTATION).d $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) \
