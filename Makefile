@@ -250,7 +250,8 @@ install:
 	install -d $(INCLUDE) $(SHARE)/gpuexec $(SHARE)/pkgconfig $(SHARE)/cmake/gpuexec
 	install -m 644 gpuexec.h kernels/gpuexec_barrier.cuh $(INCLUDE)
 	install -m 644 kernels/gpuexec_barrier.ptx $(SHARE)/gpuexec
-	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'simgpu=$${prefix}/lib/gpuexec/libsimgpu.so' '' 'Name: gpuexec' \
+	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' \
+	    'simgpu=$${prefix}/lib/gpuexec/libsimgpu.so' '' 'Name: gpuexec' \
 	    'Description: kernel execution on NVIDIA GPUs through the CUDA driver API, in one header' \
 	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -ldl -lpthread' \
 	    > $(SHARE)/pkgconfig/gpuexec.pc
@@ -269,8 +270,8 @@ install:
 	    'if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)' \
 	    '    set(PACKAGE_VERSION_EXACT TRUE)' \
 	    'endif()' > $(SHARE)/cmake/gpuexec/gpuexecConfigVersion.cmake
-# The CPU device lies in a folder that no loader searches, under its own name, so that no program takes
-# it for a driver: GPUEXEC_DRIVER=$$(pkg-config --variable=simgpu gpuexec) selects it.
+# The CPU device is installed in a folder that no loader searches, under its own name, so that no
+# program takes it for a driver: GPUEXEC_DRIVER=$$(pkg-config --variable=simgpu gpuexec) selects it.
 install-simgpu: $(SIMGPU)
 	install -d $(DESTDIR)$(PREFIX)/lib/gpuexec
 	install -m 644 $(SIMGPU) $(DESTDIR)$(PREFIX)/lib/gpuexec/libsimgpu.so

@@ -86,15 +86,15 @@
             return 0;
         }
 
-    Only the call that waits is checked: it returns the first failure of all calls before it. Larger
-    programs put the implementation into a separate two-line file, gpuexec.c:
+    Only the call that waits is checked: it returns the first failure among all the calls before it.
+    Larger programs put the implementation into a separate two-line file, gpuexec.c:
 
         #define GPUEXEC_IMPLEMENTATION
         #include "gpuexec.h"
 
     Compile with `cc program.c -o program` (glibc before 2.34: add -ldl -lpthread). Compiling needs
-    nothing from CUDA. Running needs an NVIDIA driver for CUDA 11.4 or later, or the CPU device from
-    gpuexec's repository (see SETUP below).
+    nothing from CUDA. Running requires an NVIDIA driver that supports CUDA 11.4 or later, or the
+    CPU device from gpuexec's repository (see SETUP below).
 
     ------------------------------------------------------------------------------------------------
     >>options   All are optional. Options marked "implementation" go in the file that defines
@@ -111,17 +111,45 @@
                                -DGPUEXEC_API='__attribute__((visibility("default")))'. By default,
                                they are hidden, so that two libraries in one process, each with a
                                copy of this header, do not interfere with each other
-      GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi. Programs that call
-                               functions of these sections fail to link, or, with GPUEXEC_STATIC, to
-                               compile
-      GPUEXEC_NO_IPC           the same for >>ipc
-      GPUEXEC_NO_COMPILE       the same for >>compile, and for LTO-IR in >>link
-      GPUEXEC_NO_CACHE         the same for >>cache
-      GPUEXEC_NO_HERE          any file: its calls do not pass the caller's file and line (smaller
-                               binaries)
+      GPUEXEC_NO_HERE          in any file: calls in that file do not pass the caller's file and
+                               line (smaller binaries)
+      GPUEXEC_CORE_ONLY        implementation: omits all of the following parts
+      GPUEXEC_NO_...           implementation: omits one part. A program that calls one of its
+                               functions fails to link. tests/header/cost/sizes.sh in gpuexec's
+                               repository measures what each part costs
 
-    No macro changes the layout of a type. Run-time settings are the members of descs (structs of
-    options, such as gpuexec_stream_desc) and the environment variables GPUEXEC_DRIVER,
+      Name after GPUEXEC_NO_   the part
+      ATTRIBUTES               gpuexec_launch_with; context limits; kernel cache and carveout
+      BATCH                    >>batch
+      CACHE                    >>cache
+      COMPILE                  >>compile, and LTO-IR in >>link
+      COPIES                   >>copies
+      CURRENT                  >>current, and gpuexec_stream_wait_stream; calls with GPUEXEC_CURRENT
+                               fail
+      GRAPH                    >>capture, >>graph, >>nodes and >>batch
+      IMAGES                   reading images: gpuexec_module_load_best, >>library, >>link, >>compile
+                               and >>cache. The driver checks images; errors name no PTX version
+                               and no similar kernel; the number of a module's kernels is not known,
+                               nor, with drivers before CUDA 12.4, a kernel's parameters
+      INTEROP                  gpuexec_context_attach, _push, _pop, _is_current and _stack_text,
+                               GPUEXEC_CONTEXT_SCOPE, and _from_native for contexts, modules,
+                               kernels, streams and events
+      IPC                      >>ipc
+      LIBRARY                  >>library
+      LINK                     >>link, >>compile and >>cache
+      MANAGED                  >>managed
+      MULTI                    >>barrier and >>multi
+      PARAMS                   >>params
+      PEERS                    peer access and copies between devices, links, topology
+      POOL                     >>pool
+      QUERIES                  gpuexec_pointer_get_info, gpuexec_copy_explain,
+                               gpuexec_stream_get_info, gpuexec_kernel_get_info, and occupancy
+      REGISTER                 gpuexec_register, _unregister, gpuexec_pinned_address and
+                               gpuexec_alloc_write_combined
+      VALUES                   streams that wait for values in memory, or write them
+
+    No macro changes the layout of a type. You change settings at run time through descs (option
+    structs, such as gpuexec_stream_desc) and through the environment variables GPUEXEC_DRIVER,
     GPUEXEC_NVRTC, GPUEXEC_NVJITLINK, GPUEXEC_CUDADEVRT, GPUEXEC_CACHE and GPUEXEC_TRACE.
 
     ------------------------------------------------------------------------------------------------
@@ -133,45 +161,48 @@
 
       - A call that fails to create an object returns a handle in the *failed state*. A failed
         handle holds the reason: every call that uses it, except clean-up, fails with that reason,
-        on any thread. gpuexec_ok(handle) tests a handle. A failed gpuexec_alloc returns 0. Before
-        you use a pointer that the host dereferences, check it: on failure, gpuexec_alloc_pinned and
-        gpuexec_prepared_argument return NULL.
-      - The first failure to create or enqueue something is also *latched* on its thread. From then
-        on, calls that enqueue work (launch, copy, fill, record, or make a stream wait) are refused
-        with that first reason. So no work uses an object that was never created.
+        on any thread. gpuexec_ok(handle) tests a handle. A failed gpuexec_alloc returns 0. Check
+        every pointer that the host dereferences before you use it: on failure, gpuexec_alloc_pinned
+        and gpuexec_prepared_argument return NULL.
+      - The first time a thread fails to create or enqueue something, the failure is also *latched*
+        on that thread. From then on, calls on that thread that enqueue work (launch, copy, fill,
+        record, or make a stream wait) are refused and return that first failure. As a result, no
+        work uses an object that was never created.
       - Calls that wait (gpuexec_stream_sync, gpuexec_context_sync, gpuexec_event_sync) return the
-        latched failure and take it: afterwards the thread can enqueue work again. Check every one
-        of these calls; gcc and clang warn if you do not. gpuexec_take_error() takes the failure
-        without waiting.
+        latched failure and *take* it (clear the latch): the thread can then enqueue work again.
+        Check every one of these calls; gcc and clang warn if you do not. gpuexec_take_error() takes
+        the failure without waiting.
       - Calls that create an object are not refused, so that you can try an alternative. Take the
-        first failure before you launch the alternative. Seven such calls are refused nevertheless:
-        gpuexec_stream_record, gpuexec_alloc_on and gpuexec_pool_alloc, because they enqueue work,
-        gpuexec_linker_load, _image and _save, because an input may be missing, and
-        gpuexec_capture_end, because the graph lacks what was refused.
-      - Closing an object makes its handle *stale*: calls with it fail, and name where it was
-        created and closed. The same holds for freed memory (gpuexec keeps these places for the last
-        few hundred objects and 64 allocations).
+        first failure before you launch the alternative. Seven of these calls are refused
+        nevertheless: gpuexec_stream_record, gpuexec_alloc_on and gpuexec_pool_alloc, because they
+        enqueue work; gpuexec_linker_load, _image and _save, because an input may be missing; and
+        gpuexec_capture_end, because the graph would lack the work that was refused.
+      - Closing an object makes its handle *stale*: calls that use it fail, and the error text says
+        where it was created and closed. The same holds for freed memory. (gpuexec remembers these
+        locations for the last few hundred closed objects and the last 64 freed allocations.)
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their
-        failures but never latch them. Clean-up is never refused, and does nothing for {0} and for
-        failed handles.
-      - Each thread has its own latch. A wait first returns the failure that is latched on its own
-        thread, even if another stream caused it. If you use several streams and want to continue
-        after a failure, end each batch of calls with gpuexec_take_error(): it reports whether the
-        whole batch was enqueued.
-      - Other threads also receive failures. If a launch, copy, fill, record, stream wait or
-        gpuexec_alloc_on fails or is refused, its stream is marked. The next gpuexec_stream_sync of
-        that stream, or gpuexec_context_sync, returns the failure, on any thread that has not
-        latched a failure. Taking the failure on the thread where it occurred clears the marks.
-        gpuexec_shutdown returns a failure that no thread has taken and no wait has returned. A
-        failed handle carries its reason to other threads. The 0 of a failed gpuexec_alloc cannot:
-        check it before you pass it to another thread.
-      - gpuexec_error_text() describes the last failure of this thread: the place in your program,
-        the cause with its numbers, the driver's result, and, if one is known, the cure (what to
-        change). gpuexec_error_detail() has the same in parts. For driver calls that your program
-        makes itself, gpuexec_driver_check() records a failure in the same way.
+        failures but never latch them. Clean-up is never refused, and does nothing if the handle is
+        {0} or failed.
+      - Each thread has its own latch. A call that waits returns the failure latched on the calling
+        thread before any other failure, even if the failure occurred on another stream. If you use
+        several streams and want to continue after a failure, end each batch of calls with
+        gpuexec_take_error(): it reports whether the whole batch was enqueued.
+      - Failures can also reach other threads. If a launch, copy, fill, record, stream wait or
+        gpuexec_alloc_on fails or is refused, its stream is marked. The next gpuexec_stream_sync on
+        that stream, or the next gpuexec_context_sync, then returns the failure. This works on any
+        thread that has no latched failure itself. Taking the failure on the thread where it
+        occurred clears the marks. gpuexec_shutdown returns a failure, if there is one, that no
+        thread has taken and no waiting call has returned. A failed handle carries its reason to
+        other threads. The 0 that a failed gpuexec_alloc returns carries no reason: check for it
+        before you pass the pointer to another thread.
+      - gpuexec_error_text() describes the last failure on the calling thread: where it occurred in
+        your program, the cause with the values involved, the driver's result code, and, if known,
+        how to fix it. gpuexec_error_detail() returns the same information as separate fields. For
+        driver calls that your program makes itself, gpuexec_driver_check() records a failure in the
+        same way.
       - An error inside a kernel (illegal address, misalignment, trap, failed assert) is returned by
-        a later call and marked as asynchronous. It is sticky: CUDA then refuses all further work of
-        the *process*, and later failures repeat the first message.
+        a later call and marked as asynchronous. It is sticky: CUDA then refuses all further work
+        from the *process*, and later failures repeat the first message.
 
       The library prints nothing by default, and never aborts. Set gpuexec_setup_desc.log to receive
       every failure as it happens. Set GPUEXEC_TRACE=1 in the environment to print every driver call
@@ -179,13 +210,14 @@
       (for a launch: function, grid, block, shared memory, stream, parameters).
 
     SETUP (>>setup)
-      The first call that needs the driver loads it. gpuexec_setup() is optional: call it before
-      that to change the defaults. The driver library is the first of these that can be loaded:
-      gpuexec_setup_desc.driver_path; GPUEXEC_DRIVER from the environment (unless the process is
-      privileged or the desc ignores the environment); libcuda.so.1 from the system (nvcuda.dll from
-      the Windows system folder); the same library in known places (WSL, containers). If either of
-      the first two names a library, no other is tried. For machines without a GPU, gpuexec's
-      repository builds a CPU device: run `make simgpu`, then set
+      The first call that needs the driver loads it. gpuexec_setup() is optional: to change the
+      defaults, call it before any call that needs the driver. gpuexec looks for the driver library
+      in this order, and uses the first one that it can load: gpuexec_setup_desc.driver_path; the
+      environment variable GPUEXEC_DRIVER (unless the process is privileged or the desc says to
+      ignore the environment); libcuda.so.1 from the system (nvcuda.dll from the Windows system
+      folder); the same library in well-known locations (WSL, containers). If driver_path or
+      GPUEXEC_DRIVER names a library, gpuexec tries no other. For machines without a GPU, you can
+      build a CPU device from gpuexec's repository: run `make simgpu`, then set
       GPUEXEC_DRIVER=.../build/libsimgpu.so. The CPU device is never used automatically.
 
     DEVICES (>>device)
@@ -195,31 +227,30 @@
     CONTEXTS (>>context)
       gpuexec_context_open() retains the device's primary context, which the CUDA runtime, cuBLAS
       and PyTorch also use: gpuexec and these libraries can use each other's pointers and streams.
-      gpuexec_context_create() creates a separate context.
-      There are two ways to use a CUcontext that other code created. gpuexec_context_from_native()
-      adopts the context: its owner must not destroy it before the handle is closed.
-      gpuexec_context_attach() also increments the context's usage count: the context stays valid
-      until all users have released it, in whatever order, including users of another copy of this
-      header and users that do not use gpuexec.
-      gpuexec_context_close() waits for the context's work (in an adopted context, only for the work
-      on streams created through the handle), destroys everything created through the handle, closes
-      the handles to those objects, and releases the context. gpuexec_context_retain() lets several
-      parts of a program share one handle, which the last gpuexec_context_close closes.
+      gpuexec_context_create() creates a separate context. There are two ways to use a CUcontext
+      that other code created. gpuexec_context_from_native() adopts the context: its owner must not
+      destroy it before the handle is closed. gpuexec_context_attach() also increments the context's
+      usage count: the context stays valid until all users have released it, in any order. This
+      includes users of another copy of this header and users that do not use gpuexec.
+      gpuexec_context_close() waits for the context's work, destroys everything created through the
+      handle, closes the handles to those objects, and releases the context. In an adopted context,
+      it waits only for work on streams created through the handle. gpuexec_context_retain() lets
+      several parts of a program share one handle; the last gpuexec_context_close closes it.
       gpuexec_context_users() returns the number of users of that handle; no driver reports the
-      usage count of the context itself.
-      A context can be destroyed while a handle still refers to it: an adopted context by its owner,
-      a primary context by cudaDeviceReset. The driver would crash if it received an object of that
-      context. gpuexec therefore checks first whether the context still exists: for adopted contexts
-      in every call, for all others only during clean-up. If the context no longer exists, the call
-      returns GPUEXEC_STALE_HANDLE, and all handles to objects in that context are closed. gpuexec
-      cannot detect the destruction of a context during a call: the owner must prevent it.
-      The current context of a thread matters only to the calls that deal with it:
-      gpuexec_context_push, _pop, _is_current and _stack_text, GPUEXEC_CONTEXT_SCOPE, and
-      gpuexec_context_from_native and _attach with NULL. Only push, pop and the scope change it. For
-      the few driver calls that need a current context, gpuexec makes the object's context current
-      and restores the thread's stack afterwards. Any handle may be used on any thread. Push
-      contexts for your own driver calls and for the CUDA runtime. gpuexec_context_stack_text()
-      lists the contexts on the thread's stack, and where they were pushed.
+      usage count of the context itself. A context can be destroyed while a handle still refers to
+      it: an adopted context by its owner, a primary context by cudaDeviceReset. The driver would
+      crash if it were then passed an object of that context. gpuexec therefore checks first whether
+      the context still exists: for adopted contexts in every call, for all others only during
+      clean-up. If the context no longer exists, the call returns GPUEXEC_STALE_HANDLE, and all
+      handles to objects in that context are closed. gpuexec cannot detect that a context is
+      destroyed while a call is running: the owner must make sure that this does not happen. Only
+      these calls depend on the thread's current context: gpuexec_context_push, _pop, _is_current
+      and _stack_text, GPUEXEC_CONTEXT_SCOPE, and gpuexec_context_from_native and _attach with NULL.
+      Only push, pop and the scope change it. For the few driver calls that need a current context,
+      gpuexec makes the object's context current and restores the thread's context stack afterwards.
+      Any handle may be used on any thread. You need to push a context only for your own driver
+      calls and for calls to the CUDA runtime. gpuexec_context_stack_text() lists the contexts on
+      that stack and where each was pushed.
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_unregister, gpuexec_module_unload,
@@ -231,38 +262,39 @@
     MODULES AND KERNELS (>>module)
       An image is a cubin or fatbin from nvcc, or PTX text, which the driver compiles for the
       context's GPU (JIT) and caches on disk. If the compiler reports errors, the error text
-      contains its whole log. Kernels are found by their name in the image: declare them extern "C"
-      in CUDA C; otherwise their names are mangled. Get all kernels early: with the driver's lazy
-      loading, the first gpuexec_kernel_get of a kernel can wait for running work.
-      A cubin runs only on devices of its major version, PTX on all newer ones. A program with
-      several images passes all of them to gpuexec_module_load_best:
+      contains the full compiler log. Kernels are looked up by their names in the image: declare
+      them extern "C" in CUDA C; otherwise their names are mangled. Get all kernels early: with the
+      driver's lazy loading, the first gpuexec_kernel_get for a kernel may block until running work
+      finishes. A cubin runs only on devices whose compute capability has the same major version
+      (see LINKING); PTX runs on all newer devices too. If your program has several images, pass all
+      of them to gpuexec_module_load_best, which picks the best one for the device:
           gpuexec_image images[2] = { { cubin, cubin_bytes, "k.cubin" }, { ptx, 0, "k.ptx" } };
           gpuexec_module mod = gpuexec_module_load_best(ctx, images, 2, NULL);
       Each module has its own copy of its variables (__device__, __constant__).
       gpuexec_module_write_global and _get_global copy synchronously. To change a variable between
-      two launches on a stream, enqueue the copy there:
-          gpuexec_copy_in(s, gpuexec_module_global_address(mod, "table", NULL), table, sizeof
-   table);
+      two launches on a stream, enqueue a copy on that stream:
+          gpuexec_ptr to = gpuexec_module_global_address(mod, "table", NULL);
+          gpuexec_copy_in(s, to, table, sizeof table);
 
     LIBRARIES (>>library)
       A module belongs to one context. A library holds one image for all contexts and devices:
           gpuexec_library lib = gpuexec_library_load_file("saxpy.ptx", NULL);
           gpuexec_module  mod = gpuexec_library_module(lib, ctx);  // for any context, on any thread
-      Its modules and kernels are like any others: they go into launches, graphs, batches and
-      multi-device launches. In each context, they have separate variables and settings; only a
-      __managed__ variable is one for all contexts (on the CPU device and with older drivers, each
-      context has one). For different GPUs, use PTX or a fatbin. Drivers for CUDA 12.0 and later
-      load the image once (cuLibrary); with older ones, gpuexec loads a copy of it into each context
-      that needs it: gpuexec_library_info.context_free says which. A library that does not compile,
-      or has no code for a device, is an error of gpuexec_library_module.
-      The end of the context, or gpuexec_library_unload, closes the module. A library outlives
-      contexts: in a new one, its variables have their initial values.
-      Drivers can load code lazily: gpuexec_loads_lazily(). gpuexec_kernel_get and
-      gpuexec_kernel_load load a kernel.
+      Its modules and kernels work like any others: you can use them in launches, graphs, batches
+      and multi-device launches. Each context has its own copy of the variables and settings; only
+      __managed__ variables are shared by all contexts (on the CPU device and with older drivers,
+      each context has its own). For different GPUs, use PTX or a fatbin. Drivers for CUDA 12.0 and
+      later load the image once (cuLibrary). With older drivers, gpuexec loads a copy of the image
+      into each context that needs it. gpuexec_library_info.context_free is 1 if the driver loads it
+      once. If a library does not compile, or has no code for the device, gpuexec_library_module
+      fails. The module is closed when its context ends, or when you call gpuexec_library_unload. A
+      library outlives the contexts that use it: in a new context, its variables have their initial
+      values. Drivers can load code lazily; gpuexec_loads_lazily() returns whether this driver does.
+      If so, a kernel is loaded when you call gpuexec_kernel_get or gpuexec_kernel_load.
 
     LINKING (>>link)
-      Device code in several files, compiled with nvcc -rdc=true (or PTX with .extern and .visible),
-      becomes one module:
+      The linker combines device code from several files, compiled with nvcc -rdc=true (or PTX with
+      .extern and .visible), into one module:
           gpuexec_linker linker = gpuexec_linker_create(ctx, NULL);
           gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "main.ptx");
           gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "part.ptx");
@@ -270,94 +302,103 @@
           gpuexec_linker_destroy(linker);
       Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order.
       gpuexec_linker_save writes the linked cubin to a file, so that the program can load it next
-      time without compiling;
-      gpuexec_linker_desc.cache does this automatically. A cubin runs only on GPUs whose compute
-      capability has the same major version and the same or a higher minor version. A driver that
-      executes only PTX links to PTX text.
-      LTO-IR (nvcc -dlto) is optimized across all inputs that contain it. nvJitLink 12 or 13, a
-      library of the CUDA toolkit, links it together with the other inputs; the linker does that
-      automatically. An input that also has code for the device counts as code. The driver's linker
-      then only checks the inputs without LTO-IR. LTO-IR must not come from a newer toolkit than
-      nvJitLink. For a driver that executes only PTX, nvJitLink makes PTX of the inputs with LTO-IR;
-      the other inputs cannot use symbols that these define.
-      If desc.nvjitlink is 1, nvJitLink links inputs without LTO-IR, too, and the driver's linker
-      does nothing. A symbol that two of these define is then not an error: nvJitLink takes the
-      first and prints a line on stderr.
-      nvJitLink is searched for like NVRTC (see COMPILING): gpuexec_setup_desc.nvjitlink_path;
-      GPUEXEC_NVJITLINK from the environment; libnvJitLink.so of version 13 or 12. If there is none,
-      gpuexec_linker_add returns GPUEXEC_NO_COMPILER: `pip install nvidia-nvjitlink`.
-      Kernels that launch kernels (dynamic parallelism) call the device runtime, CUDA's library
-      libcudadevrt.a. If the inputs refer to it, gpuexec_linker_load finds it and links it; other
-      links do not need it. It is the first of: gpuexec_setup_desc.cudadevrt_path; GPUEXEC_CUDADEVRT
-      from the environment; the file in CUDA_HOME, CUDA_PATH, the toolkit whose nvcc is on PATH,
-      /usr/local/cuda*, Debian's and Python's packages (nvidia-cuda-runtime), as for NVRTC below.
-      The CPU device needs no file. Parent and child share global and constant memory. Shared and
-      local memory belong to one block and one thread: pass a child neither's address. What a parent
-      wrote before a launch is visible to the child; the parent never sees what its children write
-      (only kernels in cudaStreamTailLaunch, later work on the host's stream and the host do).
-      examples/quicksort_cdp.c sorts in this way. On an H200 with CUDA 13.0, cudaMemsetAsync in a
-      kernel returns cudaSuccess but writes nothing, and the end of a graph does not wait for what
-      its kernels launch.
+      time without compiling. gpuexec_linker_desc.cache does this automatically. A cubin runs only
+      on GPUs whose compute capability has the same major version and the same or a higher minor
+      version. If the driver executes only PTX, the result of linking is PTX text. LTO-IR (nvcc
+      -dlto) is optimized across all inputs that contain it. nvJitLink 12 or 13, a CUDA toolkit
+      library, links it together with the other inputs; gpuexec's linker calls nvJitLink
+      automatically. An input that contains both LTO-IR and code for the device is treated as code,
+      not as LTO-IR. When nvJitLink links, the driver's linker only checks the inputs without
+      LTO-IR. The LTO-IR must not come from a toolkit that is newer than nvJitLink. For a driver
+      that executes only PTX, nvJitLink compiles the inputs with LTO-IR to PTX; the other inputs
+      cannot use symbols defined in the LTO-IR inputs. If desc.nvjitlink is 1, nvJitLink also links
+      the inputs without LTO-IR, and the driver's linker is not used. In that case, it is not an
+      error if two of these inputs define the same symbol: nvJitLink uses the first definition and
+      prints a line to stderr. gpuexec searches for nvJitLink as it does for NVRTC (see COMPILING),
+      in this order: gpuexec_setup_desc.nvjitlink_path; the environment variable GPUEXEC_NVJITLINK;
+      libnvJitLink.so version 13 or 12. If none is found, gpuexec_linker_add returns
+      GPUEXEC_NO_COMPILER. To install nvJitLink, run `pip install nvidia-nvjitlink`. Kernels that
+      launch kernels (dynamic parallelism) call the device runtime, CUDA's library libcudadevrt.a.
+      If the inputs refer to this library, gpuexec_linker_load finds and links it. Otherwise, the
+      library is not needed. gpuexec uses the first of these that it finds:
+      gpuexec_setup_desc.cudadevrt_path; the environment variable GPUEXEC_CUDADEVRT; libcudadevrt.a
+      in CUDA_HOME, in CUDA_PATH, in the toolkit whose nvcc is on PATH, in /usr/local/cuda*, in a
+      Debian package, or in a Python package (nvidia-cuda-runtime; searched as for NVRTC, see
+      COMPILING). The CPU device does not need this library. Parent and child kernels share global
+      and constant memory. Shared memory belongs to one block, and local memory to one thread: do
+      not pass a child kernel the address of either. What a parent wrote before a launch is visible
+      to the child; the parent never sees what its children write. Only kernels launched into
+      cudaStreamTailLaunch, later work on the host's stream, and the host see it. See
+      examples/quicksort_cdp.c for a sort that uses dynamic parallelism. On an H200 with CUDA 13.0,
+      cudaMemsetAsync in a kernel returns cudaSuccess but writes nothing, and a graph can complete
+      before the kernels that its own kernels launched have finished.
 
     COMPILING (>>compile)
-      NVRTC, the compiler of the CUDA toolkit as a library, compiles CUDA C while the program runs:
+      NVRTC, the CUDA toolkit's runtime compilation library, compiles CUDA C while the program runs:
           gpuexec_module mod = gpuexec_module_compile(ctx, source, "scale.cu", NULL);
           gpuexec_kernel scale = gpuexec_kernel_get(mod, "scale");     // extern "C" void scale(...)
-      Templates and kernels that are not extern "C" are named by C++ expressions, also in
-      gpuexec_kernel_get:
+      To name a template instance or a kernel that is not extern "C", use a C++ expression, both in
+      the desc and in gpuexec_kernel_get:
           const char *const names[] = { "scale<float>", "scale<double>" };
           gpuexec_compile_desc desc = { 0 };
           desc.expressions = names, desc.expression_count = 2;
           gpuexec_module mod = gpuexec_module_compile(ctx, source, "scale.cu", &desc);
           gpuexec_kernel scale = gpuexec_kernel_get(mod, "scale<float>");
-      The code is a cubin for the context's device. If the driver does not accept that (some execute
-      only PTX), the PTX of the same compilation is loaded. For a device that is newer than NVRTC,
-      it is PTX from the beginning. A source that does not compile is GPUEXEC_COMPILE_FAILED, and
-      the text has NVRTC's whole log.
-      Kernels that launch kernels need the option "-rdc=true", and are linked with the device
-      runtime (see LINKING).
-      The source can include the files that desc.headers contains, files in desc.folders, and the
-      toolkit's headers (cuda_fp16.h), if a toolkit or the package nvidia-cuda-runtime is installed.
-      NVRTC has no host headers: <stdio.h> and <vector> are not available, printf is built in.
-      NVRTC is loaded with the first compilation. It is the first of these that can be loaded:
-      gpuexec_setup_desc.nvrtc_path; GPUEXEC_NVRTC from the environment; libnvrtc.so of version 13,
-      12 or 11.2, from the system, from CUDA_HOME, CUDA_PATH or /usr/local/cuda*, from Python
-      packages in VIRTUAL_ENV, CONDA_PREFIX, ~/.local or the system's Python. Versions that are not
-      newer than the driver come first. If there is none, the error (GPUEXEC_NO_COMPILER) lists
-      where gpuexec searched, and how to get it: `pip install nvidia-cuda-nvrtc`, and set
-      GPUEXEC_NVRTC to the library if pip installs somewhere else. A program that must also run
-      without NVRTC loads PTX or a cubin instead.
+      The result is a cubin for the context's device. If the driver does not accept the cubin (some
+      drivers execute only PTX), gpuexec loads the PTX from the same compilation. For a device that
+      is too new for this NVRTC, the result is PTX only. If the source does not compile, the error
+      is GPUEXEC_COMPILE_FAILED, and the error text contains NVRTC's full log. Kernels that launch
+      kernels need the option "-rdc=true". They are linked with the device runtime (see LINKING).
+      The source can include the files in desc.headers, files from the folders in desc.folders, and,
+      if a toolkit or the Python package nvidia-cuda-runtime is installed, the toolkit's headers
+      (such as cuda_fp16.h). NVRTC has no host headers: <stdio.h> and <vector> are not available,
+      but printf is built in. gpuexec loads NVRTC at the first compilation. It uses the first of
+      these that it can load: gpuexec_setup_desc.nvrtc_path; the environment variable GPUEXEC_NVRTC;
+      libnvrtc.so version 13, 12 or 11.2 from the system, from CUDA_HOME, CUDA_PATH or
+      /usr/local/cuda*, or from Python packages in VIRTUAL_ENV, CONDA_PREFIX, ~/.local or the
+      system's Python. Versions no newer than the driver are tried first. If none is found, the
+      error text (GPUEXEC_NO_COMPILER) lists where gpuexec searched and says how to get NVRTC: run
+      `pip install nvidia-cuda-nvrtc`, and, if pip installs it somewhere else, set GPUEXEC_NVRTC to
+      the path of the library. If your program must also run without NVRTC, load PTX or a cubin
+      instead.
 
     KEEPING CODE ON DISK (>>cache)
-      gpuexec_module_compile keeps its results on disk. The next time, in any process of this user,
-      the same call only reads a file, and does not open NVRTC. For linked code, also by nvJitLink,
-      request it:
+      gpuexec_module_compile keeps its results on disk. The next time the same user makes the same
+      call, in any process, it only reads a file and does not load NVRTC. Linked code, including
+      code linked by nvJitLink, is cached only if you request it:
           gpuexec_linker_desc desc = { 0 };
           desc.cache = 1;
           gpuexec_linker linker = gpuexec_linker_create(ctx, &desc);
-      Such a linker compiles and links only in gpuexec_linker_load, _image or _save, which then
-      report the errors of all inputs. PTX that gpuexec_module_load compiles is kept by the driver
-      itself (CUDA_CACHE_PATH).
-      The folder is gpuexec_setup_desc.cache_folder; GPUEXEC_CACHE from the environment;
-      $XDG_CACHE_HOME/gpuexec, ~/.cache/gpuexec, or on Windows %LOCALAPPDATA%\gpuexec.
-      GPUEXEC_CACHE=0 switches the cache off, gpuexec_compile_desc.no_cache for one call. It is off
-      in a privileged process (setuid), and for root in another user's home. Above
-      gpuexec_setup_desc.cache_bytes (1 GiB), the least recently used entries are removed.
-      An entry is used only if everything that decides the code is the same: source, name, headers,
-      options, folders and expressions, or the linked inputs; the device's compute capability; the
-      driver's version, and path, length and time of its library; the same of the NVRTC or nvJitLink
-      that was used, and the environment variables that decide where it is searched for; and the
-      files that the source includes, or would include in another branch of an #if: the contents of
-      the user's, and lengths and times of the toolkit's. A source that includes files by a macro,
-      or that an option such as -I points to, is compiled each time: use
-      gpuexec_compile_desc.folders and .headers. An NVRTC that is installed in addition is not
-      noticed as long as the earlier one is unchanged; gpuexec_cache_clear removes all entries.
-      gpuexec_module_is_cached shows whether a module came from the cache.
-      Several processes can use one folder at the same time, also if they are killed: entries are
-      complete or not there, and damaged ones are noticed by their hash and made again. gpuexec
-      trusts a folder and files only if they belong to this user and no other user can write them;
-      so users cannot share a folder. Nothing about the cache makes a call fail, such as a full
-      disk: gpuexec_cache_get_info and the logger report it.
+      A linker with a cache does not compile or link anything until you call gpuexec_linker_load,
+      _image or _save. These calls then report the errors in all inputs. The driver itself caches
+      the PTX that gpuexec_module_load compiles (CUDA_CACHE_PATH). The cache folder is the first of
+      these that is set: gpuexec_setup_desc.cache_folder; the environment variable GPUEXEC_CACHE;
+      $XDG_CACHE_HOME/gpuexec; otherwise ~/.cache/gpuexec, or %LOCALAPPDATA%\gpuexec on Windows.
+      GPUEXEC_CACHE=0 turns the cache off; gpuexec_compile_desc.no_cache turns it off for one call.
+      The cache is also off in a privileged (setuid) process, and for root when the home directory
+      belongs to another user. When the cache grows beyond gpuexec_setup_desc.cache_bytes (default:
+      1 GiB), gpuexec removes the least recently used entries.
+      gpuexec uses an entry only if everything that determines the code is unchanged:
+
+      - the source, name, headers, options, folders and expressions, or the linked inputs;
+      - the device's compute capability;
+      - the driver's version, and the path, size and modification time of its library;
+      - the version, path, size and modification time of the NVRTC or nvJitLink library that was
+        used, and the environment variables that determine where gpuexec searches for it;
+      - the files that the source includes, or would include in another branch of an #if. gpuexec
+        compares the contents of your own files, and the size and modification time of the toolkit's
+        headers.
+
+      If a source includes files through a macro, or files found through an option such as -I, it is
+      compiled every time. To avoid this, use gpuexec_compile_desc.folders and .headers. If you
+      install a second NVRTC, gpuexec keeps using the existing entries as long as the first NVRTC is
+      unchanged. To discard all entries, call gpuexec_cache_clear. gpuexec_module_is_cached returns
+      whether a module came from the cache. Several processes can safely use one folder at the same
+      time, even if some of them are killed: an entry is either complete or absent. gpuexec detects
+      damaged entries by their hash and rebuilds them. gpuexec trusts the folder and its files only
+      if they belong to the current user and no other user can write to them. Users therefore cannot
+      share a folder. Problems with the cache, such as a full disk, never make a call fail.
+      gpuexec_cache_get_info and the logger report them.
 
     MEMORY (>>memory)
       A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it
@@ -662,31 +703,31 @@
               gpuexec_node_set_argument(left, 1, &n, sizeof n);
               gpuexec_graph_launch(g, s);
           }
-      The calls check what the functions for streams check. Check only the last one of a graph, or
-      the wait after its launch: a node that could not be added carries the reason, and the first
-      failure is latched.
-      A node is a graph and an index; for a graph from a capture, gpuexec_graph_text shows the
-      indexes. Nodes can be changed between launches: one argument or all, dims, the memory of
-      copies and fills; or disabled. Launches already enqueued keep what they were enqueued with.
-      Only adding a node, and changes that the driver cannot make in a launched graph, make the next
-      launch instantiate the graph again.
-      Change the nodes that use memory before you free it: a graph that still uses it cannot be
-      launched or changed any more.
-      Which of these fits (measured on an H200, for graphs of 1,000 empty kernels):
+      These calls make the same checks as the corresponding stream functions. You need to check only
+      the last call that builds a graph, or the wait after its launch: a node that could not be
+      added carries the reason, and the first failure is latched. A node is a graph and an index;
+      for a captured graph, gpuexec_graph_text shows the indexes. Between launches you can change a
+      node's arguments (one or all), its dims, or the memory that it copies or fills, and you can
+      disable a node. Launches already enqueued keep the values they were enqueued with. The next
+      launch instantiates the graph again only if you added a node, or made a change that the driver
+      cannot apply to an instantiated graph. Before you free memory, change the nodes that use it: a
+      graph that still uses freed memory can no longer be launched or changed. Which one to use
+      (times measured on an H200, for graphs of 1,000 empty kernels):
 
-      - A capture records code as it is, also that of libraries: 0.7 to 1.3 us for each launch, then
-        3 to 5 us to instantiate it.
-      - A graph built by hand needs no stream, knows which of its nodes are independent, and has
-        what a capture cannot record: loops and branches (gpuexec_graph_add_while, _if), children,
-        nodes that are disabled.
-      - gpuexec_node_set_argument: few arguments of many change, at 0.17 us for each node.
-        gpuexec_graph_update compares and changes all nodes of a graph, at 0.13 to 0.16 us for each,
-        but the other graph has to be made first.
+      - A capture records existing code unchanged, including library code. It takes 0.7 to 1.3 us
+        for each launch, plus 3 to 5 us for each launch to instantiate the graph.
+      - A graph built by hand needs no stream, states which of its nodes are independent, and can
+        contain what a capture cannot record: loops and branches (gpuexec_graph_add_while, _if),
+        child graphs, and disabled nodes.
+      - Use gpuexec_node_set_argument if only a few of many arguments change; it takes 0.17 us for
+        each node. gpuexec_graph_update compares all nodes of a graph with those of a second graph
+        and changes them, at 0.13 to 0.16 us for each node, but you have to make the second graph
+        first.
       In gpuexec's repository, examples/graph_nodes.c is a complete program.
 
     BATCHES (>>batch)
-      A batch is a list of launches that one call makes. It needs no capture, and each argument can
-      change between two of these calls:
+      A batch is a list of kernel launches that a single call enqueues. It needs no capture, and any
+      argument can be changed between calls:
           gpuexec_batch batch = gpuexec_batch_create(ctx, NULL);
           for (i = 0; i < n; i++)
               gpuexec_batch_add(batch, kernel, dims, GPUEXEC_ARGS(x[i], y[i], factor));
@@ -694,180 +735,200 @@
               gpuexec_batch_set(batch, 3, 2, &factor, sizeof factor);      // argument 2 of launch 3
               gpuexec_batch_launch(batch, s);
           }
-      Each launch begins after the one before it. If they do not depend on each other,
-      gpuexec_batch_desc.order GPUEXEC_BATCH_INDEPENDENT lets them run side by side;
-      gpuexec_batch_barrier then separates those that use results from those that they wait for.
-      GPUEXEC_BATCH_PROGRAMMATIC is for kernels that wait for their predecessor themselves.
-      The arguments are checked when they are added, and when they change. Only a batch's first
-      launch takes long: it makes a graph. Which of the following fits:
+      By default, each launch begins after the one before it has finished. If the launches do not
+      depend on each other, set gpuexec_batch_desc.order to GPUEXEC_BATCH_INDEPENDENT: they can then
+      run concurrently. Where some launches use the results of earlier ones, separate them with
+      gpuexec_batch_barrier. GPUEXEC_BATCH_PROGRAMMATIC is for kernels that themselves wait for the
+      preceding kernel (programmatic dependent launch). The arguments are checked when you add them
+      and when you change them. Only the first launch of a batch takes long, because it creates a
+      graph. Which one to use:
 
-      - gpuexec_launch: work that is different each time. On an H200, one takes the host 3 us.
-      - A prepared launch: one kernel, launched often with other arguments. It takes as long as the
-        driver's call.
-      - A batch: many short kernels of one context. In the driver's graphs, of which batches
-        consist, each of 1,000 empty kernels takes 0.54 us in order, 0.48 us programmatic, and 0.20
-        us in eight chains side by side, as independent launches are; each launch whose arguments
-        change adds 0.17 us. Making the graph takes about as long as two single launches of
-        everything.
-      - A graph: also copies, fills, other devices, and what other libraries enqueue.
+      - gpuexec_launch: for work that is different each time. On an H200, each call takes 3 us on
+        the host.
+      - A prepared launch: for one kernel that is launched often with different arguments. Each
+        launch takes only as long as the driver's own call.
+      - A batch: for many short kernels in one context. A batch is built on a driver graph. With
+        1,000 empty kernels, each kernel takes 0.54 us in order, 0.48 us with programmatic order,
+        and 0.20 us with independent launches, which run as eight parallel chains. Each launch whose
+        arguments change adds 0.17 us. Creating the graph takes about as long as launching every
+        kernel twice with gpuexec_launch.
+      - A graph: for work that also includes copies, fills, other devices, or work enqueued by other
+        libraries.
 
     BETWEEN PROCESSES (>>ipc)
-      Processes on one machine can use the same device memory without a copy through the host. One
-      exports memory and events as 128 bytes each, and sends them over a connection, or in any other
-      way; the other imports them:
+      Processes on one machine can share device memory without copying it through the host. One
+      process exports each allocation or event as a 128-byte object and sends it over a connection
+      or by any other means; the other process imports it:
           gpuexec_ipc_export(p, &object);                             // p: from gpuexec_alloc
           r = gpuexec_ipc_send(connection, "frames", count, &object, -1);
           ...                                                         // the other process:
           r = gpuexec_ipc_receive(connection, &message, -1);
           q = gpuexec_ipc_import(ctx, &message.object);
-      Events order the work: a stream of one process waits for an event that the other has recorded.
-      As always, it waits for the last record made before; so send a message after the record, and
-      wait when it has arrived. The example ipc_ring is a ring buffer of this kind. The rules:
+      Events order the work: a stream in one process waits for an event that the other process has
+      recorded. As always, a stream waits for the most recent record of the event before the wait
+      call. So send a message after you record the event, and have the other process call the wait
+      after the message arrives. The example ipc_ring is a ring buffer that works this way. The
+      rules:
 
-      - Start other processes with exec, or before CUDA starts: a forked child cannot use CUDA that
-        its parent started.
-      - A process cannot import what it exported itself. It can import each memory once.
-      - Only whole allocations can be exported, by their first address; send an offset as the
-        message's number.
-      - Memory of gpuexec_alloc_on cannot be exported. Use gpuexec_alloc, or a pool with
-        gpuexec_pool_desc.exportable: send the pool first (gpuexec_ipc_send_pool,
-        gpuexec_ipc_import_pool), then its memory (gpuexec_ipc_import_from). Pinned and managed
-        memory cannot be exported either.
-      - What another process sends is checked: kind, length, descriptors, and how much memory the
-        driver has imported.
-      - Events need gpuexec_event_desc.interprocess, and then have no time.
-      - Importers free first, then the exporter. What an importer has opened stays valid when the
-        exporter is killed.
-      - CUDA does not report that a process has ended. What waits for an event whose record died
-        with its process waits forever. gpuexec_ipc_receive, _send and _wait notice it: they return
-        GPUEXEC_PEER_GONE, with the process and how it ended. If a process may be killed, call
-        gpuexec_ipc_wait with its event before you enqueue work that depends on it, instead of
-        gpuexec_stream_wait_event.
-      - If a stream waits already, its device is lost to this process: on an H200, frees, unloads,
-        pinned allocations and creating or destroying contexts hang, too. After GPUEXEC_PEER_GONE,
-        call gpuexec_shutdown or gpuexec_context_close: they wait a second longer for the stream,
-        then close all handles, leave the driver's objects to the end of the process, and return
-        GPUEXEC_PEER_GONE with the place where the stream began to wait.
-      - The kernel says which process has ended, from Linux 6.5: also if another one holds a copy of
-        its socket. Before, only the end of the socket counts. A process that hands its end over to
-        another one and ends counts as ended, until that one has called gpuexec_ipc_from_fd.
+      - Start other processes with exec, or fork them before CUDA is initialized: a forked child
+        cannot use CUDA if its parent had already initialized it.
+      - A process cannot import an object that it exported itself. It can import each allocation
+        only once.
+      - Only whole allocations can be exported, and only by their start address. To refer to a
+        position inside one, send the offset as the message's number.
+      - Memory from gpuexec_alloc_on cannot be exported. Use gpuexec_alloc, or a pool with
+        gpuexec_pool_desc.exportable: first send and import the pool (gpuexec_ipc_send_pool,
+        gpuexec_ipc_import_pool), then send and import its memory (gpuexec_ipc_import_from). Pinned
+        and managed memory cannot be exported either.
+      - gpuexec checks everything that it receives from another process: the kind, the length, the
+        file descriptors, and the size of the memory that the driver imported.
+      - Events must be created with gpuexec_event_desc.interprocess set; such events do not record
+        timing.
+      - Importers must free the memory before the exporter does. Memory that an importer has opened
+        stays valid if the exporter is killed.
+      - CUDA does not report that a process has ended. If a process ends before the work ahead of
+        its event record completes, a stream or thread that waits for that event waits forever.
+        gpuexec_ipc_receive, _send and _wait detect that the other process has ended: they return
+        GPUEXEC_PEER_GONE, and the error text says which process ended and how. If the other process
+        may be killed, do not use gpuexec_stream_wait_event. Instead, call gpuexec_ipc_wait on its
+        event before you enqueue work that depends on the event.
+      - If a stream is already waiting for such an event, this process can no longer use the device:
+        on an H200, calls that free memory, unload modules, allocate pinned memory, or create or
+        destroy contexts also hang. After GPUEXEC_PEER_GONE, call gpuexec_shutdown or
+        gpuexec_context_close. Either one waits up to one more second for the stream and then closes
+        all handles. It leaves the driver's objects to be released when the process ends, and
+        returns GPUEXEC_PEER_GONE with the source location of the wait.
+      - On Linux 6.5 and later, the operating system reports which process has ended, even if
+        another process holds a copy of its socket. On older versions, gpuexec notices the end of a
+        process only when all copies of its socket are closed. If a process hands its end of the
+        connection over to a second process and then exits, the peer counts as gone until the second
+        process calls gpuexec_ipc_from_fd.
 
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
-      gpuexec_stream_wait_event and gpuexec_stream_wait_stream order streams of different devices.
-      gpuexec_copy and gpuexec_copy_peer copy between devices. After gpuexec_peer_enable, kernels
-      can read and write the other device's memory, if the hardware supports it:
-      gpuexec_topology_text shows which pairs do, gpuexec_device_get_link reports one. Before
-      kernels use atomics on another device's memory, check gpuexec_device_link.native_atomics:
-      without them, let only one device write to each word.
-      gpuexec_launch_multi_device starts one cooperative grid on each device. The grids run at the
-      same time and may wait for each other at a gpuexec_barrier. Create contexts, modules, kernels
-      and streams for all devices before the first launch: with lazy loading, loading a kernel can
-      wait for a kernel that is already spinning at the barrier. Then create the barrier. Pass each
-      kernel its device's gpuexec_barrier_address.
-      In the kernel, gpuexec_barrier_sync(barrier) waits for all blocks of all devices. Its source
-      is in gpuexec's repository: kernels/gpuexec_barrier.cuh to include in CUDA C, or
-      kernels/gpuexec_barrier.ptx to link.
-      After the barrier, each block can read everything that any block wrote before it. If one
-      device fails, the others leave the barrier after its timeout, and the host's next wait reports
-      which devices were missing. In a capture, the launch becomes a part of the graph, and may use
-      the barrier in each launch of the graph: one at a time. A launch of a graph whose barrier is
-      broken is refused until gpuexec_barrier_reset. While you start launches that wait for each
-      other, do not allocate, free, load or synchronize on any thread: such calls can wait for the
-      running kernels.
+      gpuexec_stream_wait_event and gpuexec_stream_wait_stream also work between streams on
+      different devices. gpuexec_copy and gpuexec_copy_peer copy between devices. After
+      gpuexec_peer_enable, kernels can read and write the other device's memory, if the hardware
+      supports it. gpuexec_topology_text shows which pairs of devices do, and
+      gpuexec_device_get_link reports on a single pair. Before you launch kernels that use atomics
+      on another device's memory, check gpuexec_device_link.native_atomics. If the link has no
+      native atomics, let only one device write to each word. gpuexec_launch_multi_device starts one
+      cooperative grid on each device. The grids run at the same time and may wait for each other at
+      a gpuexec_barrier. Create the contexts, modules, kernels and streams for all devices before
+      the first launch; otherwise, with lazy loading, loading one kernel can block behind another
+      that is already spinning at the barrier. Then create the barrier, and pass each kernel the
+      gpuexec_barrier_address for its device. In the kernel, gpuexec_barrier_sync(barrier) waits for
+      all blocks on all devices. Its source is in gpuexec's repository: include
+      kernels/gpuexec_barrier.cuh in CUDA C, or link kernels/gpuexec_barrier.ptx. After the barrier,
+      each block can read everything that any block wrote before the barrier. If a device fails, the
+      others leave the barrier when its timeout expires, and the host's next wait reports which
+      devices were missing. In a capture, the multi-device launch becomes part of the graph. Its
+      kernels can then use the barrier each time the graph is launched, but only one launch of the
+      graph may run at a time. If the barrier is broken, gpuexec refuses to launch the graph until
+      you call gpuexec_barrier_reset. While you are launching kernels that wait for each other, do
+      not allocate or free memory, load modules, or synchronize on any thread: such calls can block
+      until the running kernels finish.
 
     FROM ONE GPU TO A CLUSTER
-      Take the first of these that is enough. Each one needs more code than the one before, and can
-      fail in more ways.
+      Choose the first of the following that is sufficient. Each one needs more code than the one
+      before it, and can fail in more ways.
 
       - One GPU: several streams, batches and graphs (OVERLAPPING WORK) often give what a second GPU
         would.
-      - Several GPUs of one process (MANY DEVICES): the data or the work is too large for one. The
-        program has a context, a module and a stream for each device, and divides its data. gpuexec
-        copies between the devices, and launches kernels that wait for each other. An error in a
-        kernel on any device ends the work on all of them.
-      - A process per GPU: one thread cannot feed all GPUs, a fault must stay in one process, or the
-        program will grow beyond one machine. Now something starts the processes, and data moves in
-        messages. gpuexec_ipc shares memory among processes of one machine without a copy (BETWEEN
-        PROCESSES), but has no sums over all of them; MPI has.
-      - A cluster: the same program over MPI, started on several machines.
+      - Several GPUs in one process (MANY DEVICES): if the data or the work is too large for one
+        GPU. The program has a context, a module and a stream for each device, and divides its data
+        among the devices. gpuexec copies data between the devices, and launches kernels that wait
+        for each other. An error in a kernel on any device ends the work on all of them.
+      - One process per GPU: if one thread cannot keep all GPUs busy, if a fault must stay within
+        one process, or if the program will outgrow one machine. You now need something to start the
+        processes, and data moves in messages. gpuexec_ipc shares memory among processes on one
+        machine without a copy (BETWEEN PROCESSES), but it has no collective operations, such as a
+        sum over all processes; MPI does.
+      - A cluster: the same MPI program, started on several machines.
 
-      With MPI each process opens the device of its number on its machine (the rank in the
-      communicator that MPI_Comm_split_type makes with MPI_COMM_TYPE_SHARED, modulo
-      gpuexec_device_count()). The rules:
+      With MPI, each process opens the device whose index is the process's local rank (its rank in
+      the communicator that MPI_Comm_split_type creates with MPI_COMM_TYPE_SHARED), modulo
+      gpuexec_device_count(). The rules:
 
-      - MPI does not know streams. Call gpuexec_stream_sync before MPI reads what the stream
-        computed or still uses; enqueue what uses a received message after MPI has received it.
-        Meanwhile, compute on another stream.
-      - Pass device pointers only to a CUDA-aware MPI (MPIX_Query_cuda_support() in Open MPI), and
-        push the context before: MPI uses the current one. Otherwise send pinned memory, and let the
-        stream copy. MPI calls the system's driver: the CPU device's memory cannot be sent.
-      - If gpuexec fails on one rank, print the text and call MPI_Abort: the others would wait for
-        its messages forever.
+      - MPI does not know about streams. Call gpuexec_stream_sync before MPI reads data that the
+        stream computes, or writes memory that the stream still uses. Enqueue work that uses a
+        received message only after MPI has received it. To keep the GPU busy in the meantime,
+        compute on another stream.
+      - Pass device pointers only to a CUDA-aware MPI (in Open MPI, check
+        MPIX_Query_cuda_support()), and push the context first, because MPI uses the current
+        context. Otherwise, send from pinned memory, and let the stream copy to and from it. MPI
+        calls the system's CUDA driver, so memory of the CPU device cannot be sent.
+      - If a gpuexec call fails on one rank, print the error text and call MPI_Abort; otherwise, the
+        other ranks wait forever for its messages.
       - Call gpuexec_shutdown after MPI_Finalize: until then, MPI may use the context.
 
       NCCL's collective operations, such as sums over all GPUs of one process or of many, are
-      enqueued on a stream like a kernel, and need no wait:
+      enqueued on a stream, as kernels are, and you need not wait for the stream first:
           ncclAllReduce((void *)from, (void *)to, n, ncclFloat, ncclSum, comm,
                   gpuexec_stream_native(s));
-      Open the devices with gpuexec_context_open, since NCCL uses their primary contexts. A thread
-      that enqueues for several devices encloses these calls in ncclGroupStart and ncclGroupEnd.
-      NCCL returns its own errors; gpuexec does not latch them. If a sum needs many small steps, or
-      a kernel needs it at once, let the kernels of a multi-device launch add.
+      Open the devices with gpuexec_context_open, since NCCL uses their primary contexts. If one
+      thread enqueues NCCL calls for several devices, enclose them in ncclGroupStart and
+      ncclGroupEnd. NCCL returns its own errors; gpuexec does not latch them. If a sum needs many
+      small steps, or a kernel needs the result immediately, compute the sum in the kernels of a
+      multi-device launch.
 
       What happens when a process dies:
 
-      - One process: the driver ends its work on all devices. If only a device fails, see MANY
-        DEVICES.
-      - gpuexec_ipc: gpuexec_ipc_receive, _send and _wait return GPUEXEC_PEER_GONE; streams that
-        wait for its events wait forever.
-      - MPI: mpirun ends all other ranks, also those that wait in MPI or for a stream, prints which
-        rank died by which signal, and returns a code other than 0 (Open MPI 4.1 and 5.0, MPICH 5.0:
-        within 2 s). No rank gets an error to handle: write checkpoints. If a rank dies in MPI_Init,
-        Open MPI 5.0 may only return the code.
-      - NCCL: kernels that wait for the dead process can spin forever. Poll ncclCommGetAsyncError,
-        set a limit for the time, then call ncclCommAbort; under mpirun, the ranks are ended first.
-      In gpuexec's repository, examples/multi_device_jacobi.c and mpi_jacobi.c solve the same
-      problem with one process and with many, ipc_ring.c shares memory, nccl_allreduce.c adds.
+      - One process: the driver stops its work on all devices. If a device fails but the process
+        does not, see MANY DEVICES.
+      - gpuexec_ipc: gpuexec_ipc_receive, _send and _wait return GPUEXEC_PEER_GONE; streams that are
+        waiting for the dead process's events wait forever.
+      - MPI: mpirun terminates all other ranks, including those that are waiting in MPI or for a
+        stream. It prints which rank died and which signal killed it, and returns a nonzero exit
+        code (within 2 s with Open MPI 4.1 and 5.0 and MPICH 5.0). No rank gets an error that it
+        could handle, so write checkpoints. If a rank dies in MPI_Init, mpirun of Open MPI 5.0 may
+        return the exit code without printing anything.
+      - NCCL: kernels that wait for the dead process can spin forever. Poll ncclCommGetAsyncError
+        with a timeout, and call ncclCommAbort when it reports an error or the timeout expires.
+        Under mpirun, mpirun usually terminates the ranks first.
+      In gpuexec's repository, examples/multi_device_jacobi.c and examples/mpi_jacobi.c solve the
+      same problem, with one process and with several; ipc_ring.c shares memory between processes,
+      and nccl_allreduce.c computes a sum with NCCL.
 
-    IN A PLUGIN, which gets its context and stream from the host program
-      Open: call gpuexec_context_from_native (or _attach, if the host may release its context first)
-      and gpuexec_stream_from_native, load the module, and get the kernels. Run: enqueue on the
-      host's stream, with the host's own device pointers. If an entry point of the plugin does not
-      wait, end it with gpuexec_take_error(). Pass gpuexec_error_text() to the host. Close, while
-      the host's context and stream are still valid: gpuexec_context_close destroys what the plugin
-      created, and leaves the host's objects untouched. Unload: gpuexec_shutdown() must be the last
-      call before the library is unloaded, once for the library and not for each instance; a
+    IN A PLUGIN that gets its context and stream from the host program
+      Opening: call gpuexec_context_from_native (or _attach, if the host may release its context
+      before the plugin does) and gpuexec_stream_from_native, load the module, and get the kernels.
+      Run: enqueue on the host's stream, with the host's own device pointers. If an entry point of
+      the plugin does not wait for the stream, call gpuexec_take_error() at its end. Pass
+      gpuexec_error_text() to the host. Closing: while the host's context and stream are still
+      valid, call gpuexec_context_close; it destroys what the plugin created, and leaves the host's
+      objects untouched. Unloading: gpuexec_shutdown() must be the last gpuexec call before the
+      library is unloaded. Call it once for the library, not once for each plugin instance; a
       destructor function of the library may call it. Two plugins that each contain a copy of this
-      header share nothing; exchange native handles between them. The host's driver must be the
-      library that gpuexec finds (see SETUP); if the host uses a different one, have it pass that
-      library's path to the plugin, for gpuexec_setup_desc.driver_path.
+      header share nothing; exchange native handles between them. gpuexec must find the same driver
+      library that the host uses (see SETUP). If it would find a different one, have the host pass
+      its driver library's path to the plugin, to be set in gpuexec_setup_desc.driver_path.
 
-    IN A LIBRARY whose callers may use gpuexec, too
-      Build the library with GPUEXEC_STATIC, or as a shared library with its own gpuexec.c: then it
-      has its own latch. If the library and its caller share one copy, a failure that the caller has
-      not taken makes the library's calls fail. Give each thread its own stream, since a failure on
-      a stream is reported to every thread that waits for that stream; gpuexec_stream_per_thread is
-      separate on each thread. Before you return, take the failure and copy its text. Pass on your
-      caller's location: call the _at functions with a string such as "main.c:12" as `where`. A
-      launch keeps only the pointer, for later error texts; the string must therefore stay valid
-      until gpuexec_shutdown.
+    IN A LIBRARY whose callers may also use gpuexec
+      Build the library with GPUEXEC_STATIC, or as a shared library with its own gpuexec.c, so that
+      it has its own latch. If the library and its caller share one copy of gpuexec, the library's
+      calls fail as long as the caller has not taken an earlier failure. Give each thread its own
+      stream, since a failure on a stream is reported to every thread that waits for that stream;
+      gpuexec_stream_per_thread is a different stream in each thread. Before your function returns,
+      take any failure and copy its text. To report your caller's location, call the _at functions
+      with a string such as "main.c:12" as `where`. For later error texts, a launch keeps only the
+      pointer to this string; the string must therefore stay valid until gpuexec_shutdown.
 
     IN C++ CLASSES
-      A destructor can close any handle: clean-up calls accept handles that were never created, are
-      stale, or failed. Names such as gpuexec_stream_destroy are macros; as a template argument, use
-      gpuexec_stream_destroy_at. In that case, compile with -fvisibility=hidden; otherwise g++ warns
-      about a class that is more visible than its template arguments. Compare handles with ==.
-      gpuexec_values holds arguments of launches that are stored.
+      A destructor can close any handle: clean-up calls accept handles that were never created, that
+      are stale, or whose creation failed. Names such as gpuexec_stream_destroy are macros; as a
+      template argument, use gpuexec_stream_destroy_at instead. If you do, compile with
+      -fvisibility=hidden; otherwise, g++ warns about a class that is more visible than its template
+      arguments. Compare handles with ==. To store launch arguments for later, use gpuexec_values.
 
     THREADS
       Unless its comment says otherwise, a function may be called from any thread at any time, even
-      concurrently on the same object. But no thread may destroy an object while another thread uses
-      it, and no other call may run during gpuexec_shutdown.
+      concurrently on the same object. However, no thread may destroy an object while another thread
+      is using it, and no other call may run during gpuexec_shutdown.
 
-    NOT SUPPORTED in this version: CUDA arrays, textures and surfaces as objects.
-    On a GPU, gpuexec_driver_symbol() and the native handles let you make the driver's own calls.
-    The CPU device supports few of these calls.
+    NOT SUPPORTED in this version: CUDA arrays, texture objects and surface objects. On a GPU, you
+    can use gpuexec_driver_symbol() and the native handles to call the driver directly. The CPU
+    device supports few of the driver's functions.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -884,6 +945,66 @@
     (GPUEXEC_VERSION_MAJOR * 10000 + GPUEXEC_VERSION_MINOR * 100 + GPUEXEC_VERSION_PATCH)
 
 #include <stddef.h> /* the only include, so that including this header stays cheap */
+
+/* what an option implies */
+#if defined(GPUEXEC_CORE_ONLY)
+#undef GPUEXEC_NO_ATTRIBUTES
+#define GPUEXEC_NO_ATTRIBUTES
+#undef GPUEXEC_NO_BATCH
+#define GPUEXEC_NO_BATCH
+#undef GPUEXEC_NO_CACHE
+#define GPUEXEC_NO_CACHE
+#undef GPUEXEC_NO_COMPILE
+#define GPUEXEC_NO_COMPILE
+#undef GPUEXEC_NO_COPIES
+#define GPUEXEC_NO_COPIES
+#undef GPUEXEC_NO_CURRENT
+#define GPUEXEC_NO_CURRENT
+#undef GPUEXEC_NO_GRAPH
+#define GPUEXEC_NO_GRAPH
+#undef GPUEXEC_NO_IMAGES
+#define GPUEXEC_NO_IMAGES
+#undef GPUEXEC_NO_INTEROP
+#define GPUEXEC_NO_INTEROP
+#undef GPUEXEC_NO_IPC
+#define GPUEXEC_NO_IPC
+#undef GPUEXEC_NO_LIBRARY
+#define GPUEXEC_NO_LIBRARY
+#undef GPUEXEC_NO_LINK
+#define GPUEXEC_NO_LINK
+#undef GPUEXEC_NO_MANAGED
+#define GPUEXEC_NO_MANAGED
+#undef GPUEXEC_NO_MULTI
+#define GPUEXEC_NO_MULTI
+#undef GPUEXEC_NO_PARAMS
+#define GPUEXEC_NO_PARAMS
+#undef GPUEXEC_NO_PEERS
+#define GPUEXEC_NO_PEERS
+#undef GPUEXEC_NO_POOL
+#define GPUEXEC_NO_POOL
+#undef GPUEXEC_NO_QUERIES
+#define GPUEXEC_NO_QUERIES
+#undef GPUEXEC_NO_REGISTER
+#define GPUEXEC_NO_REGISTER
+#undef GPUEXEC_NO_VALUES
+#define GPUEXEC_NO_VALUES
+#endif
+#if defined(GPUEXEC_NO_IMAGES)
+#undef GPUEXEC_NO_LIBRARY
+#define GPUEXEC_NO_LIBRARY
+#undef GPUEXEC_NO_LINK
+#define GPUEXEC_NO_LINK
+#endif
+#if defined(GPUEXEC_NO_LINK)
+#undef GPUEXEC_NO_CACHE
+#define GPUEXEC_NO_CACHE
+#undef GPUEXEC_NO_COMPILE
+#define GPUEXEC_NO_COMPILE
+#endif
+#if defined(GPUEXEC_NO_GRAPH)
+#undef GPUEXEC_NO_BATCH
+#define GPUEXEC_NO_BATCH
+#endif
 
 #if defined(GPUEXEC_STATIC)
 #undef GPUEXEC_API
@@ -906,13 +1027,13 @@
 
 /* Every call that can fail records the caller's file and line, except gpuexec_shutdown and the
    calls of >>error, which report other calls' failures: gpuexec_alloc(ctx, 64) is a macro for the
-   plain function gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12" or NULL. Debuggers,
-   function pointers and other languages use the function; >>names lists the macros. gpuexec copies
-   every string that it still needs after the call returns, because the calling library may be
-   unloaded in the meantime; the copies stay valid until gpuexec_shutdown. Only a launch, for speed,
-   keeps just the pointer `where`. If the library that has this string is unloaded before its
-   kernel's failure is reported, the text omits the place. A string in other memory must stay valid
-   until gpuexec_shutdown. */
+   plain function gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12" or NULL. Use the
+   plain function in debuggers, for function pointers and from other languages; >>names lists the
+   macros. gpuexec copies every string that it still needs after the call returns, because the
+   calling library may be unloaded in the meantime; the copies stay valid until gpuexec_shutdown.
+   The only exception is a launch: for speed, it keeps just the pointer `where`. If the string
+   belongs to a library that is unloaded before the kernel's failure is reported, the error text
+   omits the location. A string in any other memory must stay valid until gpuexec_shutdown. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
 #if defined(GPUEXEC_NO_HERE) && defined(__cplusplus)
@@ -4096,6 +4217,15 @@ GXI_PICK(__VA_ARGS__, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GX
    >>platform   The only section that depends on the operating system: loader, mutex, per-thread
    record, atomics, process. */
 
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+/* what only omitted parts use */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-const-variable"
+#pragma GCC diagnostic ignored "-Wunused-macros"
+#endif
+
 /* this is C: C++ would warn about its casts and NULLs */
 #if defined(__cplusplus) && defined(__GNUC__)
 #pragma GCC diagnostic push
@@ -7278,6 +7408,38 @@ static const struct gxi_kind {
     GXI_KIND_ROWS(GXI_ROW)
 #undef GXI_ROW
 };
+/* for the rows of kinds that are never created */
+#define GXI_OMIT(member) \
+    static int gxi_##member##_destroy(gxi_call *call, gxi_slot *old) { \
+        (void)call; \
+        (void)old; \
+        return 0; \
+    }
+#if defined(GPUEXEC_NO_LIBRARY)
+GXI_OMIT(library)
+#endif
+#if defined(GPUEXEC_NO_LINK)
+GXI_OMIT(linker)
+#endif
+#if defined(GPUEXEC_NO_POOL)
+GXI_OMIT(pool)
+#endif
+#if defined(GPUEXEC_NO_GRAPH)
+GXI_OMIT(graph)
+#endif
+#if defined(GPUEXEC_NO_BATCH)
+GXI_OMIT(batch)
+#endif
+#if defined(GPUEXEC_NO_MULTI)
+GXI_OMIT(barrier)
+#endif
+#if defined(GPUEXEC_NO_PARAMS)
+GXI_OMIT(params)
+GXI_OMIT(prepared)
+#endif
+#if defined(GPUEXEC_NO_IPC) || !defined(__linux__)
+GXI_OMIT(ipc)
+#endif
 #define GXI_A_KIND(kind) (kind) == GXI_EVENT ? "an" : "a", gxi_kinds[kind].name /* for "%s %s" */
 /* of an open object */
 static const struct gxi_kind *gxi_kind_row_of(uint64_t id) { return &gxi_kinds[gxi_kind_of(id)]; }
@@ -8587,6 +8749,7 @@ static int gxi_device_can_access(
             peer_ordinal);
     return -1;
 }
+#if !defined(GPUEXEC_NO_PEERS)
 GPUEXEC_API int gpuexec_device_can_access_peer_at(
         const char *where, int ordinal, int peer_ordinal) {
     int device = 0, peer = 0, can;
@@ -8659,6 +8822,7 @@ GPUEXEC_API size_t gpuexec_topology_text_at(const char *where, char *text, size_
             "arrays. no: only copies, through the host.\n");
     return gxi_text_return(call, &t, text, bytes);
 }
+#endif
 
 /* -------------------------------------------------------------------------------------------------
    >>impl-naming   Contexts in the texts of failures: by the place where they were opened. */
@@ -9165,6 +9329,7 @@ static int gxi_ordinal_of_device(const gxi_call *call, int device) {
         if (other == device) return ordinal;
     return device;
 }
+#if !defined(GPUEXEC_NO_INTEROP)
 static gpuexec_context gxi_context_adopt(gxi_call *call, struct CUctx_st *native, int share) {
     gxi_origin origin = GXI_ADOPTED;
     int device = 0, ordinal = 0;
@@ -9181,6 +9346,7 @@ GPUEXEC_API gpuexec_context gpuexec_context_attach_at(const char *where, struct 
     GXI_CALL(gpuexec_context_attach, GXI_MAKES);
     return gxi_context_adopt(call, native, 1);
 }
+#endif
 
 static int gxi_context_count(const gxi_slot *slot, int change) {
     int users;
@@ -9218,6 +9384,7 @@ static gpuexec_result gxi_current_context(gxi_call *call, struct CUctx_st **curr
             ? gxi_fail_cu(call, NULL, "cannot query the current context")
             : GPUEXEC_OK;
 }
+#if !defined(GPUEXEC_NO_INTEROP)
 static gpuexec_result gxi_context_push(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *below = NULL;
     gxi_slot *slot;
@@ -9368,6 +9535,7 @@ GPUEXEC_API int gpuexec_context_is_current_at(const char *where, gpuexec_context
     return (slot = gxi_begin_with_context(call, context)) != NULL &&
             gxi_current_context(call, &current) == GPUEXEC_OK && current == slot->cu_context;
 }
+#endif
 
 GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context) {
     const gxi_slot *slot = gxi_get_to_query(
@@ -9395,6 +9563,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(
 
 static const char *const gxi_limit_names[] = { "STACK", "PRINTF_FIFO", "MALLOC_HEAP", "SYNC_DEPTH",
     "PENDING_LAUNCHES", "L2_FETCH", "PERSISTING_L2" };
+#if !defined(GPUEXEC_NO_ATTRIBUTES)
 static gpuexec_result gxi_check_limit(gxi_call *call, gpuexec_limit limit) {
     if ((unsigned)limit < sizeof gxi_limit_names / sizeof gxi_limit_names[0]) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
@@ -9450,6 +9619,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(
                         gxi_limit_names[limit], gxi_context_of(slot)->ordinal)
               : GPUEXEC_OK;
 }
+#endif
 GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(
         const char *where, gpuexec_context context, int *least, int *greatest) {
     gxi_scope scope;
@@ -9776,6 +9946,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     return result;
 }
 
+#if !defined(GPUEXEC_NO_IMAGES)
 /* -------------------------------------------------------------------------------------------------
    >>impl-ptx   Reads PTX text: only directives, names and parameter lists. */
 
@@ -10009,11 +10180,29 @@ static int gxi_ptx_of_driver(int version) {
         if (version >= table[i][0]) return table[i][1];
     return 74; /* CUDA 11.4, the oldest supported */
 }
+#else
+static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *offsets,
+        unsigned short *types, int max) {
+    (void)p;
+    (void)sizes;
+    (void)offsets;
+    (void)types;
+    (void)max;
+    return -1;
+}
+static const char *gxi_ptx_after(const char *const *names, size_t n, const char *name) {
+    (void)names;
+    (void)n;
+    (void)name;
+    return NULL;
+}
+#endif
 
 /* -------------------------------------------------------------------------------------------------
    >>impl-image   Shared by loading and linking: device code in memory, its kind and its headers;
    the JIT options and logs; the failures. Uses no handles except the context's. */
 
+#if !defined(GPUEXEC_NO_IMAGES)
 static uint64_t gxi_read_le(const void *p, unsigned bytes) { /* a little-endian number */
     uint64_t x = 0;
     while (bytes--) x = x << 8 | ((const unsigned char *)p)[bytes];
@@ -10022,6 +10211,7 @@ static uint64_t gxi_read_le(const void *p, unsigned bytes) { /* a little-endian 
 /* Lengths in headers may have any value: a sum that overflows is the largest number, never a small
    one. */
 static uint64_t gxi_add_sizes(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
+#endif
 
 /* The values up to GXI_LTO equal gpuexec_input_type's. */
 typedef enum gxi_image_kind {
@@ -10045,6 +10235,7 @@ static GXI_NOINLINE int gxi_starts_with(const void *image, size_t n, const char 
         if ((n && i >= n) || p[i] != magic[i]) return 0;
     return 1;
 }
+#if !defined(GPUEXEC_NO_IMAGES)
 static const unsigned char *gxi_find_bytes(
         const unsigned char *p, const unsigned char *end, const char *what) {
     for (; p < end && (p = (const unsigned char *)memchr(p, what[0], (size_t)(end - p))) != NULL;
@@ -10058,6 +10249,7 @@ static const char *gxi_find_text(const char *p, const char *end, const char *wha
 static int gxi_is_cuda_c(const char *text) {
     return strstr(text, "__global__") || strstr(text, "#include");
 }
+#endif
 #define GXI_FATBIN_MAGIC "\x50\xED\x55\xBA"
 #define GXI_FATBIN_WRAPPER_MAGIC "\xB1\x43\x62\x46"
 
@@ -10075,6 +10267,7 @@ typedef struct gxi_image_targets {
     const unsigned char *p, *end, *part;
     uint64_t left;
 } gxi_image_targets;
+#if !defined(GPUEXEC_NO_IMAGES)
 static gxi_image_targets gxi_targets_begin(const unsigned char *p, const unsigned char *end) {
     gxi_image_targets in = { 0, 0, 0, 0 };
     in.p = p;
@@ -10119,10 +10312,12 @@ static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
     while (gxi_targets_next(&in, &part)) found |= part.kind == GXI_LTO ? 2 : 1;
     return found;
 }
+#endif
 
 /* The length that a cubin or fatbin states: header and payload of a fatbin, everything that an ELF
    file's tables cover. GXI_NO_LENGTH if that is more than memory can hold. */
 #define GXI_NO_LENGTH (SIZE_MAX / 2)
+#if !defined(GPUEXEC_NO_IMAGES)
 static size_t gxi_image_bytes(const void *image) {
     const unsigned char *p = (const unsigned char *)image;
     uint64_t segments, sections;
@@ -10139,6 +10334,7 @@ static size_t gxi_image_bytes(const void *image) {
     if (segments < sections) segments = sections;
     return segments < GXI_NO_LENGTH ? (size_t)segments : GXI_NO_LENGTH;
 }
+#endif
 /* Checked before anything is read: a length that no memory can hold, such as a negative number. */
 static gpuexec_result gxi_check_length(gxi_call *call, const char *name, size_t n) {
     if (n < GXI_NO_LENGTH) return GPUEXEC_OK;
@@ -10148,6 +10344,7 @@ static gpuexec_result gxi_check_length(gxi_call *call, const char *name, size_t 
             "the length of %s is %lu bytes, but memory can hold at most %lu", name,
             (unsigned long)n, (unsigned long)GXI_NO_LENGTH - 1);
 }
+#if !defined(GPUEXEC_NO_IMAGES)
 /* The kind of an image, by its content. Anything else counts as text. n is its length, 0 if not
    known. */
 static gxi_image_kind gxi_image_kind_of(const void *image, size_t n) {
@@ -10180,6 +10377,7 @@ static int gxi_is_text(const char *p, size_t n) {
     while (i < n && (!p[i] || p[i] == ' ' || (p[i] >= '\t' && p[i] <= '\r'))) i++;
     return i == n;
 }
+#endif
 
 /* The fatbin that nvcc's wrapper (__fatbinwrap in its host code) points to. In a file, or in data
    read from one, the pointer is not valid in this process: with a length, only exactly the bytes of
@@ -10191,6 +10389,7 @@ static const void *gxi_fatbin_unwrap(const void *image, size_t *n) {
     *n = 0;
     return image;
 }
+#if !defined(GPUEXEC_NO_IMAGES)
 /* Refuses data that is not an image, before the driver reads past its end. For a binary of unknown
    length, `n` receives the length in its header. */
 static gpuexec_result gxi_check_image(
@@ -10241,6 +10440,7 @@ static int gxi_has_device_launches(const void *data, size_t bytes) {
         if (gxi_find_bytes(p, p + bytes, calls[i])) return 1;
     return 0;
 }
+#endif
 
 /* An image to load. ptx: NULL, or its text with a final NUL; of a compiled cubin, the PTX that it
    was made from. */
@@ -10268,6 +10468,7 @@ static void gxi_driver_learn_ptx_only(int cu) {
 }
 #endif
 
+#if !defined(GPUEXEC_NO_IMAGES)
 /* How well it fits a device: a cubin better than PTX, newer better than older; 0 if not at all. */
 static int gxi_target_rank(const gxi_image_target *part, int sm, const char **why) {
     const int other = part->arch / 10 != sm / 10 &&
@@ -10355,6 +10556,30 @@ static gpuexec_result gxi_image_open(gxi_call *call, const void *data, size_t by
     if (is_text) image->ptx = bytes ? *copy : (const char *)data;
     return GPUEXEC_OK;
 }
+#else
+/* Takes the image as it is: the driver checks it. */
+static gpuexec_result gxi_image_open(gxi_call *call, const void *data, size_t bytes,
+        const char *name, gxi_image *image, char **copy) {
+    *copy = NULL;
+    if (gxi_is_null(call, data, name) || gxi_check_length(call, name, bytes))
+        return GPUEXEC_BAD_ARGUMENT;
+    image->data = data;
+    image->bytes = bytes;
+    image->ptx = NULL;
+    image->kind = gxi_starts_with(data, bytes, "\x7F" "ELF") ? GXI_CUBIN
+            : gxi_starts_with(data, bytes, GXI_FATBIN_MAGIC)  ? GXI_FATBIN
+                                                              : GXI_TEXT;
+    if (image->kind != GXI_TEXT) return GPUEXEC_OK;
+    if (bytes) { /* the driver reads up to the NUL */
+        *copy = (char *)gxi_realloc(NULL, bytes + 1);
+        if (!*copy) return gxi_fail_memory(call, "load %s", name);
+        memcpy(*copy, data, bytes);
+        (*copy)[bytes] = 0;
+    }
+    image->ptx = bytes ? *copy : (const char *)data;
+    return GPUEXEC_OK;
+}
+#endif
 
 /* An input of a linker; data ends with a NUL that bytes does not count */
 typedef struct gxi_input {
@@ -10362,11 +10587,13 @@ typedef struct gxi_input {
     char *name, *data;
     size_t bytes;
 } gxi_input;
+#if !defined(GPUEXEC_NO_IMAGES)
 /* For logs. An input's name for messages is in quotes, with the name itself after its NUL, or is
    "input N". */
 static const char *gxi_input_name(const gxi_input *input) {
     return *input->name == '"' ? input->name + strlen(input->name) + 1 : input->name;
 }
+#endif
 
 /* --- JIT options and logs --------------------------------------------------------------------- */
 
@@ -10569,6 +10796,7 @@ static const struct {
     { "ersion", GXI_SAYS_VERSION, NULL },
     { "target arch", GXI_SAYS_TARGET, NULL },
 };
+#if !defined(GPUEXEC_NO_IMAGES)
 static unsigned gxi_line_words_of(const char *line, const char *end) {
     unsigned says = 0;
     size_t i;
@@ -10664,6 +10892,16 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     gxi_text_free(&cure);
     gxi_text_free(&parts);
 }
+#else
+static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *context,
+        const gpuexec_module_desc *desc, const char *name, const gxi_image *image) {
+    char *const cure = gxi_jit_cure(cu, desc);
+    (void)context;
+    (void)image;
+    gxi_fail_cu(call, cure, "cannot load %s", name);
+    gxi_free(cure);
+}
+#endif
 
 static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     const char *other = gxi_special_file_type(path);
@@ -10727,6 +10965,7 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     return NULL;
 }
 
+#if !defined(GPUEXEC_NO_IMAGES)
 /* The number of letters to insert, remove or change to turn a into b; 99 for very long names. */
 static int gxi_edit_distance(const char *a, const char *b) {
     int row[65], i, k, before, old, n = (int)strlen(b);
@@ -10745,7 +10984,9 @@ static int gxi_edit_distance(const char *a, const char *b) {
     }
     return row[n];
 }
+#endif
 
+#if !defined(GPUEXEC_NO_LINK) || !defined(GPUEXEC_NO_COMPILE)
 /* -------------------------------------------------------------------------------------------------
    >>impl-find   Where CUDA's own files may be: NVRTC (>>impl-compile), nvJitLink (>>impl-nvjitlink)
    and the device runtime (>>impl-link). */
@@ -10974,6 +11215,8 @@ static gpuexec_result gxi_tool_load(
     gxi_unlock(&gxi_tools_mutex);
     return result;
 }
+#endif
+
 #endif
 
 /* -------------------------------------------------------------------------------------------------
@@ -11911,6 +12154,7 @@ static struct CUmod_st *gxi_module_load_native(gxi_call *call, const gxi_slot *c
     return cu ? NULL : native;
 }
 
+#if !defined(GPUEXEC_NO_IMAGES)
 /* Lists the kernels' names from the text. The same kernel may be in several linked texts if it is
    weak, or be declared before it is defined. */
 static void gxi_list_ptx_kernels(gxi_module *m, const char *ptx) {
@@ -11981,7 +12225,18 @@ static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module,
     }
     gxi_free(kernels);
 }
+#else
+static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module,
+        struct CUlib_st *library, gxi_module *m, const char *ptx) {
+    (void)call;
+    (void)module;
+    (void)library;
+    (void)m;
+    (void)ptx;
+}
+#endif
 
+#if !defined(GPUEXEC_NO_IMAGES)
 /* Keeps the signatures, unless memory was missing: then they are not known, which is not a failure.
    1: kept. */
 static int gxi_module_keep_signatures(gxi_module *m, gxi_text *signatures) {
@@ -12000,17 +12255,22 @@ static int gxi_module_keep_signatures(gxi_module *m, gxi_text *signatures) {
     m->nentries = n;
     return 1;
 }
+#endif
 /* What the image says about the module's kernels. */
 static void gxi_module_read_image(
         const gxi_call *call, struct CUmod_st *native, const gxi_image *image, gxi_module *m) {
     const size_t bytes = image->ptx && image->kind != GXI_CUBIN ? strlen(image->ptx) : image->bytes;
+#if !defined(GPUEXEC_NO_IMAGES)
     gxi_text signatures = { 0, 0, 0, 0 };
+#endif
     gxi_list_kernels(call, native, NULL, m, image->ptx);
     if (!image->data) return; /* of an adopted library */
     m->image_hash = gxi_hash_bytes(image->data, bytes);
+#if !defined(GPUEXEC_NO_IMAGES)
     m->device_launches = gxi_has_device_launches(image->data, bytes);
     if (image->ptx) gxi_ptx_signatures(&signatures, image->ptx);
     gxi_module_keep_signatures(m, &signatures);
+#endif
 }
 /* Its handle; library: to which it belongs, or 0. 0 after a failure. */
 static uint64_t gxi_module_add(gxi_call *call, const gxi_slot *context, struct CUmod_st *native,
@@ -12104,6 +12364,7 @@ GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexe
     return handle;
 }
 
+#if !defined(GPUEXEC_NO_INTEROP)
 static uint64_t gxi_module_adopt(gxi_call *call, gpuexec_context context, struct CUmod_st *native) {
     gxi_slot *slot;
     gxi_module *m;
@@ -12126,6 +12387,7 @@ GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(
     handle.id = gxi_id_or_failed(gxi_module_adopt(call, context, native), GXI_MODULE);
     return handle;
 }
+#endif
 
 static gxi_slot *gxi_begin_with_module(gxi_call *call, gpuexec_module module) {
     return gxi_begin_with(call, module.id, GXI_MODULE, "the module");
@@ -12343,6 +12605,7 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
     return id;
 }
 
+#if !defined(GPUEXEC_NO_IMAGES)
 static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, const char *name) {
     gxi_text names = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 };
     /* a larger distance is not a typing error */
@@ -12373,6 +12636,11 @@ static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, con
     gxi_text_free(&names);
     gxi_text_free(&cure);
 }
+#else
+static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, const char *name) {
+    gxi_fail_cu(call, NULL, "%s has no kernel \"%s\"", m->name, name);
+}
+#endif
 
 static uint64_t gxi_kernel_get(gxi_call *call, gpuexec_module module, const char *name) {
     struct CUfunc_st *native = NULL;
@@ -12414,6 +12682,7 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(
     return handle;
 }
 
+#if !defined(GPUEXEC_NO_INTEROP)
 GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(
         const char *where, gpuexec_context context, struct CUfunc_st *native) {
     gpuexec_kernel handle = { 0 };
@@ -12435,6 +12704,7 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(
     handle.id = gxi_id_or_failed(handle.id, GXI_KERNEL);
     return handle;
 }
+#endif
 
 static gxi_slot *gxi_find_kernel(gxi_call *call, gpuexec_kernel kernel) {
     return gxi_get(call, kernel.id, GXI_KERNEL, "the kernel");
@@ -12446,6 +12716,7 @@ GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel) {
     return slot ? slot->data.kernel.native : NULL;
 }
 
+#if !defined(GPUEXEC_NO_QUERIES)
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(
         const char *where, gpuexec_kernel kernel, gpuexec_kernel_info *info) {
     int values[GXI_FUNC_CLUSTER_SCHEDULING_POLICY + 1] = { 0 }, i;
@@ -12481,6 +12752,8 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(
     info->cluster_scheduling_policy = values[GXI_FUNC_CLUSTER_SCHEDULING_POLICY];
     return GPUEXEC_OK;
 }
+#endif
+#if !defined(GPUEXEC_NO_ATTRIBUTES)
 GPUEXEC_API gpuexec_result gpuexec_kernel_set_carveout_at(
         const char *where, gpuexec_kernel kernel, int percent) {
     gxi_slot *slot;
@@ -12513,6 +12786,7 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_set_cache_at(
             : gxi_fail_cu(call, NULL, "cannot set the cache preference of %s",
                       slot->data.kernel.info->title);
 }
+#endif
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index) {
     const gxi_slot *slot = gxi_get_to_query(
             "gpuexec_kernel_parameter_size", kernel.id, GXI_KERNEL, "the kernel");
@@ -12576,6 +12850,7 @@ static int gxi_kernel_occupancy(
             slot->data.kernel.info->title, block_threads, (unsigned long)shared_bytes);
     return -1;
 }
+#if !defined(GPUEXEC_NO_QUERIES)
 GPUEXEC_API int gpuexec_kernel_occupancy_at(
         const char *where, gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
     gxi_slot *slot;
@@ -12606,7 +12881,9 @@ GPUEXEC_API int gpuexec_kernel_best_block_at(
             slot->data.kernel.info->title, (unsigned long)shared_bytes);
     return -1;
 }
+#endif
 
+#if !defined(GPUEXEC_NO_IMAGES)
 /* -------------------------------------------------------------------------------------------------
    >>impl-best   The best of several images. */
 
@@ -12722,6 +12999,9 @@ GPUEXEC_API gpuexec_module gpuexec_module_load_best_at(const char *where, gpuexe
     return handle;
 }
 
+#endif
+
+#if !defined(GPUEXEC_NO_LIBRARY)
 /* -------------------------------------------------------------------------------------------------
    >>impl-library   A library is the driver's CUlibrary or, before CUDA 12.0, a copy of the image
    that is loaded into each context. Its modules belong to their contexts. Measured on an H200:
@@ -13071,6 +13351,8 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_load_at(const char *where, gpuexec_ker
     return gxi_kernel_loaded(call, kernel, 1) < 0 ? gxi_failed_result() : GPUEXEC_OK;
 }
 
+#endif
+
 #if !defined(GPUEXEC_NO_COMPILE)
 /* -------------------------------------------------------------------------------------------------
    >>impl-nvjitlink   One link with nvJitLink: of LTO-IR, or on request. Measured (12.0, 12.9, 13.0,
@@ -13288,6 +13570,7 @@ static int gxi_nvjitlink_link(gxi_call *call, gxi_nvjitlink *n, int sm) {
 }
 #endif
 
+#if !defined(GPUEXEC_NO_LINK)
 /* -------------------------------------------------------------------------------------------------
    >>impl-link   A linker keeps copies of its inputs, so that the driver's link state (the slot's
    native; NULL: none now) can be destroyed and created again: when a log was truncated, and after
@@ -14171,6 +14454,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_
     return gxi_handle_destroy(call, linker.id, GXI_LINKER, "the linker");
 }
 
+#endif
+
 #if !defined(GPUEXEC_NO_COMPILE)
 /* -------------------------------------------------------------------------------------------------
    >>impl-compile   NVRTC is loaded once, and stays loaded like the driver. Measured (13.0): for an
@@ -14976,11 +15261,13 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(
     GXI_CALL(gpuexec_alloc_pinned, GXI_MAKES);
     return gxi_alloc_pinned(call, context, bytes, 0);
 }
+#if !defined(GPUEXEC_NO_REGISTER)
 GPUEXEC_API void *gpuexec_alloc_write_combined_at(
         const char *where, gpuexec_context context, size_t bytes) {
     GXI_CALL(gpuexec_alloc_write_combined, GXI_MAKES);
     return gxi_alloc_pinned(call, context, bytes, GXI_MEMHOSTALLOC_WRITECOMBINED);
 }
+#endif
 
 /* Finds the allocation that begins at the address; fails unless it has that kind. */
 static gpuexec_result gxi_check_free(
@@ -15170,10 +15457,12 @@ GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memor
     GXI_CALL(gpuexec_free_pinned, GXI_CLEANS);
     return gxi_free_address(call, (uintptr_t)memory, GPUEXEC_MEMORY_PINNED);
 }
+#if !defined(GPUEXEC_NO_REGISTER)
 GPUEXEC_API gpuexec_result gpuexec_unregister_at(const char *where, void *memory) {
     GXI_CALL(gpuexec_unregister, GXI_CLEANS);
     return gxi_free_address(call, (uintptr_t)memory, GPUEXEC_MEMORY_REGISTERED);
 }
+#endif
 static int gxi_pointer_query(gxi_call *call, uint64_t address, gpuexec_pointer_info *info);
 /* Whether cuMemHostRegister failed with cu because the memory is page-locked: it returns 1 if
    another library allocated it so, 712 if another library registered it (measured). */
@@ -15184,6 +15473,7 @@ static int gxi_is_pinned(const gxi_call *call, int cu, const void *memory) {
             (gxi_pointer_query(&own, (uintptr_t)memory, &info) == 0 &&
                     info.kind == GPUEXEC_MEMORY_PINNED);
 }
+#if !defined(GPUEXEC_NO_REGISTER)
 GPUEXEC_API gpuexec_result gpuexec_register_at(
         const char *where, gpuexec_context context, void *memory, size_t bytes) {
     gxi_range range;
@@ -15235,7 +15525,9 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(
     gxi_leave(&scope);
     return result;
 }
+#endif
 
+#if !defined(GPUEXEC_NO_PEERS)
 static gpuexec_result gxi_peer_access_set(
         gxi_call *call, gpuexec_context context, gpuexec_context peer, int enable) {
     gxi_slot *slot, *other;
@@ -15271,6 +15563,7 @@ GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(
     GXI_CALL(gpuexec_peer_disable, GXI_CLEANS);
     return gxi_peer_access_set(call, context, peer, 0);
 }
+#endif
 
 /* --- what is at an address: our table first, then the driver ---------------------------------- */
 
@@ -15397,6 +15690,7 @@ static int gxi_pointer_query(gxi_call *call, uint64_t address, gpuexec_pointer_i
     }
     return cu;
 }
+#if !defined(GPUEXEC_NO_QUERIES)
 GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(
         const char *where, gpuexec_ptr address, gpuexec_pointer_info *info) {
     if (info && GXI_LOAD(&gxi.start.started) && gxi_pointer_query_fast(address, info))
@@ -15409,7 +15703,9 @@ GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(
             ? gxi_fail_cu(call, NULL, "cannot query pointer 0x%llx", (unsigned long long)address)
             : GPUEXEC_OK;
 }
+#endif
 
+#if !defined(GPUEXEC_NO_REGISTER)
 GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memory) {
     gpuexec_pointer_info info;
     GXI_CALL(gpuexec_pinned_address, GXI_MAKES);
@@ -15424,6 +15720,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
                 "%p is %s memory, not pinned", memory, gxi_memory_kinds[info.kind]);
     return 0;
 }
+#endif
 
 /* -------------------------------------------------------------------------------------------------
    >>impl-stream */
@@ -15525,6 +15822,7 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_per_thread_at(
     return handle;
 }
 
+#if !defined(GPUEXEC_NO_INTEROP)
 static uint64_t gxi_stream_adopt(
         gxi_call *call, gpuexec_context context, struct CUstream_st *native) {
     struct CUctx_st *owner = NULL;
@@ -15551,6 +15849,7 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(
     handle.id = gxi_id_or_failed(gxi_stream_adopt(call, context, native), GXI_STREAM);
     return handle;
 }
+#endif
 
 static gxi_slot *gxi_find_stream(gxi_call *call, gpuexec_stream stream) {
     return gxi_get(call, stream.id, GXI_STREAM, "the stream");
@@ -15834,6 +16133,7 @@ static void gxi_thread_return_events(gxi_thread_record *record) {
             if (info->wait_events[i].native == use->event) info->wait_events[i].used = 0;
     }
 }
+#if !defined(GPUEXEC_NO_CURRENT)
 /* Lets this thread use an event of the context: one that an ended thread used, or `made`. NULL:
    there is none, or no memory. */
 static struct CUevent_st *gxi_wait_event_acquire(gxi_context *info, struct CUevent_st *made) {
@@ -15887,11 +16187,13 @@ static struct CUevent_st *gxi_wait_event_of(gxi_call *call, const gxi_slot *stre
     if (!use->event) gxi_fail_memory(call, "make the stream wait");
     return use->event;
 }
+#endif
 /* A driver call that a fast path has made: its name and what it returned. {0}: none. */
 typedef struct gxi_tried_call {
     const char *name;
     int cu;
 } gxi_tried_call;
+#if !defined(GPUEXEC_NO_CURRENT)
 static GXI_NOINLINE gpuexec_result gxi_stream_wait_stream(
         gxi_call *call, const gxi_slot *stream, const gxi_slot *other, gxi_tried_call tried) {
     static const char cannot[] = "the stream cannot wait for the other stream";
@@ -15909,6 +16211,7 @@ static GXI_NOINLINE gpuexec_result gxi_stream_wait_stream(
     result = gxi_stream_record_event(call, other, event, cannot, -1);
     return result ? result : gxi_stream_wait_event(call, stream, event, captured, cannot, -1);
 }
+#endif
 /* The same without checks: 1 if it succeeded. */
 GXI_HOT int gxi_stream_wait_enqueue(const gxi_slot *stream, const gxi_slot *other,
         const gxi_context_use *use, gxi_tried_call *tried) {
@@ -15927,6 +16230,7 @@ GXI_HOT int gxi_stream_wait_fast(const gxi_slot *stream, const gxi_slot *other,
     if (!use || !use->event || other->legacy || other->borrowed || !gxi_is_plain(stream)) return 0;
     return gxi_stream_wait_enqueue(stream, other, use, tried);
 }
+#if !defined(GPUEXEC_NO_CURRENT)
 /* The same if neither captures, as far as that matters: if other code has both, a stream that joins
    stays in gxi.captures.open. One query. */
 static GXI_NOINLINE int gxi_stream_wait_not_capturing(
@@ -15959,6 +16263,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(
         return GPUEXEC_OK;
     return gxi_wait_stream_slow(where, stream, other, tried);
 }
+#endif
 GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(
         const char *where, gpuexec_stream stream, void (*function)(void *user), void *user) {
     gxi_slot *slot;
@@ -16003,6 +16308,7 @@ static gpuexec_result gxi_check_value(
                 GPUEXEC_NOR);
     return GPUEXEC_OK;
 }
+#if !defined(GPUEXEC_NO_VALUES)
 static gpuexec_result gxi_stream_use_value(gxi_call *call, gpuexec_stream stream,
         gpuexec_ptr address, unsigned bytes, uint64_t value, int compare) {
     gxi_slot *slot = gxi_begin_with_stream(call, stream);
@@ -16052,7 +16358,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_write_value64_at(
     GXI_CALL_ON(stream, gpuexec_stream_write_value64);
     return gxi_stream_use_value(call, stream, address, 8, value, GXI_WRITE);
 }
+#endif
 
+#if !defined(GPUEXEC_NO_QUERIES)
 GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(
         const char *where, gpuexec_stream stream, gpuexec_stream_info *info) {
     gxi_slot *slot;
@@ -16074,6 +16382,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(
     info->adopted = slot->adopted;
     return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
 }
+#endif
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_stream_destroy, GXI_CLEANS);
@@ -16092,6 +16401,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
                                         : GPUEXEC_OK;
 }
 
+#if !defined(GPUEXEC_NO_CURRENT)
 /* -------------------------------------------------------------------------------------------------
    >>impl-current   A thread's record lists the streams that it made current, one for each
    context. */
@@ -16251,6 +16561,21 @@ GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
     if (scope->join) gxi_scope_join(scope, use);
 }
 
+#else
+static GXI_COLD uint64_t gxi_current_stream_get(gxi_call *call, uint64_t context) {
+    (void)context;
+    gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+            "name a stream, or compile the implementation without GPUEXEC_NO_CURRENT",
+            "GPUEXEC_CURRENT is not available: GPUEXEC_NO_CURRENT omits it");
+    return 0;
+}
+static gxi_slot *gxi_current_stream_fast(uint64_t context) {
+    (void)context;
+    return NULL;
+}
+#endif
+
+#if !defined(GPUEXEC_NO_POOL)
 /* -------------------------------------------------------------------------------------------------
    >>impl-pool   The contexts on a device share one pool: each keeps the driver's handle, and the
    last one to be closed destroys it; only gpuexec_context_pool makes a gxi_slot for it. The driver
@@ -16883,6 +17208,9 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(
     return cu ? gxi_free_on_failed(where, address, cu) : GPUEXEC_OK;
 }
 
+#endif
+
+#if !defined(GPUEXEC_NO_MANAGED)
 /* -------------------------------------------------------------------------------------------------
    >>impl-managed */
 
@@ -17200,6 +17528,8 @@ GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address
     return NULL;
 }
 
+#endif
+
 /* -------------------------------------------------------------------------------------------------
    >>impl-event */
 
@@ -17254,6 +17584,7 @@ GPUEXEC_API gpuexec_event gpuexec_event_create_at(
     return handle;
 }
 
+#if !defined(GPUEXEC_NO_INTEROP)
 GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(
         const char *where, gpuexec_context context, struct CUevent_st *native) {
     gpuexec_event handle = { 0 };
@@ -17265,6 +17596,7 @@ GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(
     handle.id = gxi_id_or_failed(handle.id, GXI_EVENT);
     return handle;
 }
+#endif
 
 static gxi_slot *gxi_find_event(gxi_call *call, gpuexec_event event, const char *role) {
     return gxi_get(call, event.id, GXI_EVENT, role);
@@ -17716,6 +18048,7 @@ static gxi_memcpy3d gxi_memcpy_of_box(const gxi_transfer *x, gxi_slot *const *pe
     box.depth = (size_t)x->slices;
     return box;
 }
+#if !defined(GPUEXEC_NO_COPIES) || !defined(GPUEXEC_NO_GRAPH)
 /* peers: the contexts of both sides of a copy between devices, else NULL */
 static int gxi_transfer_box(
         gxi_call *call, const gxi_transfer *x, struct CUstream_st *s, gxi_slot *const *peers) {
@@ -17749,6 +18082,16 @@ static int gxi_transfer_box(
     c.height = height;
     return GXI_TRY(cuMemcpy2DAsync, (&c, s));
 }
+#else
+static int gxi_transfer_box(
+        gxi_call *call, const gxi_transfer *x, struct CUstream_st *s, gxi_slot *const *peers) {
+    (void)call;
+    (void)x;
+    (void)s;
+    (void)peers;
+    return GXI_INVALID_VALUE;
+}
+#endif
 static int gxi_transfer_enqueue(
         gxi_call *call, const gxi_transfer *x, struct CUstream_st *s, gxi_slot *const *peers) {
     const gpuexec_ptr to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
@@ -17973,6 +18316,7 @@ GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_contex
             : gxi_transfer_checked(call, context.id, 1, &x);
 }
 
+#if !defined(GPUEXEC_NO_PEERS)
 static GXI_NOINLINE gpuexec_result gxi_transfer_peer(gxi_call *call, uint64_t on, int now,
         uint64_t to, uint64_t to_context, uint64_t from, uint64_t from_context, uint64_t bytes) {
     gxi_transfer x = gxi_transfer_make(GXI_COPY_PEER, to, from, bytes);
@@ -17992,6 +18336,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_peer_now_at(const char *where, gpuexec_c
     GXI_CALL(gpuexec_copy_peer_now, GXI_WORKS);
     return gxi_transfer_peer(call, context.id, 1, to, to_context.id, from, from_context.id, bytes);
 }
+#endif
 
 /* --- whether a copy will be asynchronous ------------------------------------------------------ */
 
@@ -18011,6 +18356,7 @@ static int gxi_context_can_reach(gxi_call *call, const gxi_slot *context, uint64
             gxi_context_of(context)->ordinal, (unsigned long long)address);
     return -1;
 }
+#if !defined(GPUEXEC_NO_QUERIES)
 /* Adds how a copy between device memory runs. The stream is in `home`. */
 static gpuexec_result gxi_explain_devices(gxi_call *call, gxi_text *t, const gxi_slot *home,
         const gpuexec_pointer_info *what, const gxi_transfer *x) {
@@ -18120,10 +18466,12 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_st
     gxi_text_free(&t);
     return *info->why ? GPUEXEC_OK : GPUEXEC_OUT_OF_HOST_MEMORY;
 }
+#endif
 
 /* -------------------------------------------------------------------------------------------------
    >>impl-copies   Copies of any shape, which >>impl-transfer makes, and arrays of copies. */
 
+#if !defined(GPUEXEC_NO_COPIES) || !defined(GPUEXEC_NO_GRAPH)
 /* --- any shape -------------------------------------------------------------------------------- */
 
 /* Sets the address of a side; fails unless exactly one is given. */
@@ -18226,6 +18574,8 @@ static gpuexec_result gxi_transfer_of_desc(
     x->kind = gxi_kind_of_copy(x);
     return GPUEXEC_OK;
 }
+#endif
+#if !defined(GPUEXEC_NO_COPIES)
 GPUEXEC_API gpuexec_result gpuexec_copy_with_at(
         const char *where, gpuexec_stream stream, const gpuexec_copy_desc *copy) {
     gxi_transfer x;
@@ -18476,6 +18826,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_many_at(
     gxi_leave(&scope);
     return ok ? GPUEXEC_OK : gxi_failed_result();
 }
+#endif
 
 /* -------------------------------------------------------------------------------------------------
    >>impl-launch   The fast path is two slot look-ups, the latch, the sizes, and the driver.
@@ -18887,6 +19238,7 @@ static GXI_COLD gpuexec_result gxi_fail_args(
 static void gxi_call_set_cu_unless(gxi_call *call, int refused, const gxi_call *query, int cu) {
     if (!refused) gxi_call_set_cu(call, query->driver_call, cu);
 }
+#if !defined(GPUEXEC_NO_ATTRIBUTES)
 /* Checks clusters, from the desc or compiled into the kernel, against grid, device and kernel. */
 static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
         const gxi_slot *kernel, const gxi_kept_launch *l, int device, int ordinal) {
@@ -18968,6 +19320,18 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
                 ordinal);
     return GPUEXEC_OK;
 }
+#else
+static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
+        const gxi_slot *kernel, const gxi_kept_launch *l, int device, int ordinal) {
+    (void)call;
+    (void)refused;
+    (void)kernel;
+    (void)l;
+    (void)device;
+    (void)ordinal;
+    return GPUEXEC_OK;
+}
+#endif
 
 /* Checks grid, block, shared memory and clusters against the limits of device and kernel. The
    driver does so at each launch, but does not report which limit was exceeded: so this runs only
@@ -19214,12 +19578,15 @@ GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpue
             &gxi_cooperative);
 }
 
+#if !defined(GPUEXEC_NO_ATTRIBUTES)
 GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, const gpuexec_launch_desc *desc,
         gpuexec_args args) {
     return gxi_launch_slow("gpuexec_launch_with", where, kernel, stream, &dims, &args, -1, desc);
 }
+#endif
 
+#if !defined(GPUEXEC_NO_PARAMS) || !defined(GPUEXEC_NO_GRAPH) || !defined(GPUEXEC_NO_MULTI)
 /* -------------------------------------------------------------------------------------------------
    >>impl-params   Parameter blocks, kept launches, prepared launches. What is prepared, in a batch,
    or a node that is changed is a gxi_kept_launch: gxi_check_kept makes all checks once, also those
@@ -19290,6 +19657,7 @@ static int gxi_block_offset(const gxi_block *b, unsigned index) {
 
 /* --- parameter blocks ------------------------------------------------------------------------- */
 
+#if !defined(GPUEXEC_NO_PARAMS)
 GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
     gpuexec_params handle = { 0 };
     gxi_slot made;
@@ -19305,12 +19673,14 @@ GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
     handle.id = gxi_failed_id(GXI_PARAMS);
     return handle;
 }
+#endif
 
 static gxi_slot *gxi_find_params(gxi_call *call, gpuexec_params params) {
     return gxi_get(call, params.id, GXI_PARAMS, "the parameter block");
 }
 
 static gxi_block *gxi_block_of(const gxi_slot *slot) { return slot->data.params.info; }
+#if !defined(GPUEXEC_NO_PARAMS)
 static int gxi_params_destroy(gxi_call *call, gxi_slot *old) {
     (void)call;
     gxi_free(old->data.params.info);
@@ -19395,11 +19765,13 @@ GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuex
     return gxi_params_finish(
             call, params, gxi_params_append_struct(call, params, value, bytes, alignment));
 }
+#endif
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
     const gxi_slot *slot = gxi_get_to_query(
             "gpuexec_params_count", params.id, GXI_PARAMS, "the parameter block");
     return slot ? (int)gxi_block_of(slot)->count : -1;
 }
+#if !defined(GPUEXEC_NO_PARAMS)
 GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index) {
     const gxi_slot *slot = gxi_get_to_query(
             "gpuexec_params_offset", params.id, GXI_PARAMS, "the parameter block");
@@ -19429,6 +19801,7 @@ GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_param
     args.block = params;
     return args;
 }
+#endif
 
 /* The maximum size of the kernel's parameters in bytes. More than 4,096 need sm_70 and PTX 8.1,
    which the driver supports from CUDA 12.1. */
@@ -19494,6 +19867,7 @@ static int gxi_block_fit_kernel(gxi_slot *slot, const unsigned short *offsets) {
     gxi_free(b);
     return 1;
 }
+#if !defined(GPUEXEC_NO_PARAMS)
 GPUEXEC_API gpuexec_result gpuexec_params_check_at(
         const char *where, gpuexec_params params, gpuexec_kernel kernel) {
     gxi_slot *slot, *k;
@@ -19561,6 +19935,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_
     GXI_CALL(gpuexec_params_destroy, GXI_CLEANS);
     return gxi_handle_destroy(call, params.id, GXI_PARAMS, "the parameter block");
 }
+#endif
 
 /* --- kept launches ---------------------------------------------------------------------------- */
 
@@ -19761,11 +20136,13 @@ static gxi_slot *gxi_find_prepared(gxi_call *call, gpuexec_prepared prepared) {
 }
 
 static gxi_prepared *gxi_prepared_of(const gxi_slot *slot) { return slot->data.prepared.info; }
+#if !defined(GPUEXEC_NO_PARAMS)
 static int gxi_prepared_destroy(gxi_call *call, gxi_slot *old) {
     (void)call;
     gxi_free(old->data.prepared.info);
     return 0;
 }
+#endif
 
 static gpuexec_result gxi_check_prepared(gxi_call *call, const gxi_slot *slot) {
     const gxi_prepared *p = gxi_prepared_of(slot);
@@ -19783,6 +20160,7 @@ static gpuexec_result gxi_check_prepared(gxi_call *call, const gxi_slot *slot) {
     return GPUEXEC_STALE_HANDLE;
 }
 
+#if !defined(GPUEXEC_NO_PARAMS)
 /* 0 after a failure. */
 static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gxi_kept_launch *l) {
     const gxi_slot *module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE);
@@ -19903,6 +20281,7 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_set_stream_at(
     p->closes = GXI_MUST_LOOK_UP;
     return GPUEXEC_OK;
 }
+#endif
 
 static GXI_COLD gpuexec_result gxi_launch_prepared_slow(
         const char *where, gpuexec_prepared prepared, int cu) {
@@ -19925,6 +20304,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_slow(
         p->closes = closes;
     return result;
 }
+#if !defined(GPUEXEC_NO_PARAMS)
 GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(
         const char *where, gpuexec_prepared prepared) {
     gxi_slot *slot = gxi_peek_inline(prepared.id, GXI_PREPARED);
@@ -19946,7 +20326,16 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(
     GXI_CALL(gpuexec_prepared_destroy, GXI_CLEANS);
     return gxi_handle_destroy(call, prepared.id, GXI_PREPARED, "the prepared launch");
 }
+#endif
 
+#else
+GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
+    (void)params;
+    return -1;
+}
+#endif
+
+#if !defined(GPUEXEC_NO_GRAPH)
 /* -------------------------------------------------------------------------------------------------
    >>impl-used   What graphs use: gxi.graphs.named has a key for each address,
        CUfunction and event's handle id that a node
@@ -22103,6 +22492,9 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_grap
     return handle;
 }
 
+#endif
+
+#if !defined(GPUEXEC_NO_BATCH)
 /* -------------------------------------------------------------------------------------------------
    >>impl-batch   A batch keeps the arguments of each launch, already checked. gpuexec_batch_launch
    makes a graph of them, and later sets the arguments of the launches that changed. What closes
@@ -22652,14 +23044,9 @@ GPUEXEC_API gpuexec_result gpuexec_batch_destroy_at(const char *where, gpuexec_b
     return gxi_handle_destroy(call, batch.id, GXI_BATCH, "the batch");
 }
 
-#if defined(GPUEXEC_NO_MULTI)
-/* for the row of a kind that is never created */
-static int gxi_barrier_destroy(gxi_call *call, gxi_slot *old) {
-    (void)call;
-    (void)old;
-    return 0;
-}
-#else
+#endif
+
+#if !defined(GPUEXEC_NO_MULTI)
 /* -------------------------------------------------------------------------------------------------
    >>impl-barrier   A barrier owns memory on each of its devices and one block of host memory. Waits
    and kernel failures look at all barriers; gxi_barriers_mutex keeps them alive meanwhile. */
@@ -22886,12 +23273,16 @@ static int gxi_barrier_has_context(const gxi_barrier *b, const struct CUctx_st *
 }
 /* Whether a kernel of the graph has the address of one of the barrier's parts as an argument. */
 static int gxi_barrier_is_in_graph(
-        const gxi_call *call, const gxi_barrier *b, gxi_native_graph *graph) {
+        const gxi_call *call, const gxi_barrier *b, struct gxi_native_graph *graph) {
     const uint64_t owner = (uintptr_t)graph;
     unsigned i;
     int found = 0;
     gxi_lock(&gxi_graphs_mutex);
+#if !defined(GPUEXEC_NO_GRAPH)
     gxi_native_graphs_read_refs(call);
+#else
+    (void)call;
+#endif
     for (i = 0; i < b->count && !found; i++) {
         const gxi_key *k = gxi_key_from(gxi.graphs.named, b->memory[i], owner);
         found = k && k->value == b->memory[i] && k->owner == owner;
@@ -22902,7 +23293,8 @@ static int gxi_barrier_is_in_graph(
 /* Fails if a barrier of the context, or one that the graph uses, is broken; news: unless that has
    been reported. */
 static GXI_COLD gpuexec_result gxi_check_barriers(
-        gxi_call *call, const struct CUctx_st *context, gxi_native_graph *graph, int news) {
+        gxi_call *call, const struct CUctx_st *context,
+        struct gxi_native_graph *graph, int news) {
     gpuexec_result result = GPUEXEC_OK;
     gxi_barrier *b;
     gxi_lock(&gxi_barriers_mutex);
@@ -23804,6 +24196,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where,
         gxi_stream_mark_refused(list[i].stream.id);
     return result;
 }
+#if !defined(GPUEXEC_NO_GRAPH)
 /* gxi_graphs_mutex is held. All of its nodes are to be read at the next free or unload. */
 static GXI_COLD void gxi_native_graph_unread_all(gxi_native_graph *r) {
     if (r->is_body) gxi_native_graph_unread_node(r, 0);
@@ -23865,17 +24258,10 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_multi_device_at(const char *where, gp
     if (gxi_multi_check(call, list, count, d)) return gxi_failed_node();
     return gxi_multi_add(call, graph, list, count, after);
 }
+#endif
 
 #endif /* GPUEXEC_NO_MULTI */
 
-#if defined(GPUEXEC_NO_IPC) || !defined(__linux__)
-/* for the row of a kind that is never created */
-static int gxi_ipc_destroy(gxi_call *call, gxi_slot *old) {
-    (void)call;
-    (void)old;
-    return 0;
-}
-#endif
 #if !defined(GPUEXEC_NO_IPC)
 /* -------------------------------------------------------------------------------------------------
    >>impl-ipc   Objects of other processes. An object's bytes name the process that exported it by a
@@ -24250,6 +24636,7 @@ GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool)
     GXI_CALL(gpuexec_ipc_export_pool, GXI_MAKES);
     return gxi_ipc_export_pool(call, pool);
 }
+#if !defined(GPUEXEC_NO_POOL)
 GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(
         const char *where, gpuexec_context context, int fd) {
     gpuexec_pool handle = { 0 };
@@ -24267,6 +24654,7 @@ GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(
     handle.id = gxi_id_or_failed(handle.id, GXI_POOL);
     return handle;
 }
+#endif
 GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(
         const char *where, gpuexec_pool pool, const gpuexec_ipc_object *object) {
     gpuexec_ptr address = 0;
@@ -25093,6 +25481,9 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc c
 #endif /* GPUEXEC_NO_IPC */
 
 #if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+#if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
 #endif /* implementation */

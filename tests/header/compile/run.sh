@@ -27,6 +27,8 @@ everything="$everything -Wno-switch-default"
 everything="$everything -Wno-unsafe-buffer-usage"         # every index is one: this is C
 everything="$everything -Wno-c++98-compat -Wno-c++98-compat-pedantic"
 passed=0 failed=0 skipped=0
+# the parts that options omit, from the header's table
+omitted=$(sed -n '/Name after GPUEXEC_NO_ /,/^$/s/^      \([A-Z][A-Z]*\) .*/NO_\1/p' gpuexec.h)
 
 ok()   { passed=$((passed + 1)); [ -z "${TEST_VERBOSE:-}" ] || echo "  ok: $1"; }
 bad()  { failed=$((failed + 1)); echo "failed: $1"; sed 's/^/    /' "$out/log" | head -n 12; }
@@ -83,20 +85,12 @@ c_standard() {
             [ -z "$MATRIX" ] || everything_of "$std $places" c $file.c "$@"
         done
         quiet "$* $std $places: static" $c $places -DGPUEXEC_STATIC $here/program.c
-        quiet "$* $std $places: without multi" $c $places -DGPUEXEC_NO_MULTI $here/implementation.c
-        quiet "$* $std $places: without ipc" $c $places -DGPUEXEC_NO_IPC $here/implementation.c
-        quiet "$* $std $places: without compile" $c $places -DGPUEXEC_NO_COMPILE \
-            $here/implementation.c
-        [ -n "$MATRIX" ] || continue
-        quiet "$* $std $places: static, without multi" $c $places -DGPUEXEC_NO_MULTI \
-            -DGPUEXEC_STATIC $here/program.c
-        quiet "$* $std $places: without cache" $c $places -DGPUEXEC_NO_CACHE $here/implementation.c
-        quiet "$* $std $places: without both" $c $places -DGPUEXEC_NO_COMPILE -DGPUEXEC_NO_CACHE \
-            $here/implementation.c
-        quiet "$* $std $places: static, without ipc" $c $places -DGPUEXEC_NO_IPC -DGPUEXEC_STATIC \
-            $here/program.c
-        quiet "$* $std $places: static, no compile" $c $places -DGPUEXEC_NO_COMPILE \
-            -DGPUEXEC_STATIC $here/program.c
+        [ "$std" = c99 ] || continue
+        for part in CORE_ONLY $omitted; do
+            quiet "$* $std $places: $part" $c $places -DGPUEXEC_$part $here/implementation.c
+        done
+        quiet "$* $std $places: static, CORE_ONLY" $c $places -DGPUEXEC_CORE_ONLY -DGPUEXEC_STATIC \
+            $here/core.c
     done
 }
 # Some warnings need the optimiser.
@@ -113,6 +107,11 @@ c_programs() {
     c="$* $strict -std=c99 $SAN_FLAGS"
     quiet "$*: one file" $c -DGPUEXEC_IMPLEMENTATION $here/program.c -o "$out/one" $libs
     quiet "$*: one file runs" "$out/one"
+    quiet "$*: core only" $c -DGPUEXEC_CORE_ONLY -DGPUEXEC_IMPLEMENTATION $here/core.c \
+        -o "$out/core" $libs
+    quiet "$*: core only runs" "$out/core"
+    refused "$*: a part that is omitted" 'undefined reference to .gpuexec_' $c \
+        -DGPUEXEC_CORE_ONLY -DGPUEXEC_IMPLEMENTATION $here/program.c -o "$out/lacks" $libs
     [ -n "$MATRIX" ] || return 0
     quiet "$*: two files" $c $here/program.c $here/implementation.c -o "$out/two" $libs
     quiet "$*: two files run" "$out/two"
@@ -153,11 +152,10 @@ cxx_standard() {
         done
         [ -z "$MATRIX" ] || quiet "$* $std $places: static" $c $places -x c++ -DGPUEXEC_STATIC \
             $here/program.c
-        [ -z "$MATRIX" ] ||
-            for part in MULTI IPC COMPILE; do
-                quiet "$* $std $places: without $part" $c $places -x c++ -DGPUEXEC_NO_$part \
-                    $here/implementation.c
-            done
+        [ "$std" = c++11 ] || continue
+        for part in CORE_ONLY ${MATRIX:+$omitted}; do
+            quiet "$* $std $places: $part" $c $places -x c++ -DGPUEXEC_$part $here/implementation.c
+        done
     done
 }
 cxx_optimised() {

@@ -4,9 +4,9 @@
 # not count.
 files() {
     if [ -e .git ] && git ls-files >/dev/null 2>&1; then
-        git ls-files
+        git ls-files | grep -v '\.png$'
     else
-        find . -type f ! -path './build/*' ! -path './.git/*' | sed 's|^\./||'
+        find . -type f ! -path './build/*' ! -path './.git/*' ! -name '*.png' | sed 's|^\./||'
     fi | sort
 }
 
