@@ -127,18 +127,13 @@
       CURRENT                  >>current, and gpuexec_stream_wait_stream; calls with GPUEXEC_CURRENT
                                fail
       GRAPH                    >>capture, >>graph, >>nodes and >>batch
-      IMAGES                   reading images: gpuexec_module_load_best, >>library, >>link, >>compile
-                               and >>cache. The driver checks images; errors name no PTX version
-                               and no similar kernel; the number of a module's kernels is not known,
-                               nor, with drivers before CUDA 12.4, a kernel's parameters
-      INTEROP                  gpuexec_context_attach, _push, _pop, _is_current and _stack_text,
-                               GPUEXEC_CONTEXT_SCOPE, and _from_native for contexts, modules,
-                               kernels, streams and events
-      IPC                      >>ipc
-      LIBRARY                  >>library
-      LINK                     >>link, >>compile and >>cache
-      MANAGED                  >>managed
-      MULTI                    >>barrier and >>multi
+      IMAGES                   reading images: gpuexec_module_load_best, >>library, >>link,
+   >>compile and >>cache. The driver checks images; errors name no PTX version and no similar
+   kernel; the number of a module's kernels is not known, nor, with drivers before CUDA 12.4, a
+   kernel's parameters INTEROP                  gpuexec_context_attach, _push, _pop, _is_current and
+   _stack_text, GPUEXEC_CONTEXT_SCOPE, and _from_native for contexts, modules, kernels, streams and
+   events IPC                      >>ipc LIBRARY                  >>library LINK >>link, >>compile
+   and >>cache MANAGED                  >>managed MULTI                    >>barrier and >>multi
       PARAMS                   >>params
       PEERS                    peer access and copies between devices, links, topology
       POOL                     >>pool
@@ -401,109 +396,112 @@
       gpuexec_cache_get_info and the logger report them.
 
     MEMORY (>>memory)
-      A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it
-      to kernels. The host cannot dereference it. gpuexec_copy_in, _copy_out and _copy (host to
-      device, device to host, device to device) and gpuexec_fill are enqueued on a stream. With
-      pinned host memory (gpuexec_alloc_pinned, gpuexec_register) the copies return at once; until a
-      copy has finished, that memory must stay valid, and you must not change it (or, for copy_out,
-      read it). Pageable memory also works, but the driver stages it, and the call may wait for
-      that. The _now variants have finished when they return. gpuexec_copy_explain reports whether a
+      A gpuexec_ptr is a device address, the same number as a CUdeviceptr: you can add a byte offset
+      to it, and pass it to kernels. The host cannot dereference it. gpuexec_copy_in (host to
+      device), gpuexec_copy_out (device to host), gpuexec_copy (device to device) and gpuexec_fill
+      enqueue their work on a stream. With pinned host memory (gpuexec_alloc_pinned,
+      gpuexec_register) the copy calls return at once; until a copy has finished, that memory must
+      stay valid, and you must not change it (or, for copy_out, read it). Pageable memory also
+      works, but the driver stages it, and the call may block until staging is done. The _now
+      variants return only after the operation has finished. gpuexec_copy_explain reports whether a
       copy between two addresses would be asynchronous, and if not, why. gpuexec_pointer_get_info
-      reports what an address is. Pointers can be exchanged with the CUDA runtime in both
-      directions. For matrices with padded rows, use gpuexec_alloc_pitched and gpuexec_copy_with.
-      Memory that the host only writes, such as input for a kernel that reads it once, can be
-      write-combined: gpuexec_alloc_write_combined.
-      gpuexec_copy always works between devices. With gpuexec_peer_enable the copy does not go
-      through host memory, and kernels can access the other device's memory directly. Pinned and
-      registered memory counts as pinned on every device. A copy that runs past the end of an
-      allocation made by gpuexec, or whose source and destination partly overlap, is refused before
-      the driver sees it.
-      gpuexec_alloc and gpuexec_free may synchronize the device: call them before the loop, not in
-      it; for memory that only a few calls need, see MEMORY IN STREAM ORDER. To retry with a smaller
-      size when memory runs out:
+      reports what kind of memory an address belongs to. You can pass pointers from gpuexec to the
+      CUDA runtime and vice versa. For matrices with padded rows, use gpuexec_alloc_pitched and
+      gpuexec_copy_with. If the host only writes the memory (for example, input that a kernel reads
+      once), you can make it write-combined with gpuexec_alloc_write_combined. gpuexec_copy works
+      between any two devices. After gpuexec_peer_enable, the copy does not go through host memory,
+      and kernels can access the other device's memory directly. Memory from gpuexec_alloc_pinned or
+      gpuexec_register is pinned for every device. A copy that runs past the end of an allocation
+      made by gpuexec, or whose source and destination partly overlap, is rejected before it reaches
+      the driver. gpuexec_alloc and gpuexec_free may synchronize the device: call them before your
+      main loop, not inside it. For short-lived memory, see STREAM-ORDERED MEMORY. To retry with a
+      smaller size when memory runs out:
           if (gpuexec_take_error() != GPUEXEC_OK) return 1;  // or the loop takes an earlier failure
           while (!(p = gpuexec_alloc(ctx, bytes)) &&
                   gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
               gpuexec_take_error();
               bytes /= 2;
           }
-      Any other failure stays latched, including that of a request for 0 bytes.
+      Any other error stays latched, including the error for a request of 0 bytes.
 
     BOXES AND ARRAYS OF COPIES (>>copies)
-      gpuexec_copy_with copies bytes or a box: `depth` slices of `height` rows of `width_bytes`
-      bytes, between host and device memory in any direction. Each side has a separate pitch, slice
-      height and offset, so that parts of volumes and images can be copied without a loop. A pitch
-      or slice height of 0 means that there are no gaps:
+      gpuexec_copy_with copies a range of bytes or a box (`depth` slices of `height` rows of
+      `width_bytes` bytes) between host and device memory, in any direction. The source and the
+      destination each have their own pitch, slice height and offset, so you can copy parts of
+      volumes and images without a loop. A pitch or slice height of 0 means that the rows or slices
+      are contiguous:
           gpuexec_copy_desc c = { 0 };               // a 16 x 16 x 16 part of a 64 x 64 x 64 volume
           c.from.device = volume, c.from.pitch = 64, c.from.slice_height = 64;
           c.from.x = 8, c.from.y = 24, c.from.z = 40;
           c.to.host = part;                                   // rows of 16 bytes, slices of 16 rows
           c.width_bytes = c.height = c.depth = 16;
           gpuexec_copy_with(s, &c);
-      A value as the source fills the rows of a pitch:
+      If the source is a value, gpuexec_copy_with fills the rows of the pitched destination with it:
           gpuexec_copy_desc f = { 0 };                               // 480 rows of 640 floats
           f.to.device = image, f.to.pitch = pitch;
           f.from.element_bytes = 4, f.from.value = 0;
           f.width_bytes = 640 * 4, f.height = 480;
           gpuexec_copy_with(s, &f);
-      gpuexec_copy_many makes an array of copies with one call. On an H200, 1,000 copies of 4 bytes
-      from pinned memory take a twentieth of the time of 1,000 calls, and between device addresses a
-      thirtieth: a kernel copies. Larger copies to and from the host gain less: those of 64 KiB take
-      two fifths of the time, with the driver's batches. All copies are checked first: if one is
-      refused, none is made, and the text names it: "copies[17]".
+      gpuexec_copy_many performs an array of copies in one call. On an H200, 1,000 copies of 4 bytes
+      each take one twentieth of the time of 1,000 separate calls if they read pinned memory, and
+      one thirtieth if they copy between device addresses, because a kernel does the copying. Larger
+      copies to or from the host gain less: copies of 64 KiB use the driver's batch copies and take
+      two fifths of the time. All copies are checked first. If one is refused, none is performed,
+      and the error text names the refused one, for example "copies[17]".
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. An event marks a
-      point in a stream. gpuexec_stream_wait_event makes a stream wait for an event of any device,
+      point in a stream. gpuexec_stream_wait_event makes a stream wait for an event on any device,
       and gpuexec_event_elapsed_ms returns the time between two events. gpuexec_stream_record
-      creates an event at the current end of the stream:
+      creates an event and records it at the current end of the stream:
           gpuexec_event begin = gpuexec_stream_record(s, NULL);   // ... work ...
           gpuexec_event end = gpuexec_stream_record(s, NULL);
           if (gpuexec_event_sync(end) == GPUEXEC_OK) ms = gpuexec_event_elapsed_ms(begin, end);
-      You may destroy an event while streams still wait for it, and a stream while its work still
-      runs.
-      A stream can also wait for a value in memory, which a kernel, another stream or the host
-      writes: gpuexec_stream_wait_value32, gpuexec_stream_write_value32.
+      You may destroy an event while streams are still waiting for it, and a stream while its work
+      is still running. A stream can also wait until a kernel, another stream or the host writes a
+      certain value to memory. See gpuexec_stream_wait_value32 and gpuexec_stream_write_value32.
       Each context has two default streams, the legacy and the per-thread one. As in CUDA, the
-      per-thread default stream and streams created with the default desc also synchronize with the
-      legacy default stream; a stream with .non_blocking does not. The _now copies use the legacy
-      default stream. If blocks from two streams wait for room on the device, those from the stream
-      with the higher priority start first; priorities have no other effect.
+      per-thread default stream and streams created with the default desc synchronize with the
+      legacy default stream; a stream created with .non_blocking does not. The _now copies use the
+      legacy default stream. If blocks from two streams are waiting for free resources on the
+      device, the blocks from the higher-priority stream start first; priorities have no other
+      effect.
 
     MEMORY IN STREAM ORDER (>>pool)
-      gpuexec_alloc_on and gpuexec_free_on allocate and free at a point of a stream, without
-      waiting, and cost less than a launch. Use them for memory that only some work on a stream
-      needs, also in a loop:
+      gpuexec_alloc_on and gpuexec_free_on allocate and free memory in stream order. They do not
+      block the host, and they cost less than a kernel launch. Use them, even inside a loop, for
+      temporary memory that only some of the work on a stream needs:
           gpuexec_ptr sums = gpuexec_alloc_on(s, bytes);
           gpuexec_launch(add, s, dims, GPUEXEC_ARGS(data, sums, n));
           gpuexec_launch(scale, s, dims, GPUEXEC_ARGS(data, sums, n));
           gpuexec_free_on(s, sums);
-      The memory is valid between these two points. Work on other streams that uses it must wait for
-      the stream of the allocation, and the stream of the free must wait for that work. Otherwise it
-      may read or overwrite another allocation, because the pool gives freed memory to the next one;
-      neither gpuexec nor the driver detects this. After gpuexec_free_on, copies and fills of the
-      memory are refused, on all streams, until it is allocated again; kernels that get its address
-      are not.
-      Memory that stays allocated is better allocated with gpuexec_alloc.
-      In a capture, both calls become nodes: each launch of the graph allocates the memory again, at
-      the same address. If the capture does not free it, call gpuexec_free_on after each launch.
-      gpuexec has one pool for each device; the device's default pool, which other libraries use, is
-      not touched. The pool keeps what was freed for later allocations, until gpuexec_shutdown, or
-      until the last context on its device is closed. CUDA's own default is to return unused memory
-      to the system whenever the host waits: on an H200, a frame of 32 allocations of 32 MiB then
-      takes 3.3 ms instead of 0.08. While a pool of gpuexec keeps memory, gpuexec_alloc and other
-      pools of the process can still get it, but other processes cannot. To return it once, or above
-      a number of bytes at each wait:
+      The memory is valid between the allocation and the free. Work on another stream that uses the
+      memory must wait for the stream that allocated it, and the stream that frees it must wait for
+      that work. Otherwise that work may read or overwrite another allocation, because the pool
+      reuses freed memory for later allocations. Neither gpuexec nor the driver detects this. After
+      gpuexec_free_on, copies and fills that use the memory are refused on all streams until the
+      memory is allocated again. Kernel launches that pass its address are not refused. For
+      long-lived memory, use gpuexec_alloc. During a capture, both calls become graph nodes. Each
+      launch of the graph allocates the memory again, at the same address. If the captured work does
+      not free the memory, call gpuexec_free_on after each launch. gpuexec has its own pool for each
+      device. It does not touch the device's default pool, which other libraries use. The pool keeps
+      freed memory for reuse until gpuexec_shutdown is called or the last context on its device is
+      closed. By default, CUDA returns a pool's unused memory to the system whenever the host
+      synchronizes. On an H200, a frame with 32 allocations of 32 MiB each then takes 3.3 ms instead
+      of 0.08 ms. gpuexec_alloc and other pools in the same process can still use memory that a
+      gpuexec pool keeps, but other processes cannot. To return unused memory once, or to return
+      everything above a threshold each time the host synchronizes:
           gpuexec_pool_trim(gpuexec_context_pool(ctx), 0);
           gpuexec_pool_set_threshold(gpuexec_context_pool(ctx), 256 << 20);
-      With gpuexec_pool_create, parts of a program have separate pools: with another threshold
-      (.release), with a limit (.max_bytes), or to be imported by other processes (.exportable).
-      gpuexec_pool_alloc allocates from one, and gpuexec_free_on frees. gpuexec_pool_get_info
-      reports what is used and reserved now, and was at most. A pool on the device's default pool
-      (.use_default) shares memory with libraries that use cudaMallocAsync; gpuexec does not change
-      its settings. gpuexec_pool_from_native adopts another library's pool. Kernels on other devices
-      can access a pool's memory after gpuexec_pool_peer_enable. A few devices have no pools
-      (gpuexec_pool_desc.or_plain).
+      Use gpuexec_pool_create to give parts of a program their own pools. A pool can have a
+      different threshold (.release) or a size limit (.max_bytes), and other processes can import it
+      if it is .exportable. gpuexec_pool_alloc allocates memory from such a pool, and
+      gpuexec_free_on frees it. gpuexec_pool_get_info reports the current and peak amounts of used
+      and reserved memory. A pool created with .use_default stands for the device's default pool,
+      and shares memory with libraries that use cudaMallocAsync. gpuexec does not change the
+      settings of the default pool. gpuexec_pool_from_native adopts another library's pool. Kernels
+      on other devices can access a pool's memory after gpuexec_pool_peer_enable. A few devices do
+      not support memory pools; for these, see gpuexec_pool_desc.or_plain.
 
     MANAGED MEMORY (>>managed)
       Managed memory has one address, which kernels, copies and the host can all use; its pages
@@ -515,53 +513,55 @@
           gpuexec_launch(fn, s, dims, GPUEXEC_ARGS(p, n));
           gpuexec_managed_prefetch(s, p, n * sizeof(float), GPUEXEC_HOST);
           if (gpuexec_stream_sync(s) == GPUEXEC_OK) printf("%g\n", x[0]);
-      Without prefetches, each first access to a page waits for its migration: copies are usually
-      faster. Use managed memory for data structures with pointers, for sparse accesses, and for
-      more data than a device has.
-      On some devices (Windows, many integrated ones), the host must not access managed memory while
-      any kernel runs on the device: the access would end the process.
-      gpuexec_managed_info.concurrent is then 0, prefetches are refused, and gpuexec_managed_host
-      returns NULL as long as a stream has work. A program that relies on concurrent accesses sets
-      gpuexec_managed_desc.concurrent, so that the allocation is refused there.
-      More managed memory than the device has free is refused, because the rest occupies the host's
-      memory, and if that runs out, Linux ends processes. gpuexec_managed_desc.oversubscribe permits
-      it.
+      Without prefetching, the first access to each page waits until the page has migrated, so
+      explicit copies are usually faster. Use managed memory for pointer-based data structures, for
+      sparse accesses, and for data that does not fit in device memory. On some devices (Windows,
+      many integrated ones), the host must not access managed memory while any kernel is running on
+      the device: such an access would crash the process. On such devices,
+      gpuexec_managed_info.concurrent is 0, prefetches are refused, and gpuexec_managed_host returns
+      NULL while any stream has pending work. If your program relies on concurrent access, set
+      gpuexec_managed_desc.concurrent. The allocation then fails on devices that do not support it.
+      A request for more managed memory than the device has free is refused, because the excess
+      would occupy host memory, and when host memory runs out, Linux kills processes. To allow such
+      requests, set gpuexec_managed_desc.oversubscribe.
 
     ------------------------------------------------------------------------------------------------
     >>guide
 
     OVERLAPPING WORK, a guide to streams (>>stream, >>current, >>event)
-      There are three levels. Each needs more care than the one before: go on only if a measurement
-      shows that the device or the host is idle. In the programs below, x, y and z are device
-      memory, and host_x and host_y are pinned. Level 1, no streams: pass GPUEXEC_CURRENT to every
-      call. The work runs in order on the context's own stream. The host continues meanwhile, and
-      waits once, before it reads the results:
+      There are three levels. Each needs more care than the one before. Move to the next level only
+      if measurements show that the device or the host is idle. In the programs below, x, y and z
+      are device memory, and host_x, host_y and host_z are pinned host memory. (new paragraph) Level
+      1, no streams: pass GPUEXEC_CURRENT to every call. The work runs in order on the context's own
+      stream. Meanwhile, the host continues. It waits only once, before it reads the results:
           gpuexec_copy_in(GPUEXEC_CURRENT, x, host_x, bytes);
           gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, x, y, n));
           gpuexec_copy_out(GPUEXEC_CURRENT, host_y, y, bytes);
           cpu_work();                                                           // meanwhile
           if (gpuexec_stream_sync(gpuexec_context_stream(ctx))) return 1; // without this, wrong
           use(host_y);
-      Level 2, scoped streams: put work that can overlap with other work, such as copies, into a
-      scope. It then waits for all work enqueued before the scope; so open the scope before you
-      enqueue the other work. Only you know what needs its results. That must wait:
+      Level 2, scoped streams: put work that can overlap with other work (copies, for example) into
+      a scope. The work in the scope waits for all work enqueued before the scope, so open the scope
+      before you enqueue the work that should overlap with it. gpuexec does not know which later
+      work needs the results of the scope. You must make that work wait:
           GPUEXEC_STREAM_SCOPE(transfer) gpuexec_copy_in(GPUEXEC_CURRENT, x, host_x, bytes);
           gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, z, y, n));       // meanwhile
           gpuexec_stream_wait_stream(gpuexec_context_stream(ctx), transfer); // without this, wrong
           gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, x, y, n));
-      GPUEXEC_STREAM_SCOPE_JOIN includes this last wait. But two joining scopes in sequence never
-      overlap: the second one waits for the first. For several branches, use plain scopes, and join
-      them at the end:
+      GPUEXEC_STREAM_SCOPE_JOIN adds this wait automatically. However, two consecutive joining
+      scopes never overlap: the second waits for the first. To run several branches in parallel, use
+      plain scopes and join them at the end:
           GPUEXEC_STREAM_SCOPE(transfer) gpuexec_copy_in(GPUEXEC_CURRENT, x, host_x, bytes);
           GPUEXEC_STREAM_SCOPE(compute)
               gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, z, y, n));
           gpuexec_stream_wait_stream(gpuexec_context_stream(ctx), compute);
           gpuexec_stream_wait_stream(gpuexec_context_stream(ctx), transfer); // without this, wrong
           gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, x, y, n));
-      Level 3, explicit streams: name the stream in each call. This saves a record and a wait for
-      each scope (0.3 us on an H200), and nothing waits automatically any more. Data that one stream
-      writes and another one uses needs a wait, even after gpuexec_fill and gpuexec_copy; without it
-      the program is often right, and sometimes wrong:
+      Level 3, explicit streams: name the stream in each call. This saves one event record and one
+      wait per scope (0.3 us on an H200), but nothing waits automatically any more. If one stream
+      uses data that another stream writes, it must wait for that stream, even if the data comes
+      from gpuexec_fill or gpuexec_copy. Without the wait, the program often works, but sometimes
+      gives wrong results:
           gpuexec_copy_in(transfer, x, host_x, bytes);
           gpuexec_stream_wait_stream(compute, transfer);            // without this, x is incomplete
           gpuexec_launch(saxpy, compute, dims, GPUEXEC_ARGS(a, x, y, n));
@@ -576,11 +576,11 @@
               gpuexec_event_record(done, compute);
           }
       Let streams wait for each other instead of making the host wait: gpuexec_stream_wait_event and
-      _wait_stream return at once, and the host can enqueue further work. They also order streams of
-      different devices. The host needs to wait only before it reads results, and before it changes
-      or frees memory that enqueued work uses.
-      Wait for as little as possible, but not for less. gpuexec_context_sync waits for all streams
-      of a context, gpuexec_stream_sync for one, gpuexec_event_sync for one point in it:
+      _wait_stream return at once, and the host can enqueue further work. They also work between
+      streams on different devices. The host needs to wait only before it reads results, and before
+      it changes or frees memory that enqueued work uses. Wait for everything you need, but for no
+      more than that. gpuexec_context_sync waits for all streams of a context, gpuexec_stream_sync
+      for one stream, and gpuexec_event_sync for one point in a stream:
           gpuexec_copy_in(compute, x, host_x, bytes);
           gpuexec_launch(saxpy, compute, dims, GPUEXEC_ARGS(a, x, y, n));
           gpuexec_copy_out(compute, host_y, y, bytes);
@@ -588,9 +588,9 @@
           gpuexec_copy_out(compute, host_z, z, bytes);         // continues during use(host_y)
           if (gpuexec_event_sync(ready)) return 1;             // without this, host_y is incomplete
           use(host_y);
-      In the same way, gpuexec_stream_wait_event waits for one point, and gpuexec_stream_wait_stream
-      for everything enqueued so far. gpuexec_event_query does not wait at all: the host can work
-      until the device has finished:
+      Similarly, gpuexec_stream_wait_event waits for one point in a stream, and
+      gpuexec_stream_wait_stream for everything enqueued on it so far. gpuexec_event_query does not
+      wait at all: the host can do other work until the device has finished:
           gpuexec_copy_in(compute, x, host_x, bytes);
           gpuexec_launch(saxpy, compute, dims, GPUEXEC_ARGS(a, x, y, n));
           gpuexec_copy_out(compute, host_y, y, bytes);
@@ -598,57 +598,63 @@
           while (gpuexec_event_query(ready) == GPUEXEC_NOT_READY) cpu_work();
           if (gpuexec_event_sync(ready)) return 1;                // does not wait: returns failures
           use(host_y);
-      Keep the legacy default stream out of loops. Its work waits for all earlier work on the
-      context's streams, and their later work waits for it, so nothing overlaps with it. The _now
-      copies, and the CUDA runtime's calls without a stream, use it. Streams with .non_blocking are
-      exempt, and need a wait instead:
+      Keep the legacy default stream out of loops. Work on this stream waits for all earlier work on
+      the context's other streams, and later work on those streams waits for it, so nothing overlaps
+      with it. The _now copies use the legacy default stream, and so do CUDA runtime calls without a
+      stream argument. Streams created with .non_blocking do not synchronize with it, so they need
+      an explicit wait:
           gpuexec_stream_desc own = { 0 };
           own.non_blocking = 1;
           gpuexec_stream s = gpuexec_stream_create(ctx, &own);
           gpuexec_copy_in(gpuexec_stream_legacy(ctx), x, host_x, bytes);        // or a runtime call
           gpuexec_stream_wait_stream(s, gpuexec_stream_legacy(ctx)); // without this, wrong
           gpuexec_launch(saxpy, s, dims, GPUEXEC_ARGS(a, x, y, n));
-      A graph (>>graph) pays if the same short kernels are launched repeatedly. On an H200, a launch
-      takes the host 3 us, and the device is idle after a shorter kernel. In a graph of 1,000 empty
-      kernels, each takes 0.54 us in one chain, and 0.24 us in four chains side by side. Making the
-      graph costs about 5 us for each kernel, so it pays from the third launch on. Longer kernels
-      gain little: their launches already overlap with the device's work.
-      In gpuexec's repository, examples/scoped_streams.c, async_pipeline.c and priorities.c measure
-      these rules, and tests/header/concurrency.md lists programs and tests for more of them.
+      A graph (>>graph) pays off if you launch the same short kernels repeatedly. On an H200, each
+      launch takes the host 3 us. After a kernel that runs for less than 3 us, the device is idle
+      until the next launch. In a graph of 1,000 empty kernels, each kernel takes 0.54 us if they
+      form one chain, and 0.24 us if they form four parallel chains. Creating the graph costs about
+      5 us per kernel, so the graph pays off from the third launch on. Longer kernels gain little:
+      their launches already overlap with execution on the device. In gpuexec's repository,
+      examples/scoped_streams.c, async_pipeline.c and priorities.c measure the effect of these
+      rules, and tests/header/concurrency.md lists programs and tests for more rules.
 
     LAUNCHING (>>launch)
       gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) passes the addresses and sizes of
       the arguments. In C, the arguments must be lvalues; in C++, they can be any trivially copyable
       values except host pointers and handles. The types of the arguments must match those of the
-      kernel's parameters: int for int, float for float, gpuexec_ptr for pointers. For a struct,
-      pass the same struct by value (share one header between .cu and C, and beware of vector types,
-      whose alignment the host may not know).
-      The number and sizes of the arguments are checked before the driver sees them. They are
-      compared with the kernel itself (cuFuncGetParamInfo, driver for CUDA 12.4 or later) or with
-      the PTX text. For a cubin on an older driver, the parameters are not known and not checked
-      (gpuexec_kernel_info.parameters is -1). A float for an integer parameter, or an integer for a
-      float, is refused if both types are known, that is, if the kernel comes from PTX text and the
-      argument is a C++ value or was added with gpuexec_params_add. In C, GPUEXEC_ARGS passes only
-      sizes. To pass the bits of one type as the other, put them into a struct
-      (gpuexec_params_add_struct). Values are copied during the call.
-      dims.shared_bytes is the dynamic shared memory (`extern __shared__`); above 48 KiB, gpuexec
-      opts in automatically. The output of printf in kernels appears at the next call that waits.
-      gpuexec_launch_with also takes launch attributes, such as clusters, a priority and
+      kernel's parameters: int for int, float for float, gpuexec_ptr for pointers. For a struct
+      parameter, pass the same struct by value. Share one header between the .cu and C files, and
+      beware of vector types: the host compiler may not know their alignment. gpuexec checks the
+      number and sizes of the arguments before it calls the driver. It compares them with what the
+      driver reports for the kernel (cuFuncGetParamInfo, which needs a driver for CUDA 12.4 or
+      later) or with the declaration in the PTX text. For a cubin on an older driver, the parameters
+      are unknown, so the arguments are not checked (gpuexec_kernel_info.parameters is -1). A float
+      passed for an integer parameter, or an integer passed for a float parameter, is refused if
+      both types are known. The parameter's type is known if the kernel comes from PTX text; the
+      argument's type is known if it is a C++ value or was added with gpuexec_params_add. In C,
+      GPUEXEC_ARGS passes no types, only addresses and sizes. To pass the bits of one type as
+      another type on purpose, wrap the value in a struct (gpuexec_params_add_struct). The launch
+      call copies the argument values before it returns. dims.shared_bytes is the size of the
+      dynamic shared memory (`extern __shared__`); for more than 48 KiB, gpuexec opts in
+      automatically. The output of printf in kernels appears at the next synchronizing call.
+      gpuexec_launch_with also accepts launch attributes, such as clusters, a priority and
       programmatic dependent launch.
 
     PARAMETERS (>>params)
-      Use GPUEXEC_ARGS if the arguments are known where the launch is written. A parameter block
-      holds arguments that are collected at run time, or that the driver needs packed:
+      Use GPUEXEC_ARGS if you know the argument list when you write the launch call. Use a parameter
+      block for arguments that you collect at run time, or that you must pass to the driver as a
+      packed buffer:
           gpuexec_params p = gpuexec_params_create();
           gpuexec_params_add(p, GPUEXEC_INT, &n);
           gpuexec_params_add(p, GPUEXEC_FLOAT4, color);     // float color[4]; aligned to 16
                                                             // in the block, if not on the host
           gpuexec_params_add_struct(p, &camera, sizeof camera, 16);
           gpuexec_launch(kernel, stream, dims, gpuexec_params_args(p));
-      Every launch takes gpuexec_params_args(p). For your own driver calls, gpuexec_params_data(p,
-      &bytes) returns the packed buffer (CU_LAUNCH_PARAM_BUFFER_POINTER). The driver accepts a wrong
-      buffer without an error, so call gpuexec_params_check(p, kernel) first.
-      A prepared launch is checked once; each launch then costs only the driver's call:
+      Every launch function accepts gpuexec_params_args(p). For your own driver calls,
+      gpuexec_params_data(p, &bytes) returns the packed buffer (CU_LAUNCH_PARAM_BUFFER_POINTER). The
+      driver does not report an error for an incorrect buffer, so call gpuexec_params_check(p,
+      kernel) first. A prepared launch is checked only once, when it is prepared. After that, each
+      launch costs only the driver call:
           gpuexec_prepared step = gpuexec_prepare(kernel, stream, dims, GPUEXEC_ARGS(n, t, data));
           float *time = (float *)gpuexec_prepared_argument(step, 1, sizeof *time);
           if (!time) { fputs(gpuexec_error_text(), stderr); return 1; }
@@ -657,39 +663,43 @@
       launch to another stream.
 
     CAPTURES AND GRAPHS (>>capture, >>graph)
-      Many short kernels can take the host longer to enqueue than the device to run. Capture the
-      calls once: they then run nothing, but are recorded in a graph. Launch the graph as often as
-      needed, each time with one call:
+      The host can take longer to enqueue many short kernels than the device takes to run them.
+      Capture the calls once: during the capture nothing runs, and the calls are recorded in a
+      graph. Launch the graph as often as needed, each time with one call:
           gpuexec_graph graph = { 0 };
           GPUEXEC_CAPTURE(s, &graph) { step(s); }          // launches, copies and fills on s
           for (i = 0; i < n; i++) gpuexec_graph_launch(graph, s);
       The block is ordinary code; it may call libraries that enqueue on the stream. The graph keeps
-      arguments, addresses and sizes as they were in the capture, but copies read their source again
-      at each launch. Other streams, also of other devices, join the capture when they wait for it,
-      and must be joined again before its end. In each launch, the work between the two waits may
-      run at the same time:
+      the arguments, addresses and sizes from the time of the capture, but copies read their source
+      again at each launch. Other streams, including those on other devices, join the capture when
+      they wait for a captured stream. The first stream must wait for them again before the capture
+      ends. Each time the graph is launched, the work on the two streams between the fork and the
+      join may run concurrently:
           gpuexec_stream_wait_stream(t, s);                // fork: t joins the capture
           left(s);
           right(t);
           gpuexec_stream_wait_stream(s, t);                // join
-      Nothing in the block can wait for its results or query them: these calls are refused, and the
-      capture goes on. Allocating, loading and creating objects work as usual. A table in >>capture
-      lists what each call does. Streams created with .non_blocking leave the legacy default stream
-      and the _now copies usable meanwhile.
-      A failed launch in the block is latched as usual; gpuexec_capture_end then returns a failed
-      handle with that reason. If a call broke the capture, it names that call, its file and line.
-      In any case the capture has ended, and the streams are usable. If another library breaks the
-      capture because it allocates, begin the capture with GPUEXEC_CAPTURE_RELAXED.
-      Memory, modules and contexts that a graph uses must exist until its last launch. If gpuexec
-      has freed, unloaded or closed one since, gpuexec_graph_launch is refused and names it, and the
-      file and line that did so. Memory of other libraries is not tracked. To change arguments or
-      addresses, capture the changed calls and give the result to the first graph:
-      gpuexec_graph_update is much faster than instantiating the other graph. gpuexec_graph_text and
-      gpuexec_graph_dot show what a graph consists of, gpuexec_graph_get_info only counts.
+      Calls in the block cannot wait for captured work or query it: such calls are refused, and the
+      capture continues. You can allocate memory, load modules and create objects as usual. A table
+      in >>capture lists what each call does during a capture. If you capture streams created with
+      .non_blocking, you can use the legacy default stream and the _now copies during the capture. A
+      failed launch in the block is latched as usual; gpuexec_capture_end then returns a failed
+      handle that carries the same error. If a call invalidated the capture, the error text names
+      that call and its file and line. In either case, the capture has ended and the streams are
+      usable again. If another library invalidates the capture by allocating memory, begin the
+      capture with GPUEXEC_CAPTURE_RELAXED. Memory, modules and contexts that a graph uses must
+      exist until its last launch has finished. If one of them has since been freed, unloaded or
+      closed through gpuexec, gpuexec_graph_launch fails. The error text names the object, and the
+      file and line of the call that released it. gpuexec does not track memory allocated by other
+      libraries. To change arguments or addresses, capture the changed calls into a second graph,
+      and use gpuexec_graph_update to apply it to the first one. This is much faster than
+      instantiating the second graph. gpuexec_graph_text and gpuexec_graph_dot show the nodes of a
+      graph; gpuexec_graph_get_info only counts them.
 
     GRAPH NODES (>>nodes)
       A graph can also be built node by node. Each call adds a node, and names the nodes that must
-      have finished before it begins: all other nodes may run at the same time.
+      have finished before the new node begins. All other nodes may run at the same time as the new
+      node.
           gpuexec_graph g = gpuexec_graph_create(ctx);
           gpuexec_copy_desc to_x = { .to.device = x, .from.host = host, .bytes = bytes };
           gpuexec_copy_desc back = { .to.host = result, .from.device = x, .bytes = bytes };
@@ -5937,7 +5947,7 @@ enum { GXI_CREATED_NOTHING = -1 };
 static const char *gxi_cu_result_name(int cu) {
     int(GXI_CUDA *const name)(int, const char **) = GXI_LOAD(&gxi.driver.error_name);
     const char *text = NULL;
-    if (cu == GXI_CREATED_NOTHING) return "CUDA_SUCCESS, but no object or an invalid size";
+    if (cu == GXI_CREATED_NOTHING) return "CUDA_SUCCESS, but produced no object or an invalid size";
     if (name && name(cu, &text) == 0 && text) return text;
     return "an unknown CUresult";
 }
@@ -6201,7 +6211,8 @@ static GXI_NOINLINE gpuexec_result gxi_failure_latched(void) {
 
 /* --- details ---------------------------------------------------------------------------------- */
 
-static const char gxi_no_memory_text[] = "gpuexec: out of host memory: this error has no text\n";
+static const char gxi_no_memory_text[] =
+        "gpuexec: out of host memory: no text is available for this error\n";
 
 /* What the driver logged on this thread before it last returned that CUresult from that call, added
    to t. `log` is written to. Lines of driver 580, whose second field is the thread; lines of any
@@ -6570,10 +6581,10 @@ typedef struct gxi_driver_fault {
 #define GXI_NEW_PROCESS "; only a new process can use CUDA again"
 static const gxi_driver_fault gxi_driver_faults[] = {
     { GXI_ILLEGAL_ADDRESS, ": a copy or fill used ", "used memory that was freed before it ran",
-            "free memory only after the last copy or fill that uses it, or on the stream of "
-            "that" GXI_NEW_PROCESS },
+            "free memory only after the last copy or fill that uses it, or on the stream that runs "
+            "it" GXI_NEW_PROCESS },
     { GXI_ILLEGAL_ADDRESS, NULL,
-            "accessed an illegal address, in no allocation that its device can access",
+            "accessed an illegal address, outside every allocation that its device can access",
             "check that the kernel compares its index with the element count, that its pointers "
             "are device addresses of memory that is large enough and not freed, that "
             "dims.shared_bytes covers its extern __shared__ array, and that gpuexec_peer_enable "
@@ -6587,15 +6598,16 @@ static const gxi_driver_fault gxi_driver_faults[] = {
     { GXI_ASSERT, NULL, "failed an assert, whose text is on stderr",
             "see the assert's text on stderr" GXI_NEW_PROCESS },
     { GXI_LAUNCH_TIMEOUT, NULL, "exceeded the time limit or deadlocked",
-            "check that it does not wait for work that cannot run at the same time, or split its "
-            "work" GXI_NEW_PROCESS },
+            "check that the kernel does not wait for work that cannot run at the same time, or "
+            "split the kernel's work into smaller launches" GXI_NEW_PROCESS },
     { GXI_HARDWARE_STACK_ERROR, NULL, "overflowed its stack",
             "raise GPUEXEC_LIMIT_STACK with gpuexec_context_set_limit, or limit its "
             "recursion" GXI_NEW_PROCESS },
     { GXI_ILLEGAL_INSTRUCTION, NULL,
             "executed an illegal instruction or accessed shared memory out of bounds",
-            "check that dims.shared_bytes covers its extern __shared__ array, and its indices of "
-            "shared arrays; compute-sanitizer finds the instruction" GXI_NEW_PROCESS },
+            "check that dims.shared_bytes covers the kernel's extern __shared__ array, and that "
+            "the kernel's shared-array indices are in bounds; compute-sanitizer finds the "
+            "instruction" GXI_NEW_PROCESS },
     { GXI_ECC_UNCORRECTABLE, NULL, "hit an uncorrectable memory (ECC) error",
             "run `nvidia-smi -q -d ECC`: the device may need a reset or a repair" GXI_NEW_PROCESS },
     { 0, NULL, "was stopped by a trap or an exception",
@@ -6929,13 +6941,13 @@ static gpuexec_result gxi_driver_load(gxi_call *call, const gpuexec_setup_desc *
 
 static GXI_COLD gpuexec_result gxi_fail_forked(gxi_call *call) {
     return gxi_fail(call, GPUEXEC_FORKED,
-            "fork before the first use of CUDA, or call exec in the child (in Python's "
-            "multiprocessing: the spawn method)",
-            "this process (%ld) was forked from process %ld %s; a forked child cannot use its "
-            "parent's CUDA",
+            "fork before the first use of CUDA, or call exec in the child (with Python "
+            "multiprocessing, use the spawn start method)",
+            "this process (%ld) was forked from process %ld %s; a forked child cannot use CUDA "
+            "that its parent initialized",
             gxi_process_id(), gxi.start.pid,
-            gxi.start.forked == 1 ? "while another thread was starting CUDA there"
-                                  : "after CUDA had been initialized there");
+            gxi.start.forked == 1 ? "while another thread of that process was initializing CUDA"
+                                  : "after that process initialized CUDA");
 }
 
 static GXI_COLD gpuexec_result gxi_fail_started(gxi_call *call) {
@@ -7096,12 +7108,12 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(
     ROW(PARAMS, params, "parameter block", GXI_DESTROY, "", 0, 3, 0, GXI_PLAIN_CLOSE, \
         struct gxi_block *info;) \
     ROW(PREPARED, prepared, "prepared launch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
-        GXI_ON_CLOSE(NULL, "prepare it again with gpuexec_prepare", GXI_CREATE), struct \
+        GXI_ON_CLOSE(NULL, "prepare the launch again with gpuexec_prepare", GXI_CREATE), struct \
         gxi_prepared *info;) \
     ROW(BARRIER, barrier, "barrier", GXI_DESTROY, GXI_OR_CONTEXT, 0, 0, 0, GXI_PLAIN_CLOSE, \
         struct gxi_barrier *info;) \
     ROW(GRAPH, graph, "graph", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
-        GXI_ON_CLOSE(NULL, "destroy it, or close its context, after its last launch", GXI_CREATE), \
+        GXI_ON_CLOSE(NULL, "destroy the graph or close its context only after its last launch", GXI_CREATE), \
         struct CUgraphExec_st *exec; /* atomic; NULL: not instantiated */ struct gxi_graph *info;) \
     ROW(BATCH, batch, "batch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, GXI_PLAIN_CLOSE, \
         struct CUgraphExec_st *exec; /* NULL until it is launched */ struct gxi_batch *info;) \
@@ -7635,7 +7647,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(
     if (id == GXI_CURRENT)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, "pass gpuexec_context_stream(context)",
                 "%s is GPUEXEC_CURRENT, but only launches, copies, fills, gpuexec_event_record, "
-                "gpuexec_alloc_on and gpuexec_free_on take that",
+                "gpuexec_alloc_on and gpuexec_free_on accept it",
                 role);
     if (found == GXI_NOTHING || found >= GXI_KINDS)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL,
@@ -7689,8 +7701,8 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
             gxi_fail(call, GPUEXEC_STALE_HANDLE,
                     "close gpuexec's handle before the context is destroyed, or share the context "
                     "with gpuexec_context_attach",
-                    "%s is stale: the context %s at %s was destroyed outside gpuexec, which "
-                    "invalidated all handles of its objects",
+                    "%s is stale: the context %s at %s was destroyed outside gpuexec, and all "
+                    "handles to its objects are now invalid",
                     role, context->adopted ? "adopted" : "opened",
                     context->where ? context->where : "?");
             GXI_LOAD (&gxi.hooks.close_context)(call, context);
@@ -8547,14 +8559,14 @@ GPUEXEC_API void *gpuexec_driver_symbol_at(const char *where, const char *name, 
     else if (gxi_driver_resolve(name, gxi.driver.version))
         gxi_fail(call, GPUEXEC_NOT_FOUND,
                 "pass the version of CUDA that introduced it, or a later one",
-                "\"%s\" was introduced later than the version passed, %d.%d; this driver (CUDA "
-                "%d.%d) has it",
+                "\"%s\" was introduced after the version passed (CUDA %d.%d); this driver (CUDA "
+                "%d.%d) provides it",
                 name, GXI_DOTTED(version), GXI_DOTTED(gxi.driver.version));
     else
         gxi_fail(call, GPUEXEC_NOT_FOUND,
                 "check the spelling (omit suffixes such as _v2 or _ptsz); another driver may have "
                 "it",
-                "\"%s\" is not in this driver (CUDA %d.%d), in any version", name,
+                "\"%s\" does not exist in any version in this driver (CUDA %d.%d)", name,
                 GXI_DOTTED(gxi.driver.version));
     return NULL;
 }
@@ -8567,7 +8579,7 @@ GPUEXEC_API gpuexec_result gpuexec_driver_check_at(
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the name of the driver call is NULL");
     if (gxi_begin(call)) return gxi_failed_result();
     gxi_call_set_cu(call, name, cu_result);
-    return gxi_fail_cu(call, NULL, "the program's call of %s failed", name);
+    return gxi_fail_cu(call, NULL, "the program's call to %s failed", name);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -8630,8 +8642,8 @@ static gpuexec_result gxi_device_open(gxi_call *call, int ordinal, int *device) 
     if (cu != GXI_INVALID_DEVICE) return gxi_fail_cu(call, NULL, "cannot open device %d", ordinal);
     GXI_TRY_TRACED(cuDeviceGetCount, (&count));
     return gxi_fail(call, GPUEXEC_NO_DEVICE,
-            "check CUDA_VISIBLE_DEVICES in the environment: it may hide devices (the CPU device: "
-            "SIMGPU_DEVICES)",
+            "check CUDA_VISIBLE_DEVICES in the environment: it may hide devices (for the CPU "
+            "device, check SIMGPU_DEVICES)",
             "there is no device %d: %d device%s visible%s", ordinal, count,
             count == 1 ? " is" : "s are",
             gxi_device_indices(indices, count < 0 ? 0 : (unsigned)count));
@@ -9100,7 +9112,7 @@ static gpuexec_result gxi_context_abort_captures(
         GXI_TRY_TRACED(cuStreamEndCapture, (stream->data.stream.native, &native));
         if (native) GXI_TRY_TRACED(cuGraphDestroy, (native));
         if (!result)
-            result = gxi_fail(call, GPUEXEC_CAPTURING, "end it before: gpuexec_capture_end",
+            result = gxi_fail(call, GPUEXEC_CAPTURING, "end it first: gpuexec_capture_end",
                     "closing the context: the capture begun at %s was still open; its graph is "
                     "lost",
                     gxi_place_text(c.where));
@@ -9596,8 +9608,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(
                 gxi_limit_names[limit], gxi_context_of(slot)->ordinal);
     if (current < value)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "request less",
-                "cannot set limit %s to %llu: device %d allows at most %llu, which is now the "
-                "limit",
+                "cannot set limit %s to %llu: device %d allows at most %llu, and the limit is now "
+                "512",
                 gxi_limit_names[limit], (unsigned long long)value, gxi_context_of(slot)->ordinal,
                 (unsigned long long)current);
     return GPUEXEC_OK;
@@ -9691,7 +9703,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
     if (stream)
         gxi_fail(call, GPUEXEC_CAPTURING,
                 "end the capture first, or wait for another stream or an event",
-                "cannot wait for the context: its stream created at %s captures",
+                "cannot wait for the context: its stream created at %s is capturing",
                 gxi_place_text(stream->where));
     cu = stream ? 0 : GXI_TRY_VOID(cuCtxSynchronize);
     gxi_leave(&scope);
@@ -10407,9 +10419,9 @@ static gpuexec_result gxi_check_image(
     if (kind == GXI_TEXT && !gxi_is_text((const char *)image, *n) &&
             gxi_is_ptx((const char *)image))
         return gxi_fail(call, GPUEXEC_BAD_IMAGE,
-                "load or link several texts one by one; pass the length up to the NUL to ignore "
-                "what follows",
-                "%s is PTX text that ends with a NUL after %lu bytes, but has %lu bytes", name,
+                "load or link multiple PTX texts separately; to ignore what follows the NUL, pass "
+                "the length up to it",
+                "%s is PTX text with a NUL after %lu bytes, but its length is %lu bytes", name,
                 (unsigned long)strlen((const char *)image), (unsigned long)*n);
     if (kind == GXI_TEXT)
         return *(const char *)image ? GPUEXEC_OK
@@ -10420,14 +10432,15 @@ static gpuexec_result gxi_check_image(
         return gxi_fail(call, GPUEXEC_BAD_IMAGE,
                 "check that it was read completely and not modified; pass its length for a more "
                 "precise error",
-                "%s is %s with a damaged header, which gives a length of at least %lu bytes: "
-                "memory cannot hold that",
+                "%s is %s with a damaged header, which gives a length of at least %lu bytes, more "
+                "than memory can hold",
                 name, gxi_image_kinds[kind], (unsigned long)says);
     if (!*n) *n = says;
     if (*n >= says) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_IMAGE,
             "check that the file was copied completely and that the length is correct",
-            "%s is a truncated %s: it has %lu bytes, but its header gives a length of at least %lu",
+            "%s is a truncated %s: it is %lu bytes long, but its header gives a length of at least "
+            "%lu",
             name, kind == GXI_CUBIN ? "cubin" : "fatbin", (unsigned long)*n, (unsigned long)says);
 }
 /* The device runtime's launch calls are symbols in PTX and cubins. A fatbin's compressed parts hide
@@ -10476,9 +10489,9 @@ static int gxi_target_rank(const gxi_image_target *part, int sm, const char **wh
     *why = part->kind == GXI_LTO                               ? "to be linked by nvJitLink"
             : part->kind != GXI_CUBIN && part->kind != GXI_PTX ? "of an unknown kind"
             : part->arch > sm                                  ? "newer than the device"
-            : part->suffix == 'a' && part->arch != sm          ? "only for this architecture"
-            : other                                            ? "for another major version"
-                                                               : NULL;
+            : part->suffix == 'a' && part->arch != sm ? "runs only on exactly this architecture"
+            : other                                   ? "for another major version"
+                                                      : NULL;
     if (*why) return 0;
     return (part->kind == GXI_CUBIN ? 1 << 20 : 0) + part->arch * 4 +
             (part->suffix == 'a'           ? 3
@@ -10566,9 +10579,12 @@ static gpuexec_result gxi_image_open(gxi_call *call, const void *data, size_t by
     image->data = data;
     image->bytes = bytes;
     image->ptx = NULL;
-    image->kind = gxi_starts_with(data, bytes, "\x7F" "ELF") ? GXI_CUBIN
-            : gxi_starts_with(data, bytes, GXI_FATBIN_MAGIC)  ? GXI_FATBIN
-                                                              : GXI_TEXT;
+    image->kind = gxi_starts_with(data, bytes,
+                          "\x7F"
+                          "ELF")
+            ? GXI_CUBIN
+            : gxi_starts_with(data, bytes, GXI_FATBIN_MAGIC) ? GXI_FATBIN
+                                                             : GXI_TEXT;
     if (image->kind != GXI_TEXT) return GPUEXEC_OK;
     if (bytes) { /* the driver reads up to the NUL */
         *copy = (char *)gxi_realloc(NULL, bytes + 1);
@@ -10651,7 +10667,8 @@ static gpuexec_result gxi_check_jit(gxi_call *call, const gpuexec_module_desc *d
     }
     if (desc->target && desc->threads_per_block)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "set only one of them; for another target, set max_registers",
+                "set only one of them; to limit registers for another target, set max_registers "
+                "instead of threads_per_block",
                 "gpuexec_module_desc sets both target (%d) and threads_per_block (%d), which CUDA "
                 "cannot combine",
                 desc->target, desc->threads_per_block);
@@ -10815,8 +10832,8 @@ static gpuexec_result gxi_sm_of(gxi_call *call, const gxi_slot *context, int *sm
 }
 static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *context,
         const gpuexec_module_desc *desc, const char *name, const gxi_image *image) {
-    static const char few[] = "pass the length of the text, not the sizeof of a pointer (0 means "
-                              "PTX up to its NUL): it has only a few bytes";
+    static const char few[] = "the image is only a few bytes long: pass the length of the text, "
+                              "not the size of a pointer (0 means that the PTX ends at its NUL)";
     const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx;
     const unsigned says = gxi_log_words_of(call->log);
     char version[GXI_VALUE] = "", target[GXI_VALUE] = "", suffix;
@@ -10834,15 +10851,15 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     if (says & GXI_SAYS_UNDEFINED) {
         gxi_fail_cu(call,
                 says & GXI_SAYS_RUNTIME
-                        ? "link it: gpuexec_linker_create, gpuexec_linker_add and "
-                          "gpuexec_linker_load, which finds the device runtime and adds it"
+                        ? "link it with gpuexec_linker_create, gpuexec_linker_add and "
+                          "gpuexec_linker_load; the last one finds and adds the device runtime"
                         : "link it with the images that define them: gpuexec_linker_create",
                 "%s uses symbols that are defined elsewhere", name);
     } else if (cu == GXI_UNSUPPORTED_PTX_VERSION) {
         gxi_fail_cu(call,
-                "compile it with a toolkit (GPUEXEC_NVRTC, GPUEXEC_NVJITLINK) no newer than the "
-                "driver, lower its .version line if the code uses nothing newer, or update the "
-                "driver",
+                "compile it with a toolkit no newer than the driver (set GPUEXEC_NVRTC or "
+                "GPUEXEC_NVJITLINK to choose one), lower its .version line if the code uses "
+                "nothing newer, or update the driver",
                 "%s is PTX with .version %s, but the driver (CUDA %d.%d) supports .version %d.%d "
                 "at most",
                 name, version, GXI_DOTTED(gxi.driver.version), supported / 10, supported % 10);
@@ -10868,8 +10885,8 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                 "%s is PTX that does not compile", name);
     } else if (cu == GXI_NO_BINARY_FOR_GPU) {
         gxi_add(&cure,
-                "use PTX, or add it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d] (to "
-                "link, also -rdc=true)",
+                "load PTX instead, or add PTX to the image: nvcc -gencode "
+                "arch=compute_%d,code=[sm_%d,compute_%d] (for linking, add -rdc=true)",
                 sm, sm, sm);
         gxi_fail_cu(call, cure.p,
                 "%s has no code for device %d (compute capability %d.%d) that the driver accepts. "
@@ -11174,8 +11191,8 @@ static void *gxi_tool_find(gxi_call *call, const gxi_tool *tool, const char *pat
         library = tool->use(call, path, &why);
         if (!library)
             gxi_fail(call, GPUEXEC_NO_COMPILER,
-                    "name the library itself by its absolute path, or leave both unset to search "
-                    "for it",
+                    "give the absolute path of the library itself, or leave the member and its "
+                    "environment variable unset to have gpuexec search for it",
                     "cannot use \"%s\", named by %s%s%s: %s", path, by,
                     by == tool->member ? "" : " ", by == tool->member ? "" : tool->variable,
                     why.p ? why.p : "out of host memory");
@@ -12479,8 +12496,8 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
     if (bytes != has)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "pass the size of the whole variable in bytes, as declared in device code; to copy "
-                "a part, use gpuexec_module_global_address and a copy",
-                "variable \"%s\" of %s has %lu bytes, but the copy has %lu", name,
+                "only part of it, use gpuexec_module_global_address and a copy function",
+                "variable \"%s\" in %s is %lu bytes long, but the copy is %lu bytes", name,
                 slot->data.module.info->name, (unsigned long)has, (unsigned long)bytes);
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_result();
     if (bytes && from) cu = gxi_copy_in_whole(call, address, from, bytes);
@@ -12505,7 +12522,8 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_m
     GXI_CALL(gpuexec_module_unload, GXI_CLEANS);
     if (slot && slot->owned)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "unload the library: gpuexec_library_unload",
-                "the module belongs to a library: it is closed with that, or with its context");
+                "the module belongs to a library: it is closed with the library or with its "
+                "context");
     return gxi_handle_destroy(call, module.id, GXI_MODULE, "the module");
 }
 
@@ -12933,10 +12951,11 @@ static uint64_t gxi_module_load_best_of(gxi_call *call, const gxi_slot *context,
     }
     if (!best) {
         gxi_text cure = { 0, 0, 0, 0 };
-        gxi_add(&cure, "add PTX for an architecture that is not newer: nvcc -ptx -arch=compute_%d",
+        gxi_add(&cure,
+                "add PTX for an architecture no newer than the device: nvcc -ptx -arch=compute_%d",
                 sm < 75 ? sm : 75);
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p,
-                "none of %lu image%s has code for device %d (compute capability %d.%d). %s",
+                "none of the %lu image%s has code for device %d (compute capability %d.%d). %s",
                 (unsigned long)count, count == 1 ? "" : "s", gxi_context_of(context)->ordinal,
                 sm / 10, sm % 10, refused.p ? refused.p : "");
         gxi_text_free(&cure);
@@ -13436,8 +13455,8 @@ static gpuexec_result gxi_nvjitlink_begin(
         if (value && (!row->link || (is_level && value > 0 && value < 3)))
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                     is_level ? "set it to -1 (-O0), 3 or 4 (-O3), or 0" : "set it to 0",
-                    "gpuexec_module_desc.%s is %d, for which nvJitLink has no option", row->name,
-                    value);
+                    "gpuexec_module_desc.%s is %d, but nvJitLink has no equivalent option",
+                    row->name, value);
     }
     return gxi_nvjitlink_load(call);
 }
@@ -13817,8 +13836,9 @@ static GXI_COLD void gxi_fail_nvjitlink(
     else if (gxi_link_log(&what, errors, &symbols)) gxi_fail_symbols(call, l, &what, symbols);
     else if (code == GXI_NVJITLINK_UNRECOGNIZED_OPTION)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                "set that member of gpuexec_module_desc to 0, or use a newer nvJitLink",
-                "cannot link %s: %s does not have an option", l->name, by);
+                "set the corresponding member of gpuexec_module_desc to 0, or use a newer "
+                "nvJitLink",
+                "cannot link %s: %s does not support one of the options", l->name, by);
     else if (code == GXI_NVJITLINK_UNRECOGNIZED_ARCH || code == GXI_NVJITLINK_UNSUPPORTED_ARCH)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                 "use the nvJitLink of a toolkit that compiles for it (GPUEXEC_NVJITLINK)",
@@ -13828,7 +13848,7 @@ static GXI_COLD void gxi_fail_nvjitlink(
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW,
                 "use the nvJitLink of the toolkit that compiled it, or a newer one "
                 "(GPUEXEC_NVJITLINK)",
-                "%s is LTO-IR of a newer toolkit than \"%s\", which is %s", name,
+                "%s is LTO-IR from a newer toolkit than \"%s\", which is %s", name,
                 gxi.tools.nvjitlink_path, by);
     else if (n->refused) {
         gxi_image image = { n->refused->data, n->refused->bytes, n->refused->kind, NULL, 0, 0 };
@@ -14709,8 +14729,8 @@ static const struct {
     const char *words, *cure;
 } gxi_nvrtc_words[] = {
     { GXI_NVRTC_INVALID_OPTION, "gpu-architecture",
-            "correct gpuexec_compile_desc.architecture, or use a newer NVRTC; NULL is the device's "
-            "architecture" },
+            "correct gpuexec_compile_desc.architecture, or use a newer NVRTC; NULL means the "
+            "device's architecture" },
     { GXI_NVRTC_INVALID_OPTION, "",
             "correct gpuexec_compile_desc.options: NVRTC's manual lists them; those of nvcc are "
             "not the same" },
@@ -14776,7 +14796,7 @@ static gpuexec_result gxi_nvrtc_compile(
         if (GXI_TRY(nvrtcAddNameExpression, (c->program, d->expressions[i])))
             return gxi_fail(call, GPUEXEC_COMPILE_FAILED,
                     "correct gpuexec_compile_desc.expressions",
-                    "NVRTC refuses the expression \"%s\" for \"%s\"", d->expressions[i], c->name);
+                    "NVRTC rejected the expression \"%s\" for \"%s\"", d->expressions[i], c->name);
     if (GXI_TRY(nvrtcCompileProgram,
                 (c->program, (int)(c->nothers + c->nours), c->texts + 2 * d->header_count))) {
         if (gxi_nvrtc_get(call, c->program, GXI_NVRTC_LOG, &c->log, &unused) == GPUEXEC_OK)
@@ -15146,7 +15166,7 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *cont
         gxi_add_bytes(&t, (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page);
         gxi_add(&t, " of the host's ");
         gxi_add_bytes(&t, (uint64_t)sysconf(_SC_PHYS_PAGES) * page);
-        gxi_add(&t, " are not in use, not even as caches");
+        gxi_add(&t, " are completely free, not used even for caches");
 #endif
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY,
                 "request less: pinned memory occupies the host's RAM and cannot be swapped; copies "
@@ -15156,8 +15176,8 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *cont
         gxi_add(&t, ": ");
         gxi_add_room(&t, call, context, pool);
         gxi_fail_cu(call,
-                "request less, free memory that is not needed, or work in parts; other processes "
-                "may be using memory: check `nvidia-smi`",
+                "request less, free memory that is not needed, or process the data in parts; other "
+                "processes may be using memory: check `nvidia-smi`",
                 "%s", t.p ? t.p : "");
     }
     gxi_text_free(&t);
@@ -15170,7 +15190,8 @@ static gpuexec_result gxi_check_alloc(
                 "cannot allocate 0 bytes");
     if (pitched && element != 4 && element != 8 && element != 16)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "pass 4 for smaller elements, and the widest access of a kernel for larger ones",
+                "pass 4 for smaller elements; for larger ones, pass the size in bytes of a "
+                "kernel's widest access",
                 "element_bytes is %u; it must be 4, 8 or 16", element);
     if (rows <= GXI_MAX_MEMORY_BYTES && width <= GXI_MAX_MEMORY_BYTES / rows) return GPUEXEC_OK;
     if (pitched)
@@ -15421,7 +15442,7 @@ static gpuexec_result gxi_free_address(gxi_call *call, uint64_t address, gpuexec
     if (gxi_check_free(call, address, kind, &range)) return gxi_failed_result();
     if (range.pooled == GXI_OF_GRAPH)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "free it with gpuexec_free_on, in the capture or after a launch",
+                "free it with gpuexec_free_on, during the capture or after launching the graph",
                 "0x%llx was allocated in a capture, at %s, and belongs to the graph",
                 (unsigned long long)address, gxi_place_text(range.where));
     if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
@@ -15878,7 +15899,8 @@ static GXI_NOINLINE gpuexec_result gxi_enter_legacy(
     return gxi_fail(call, GPUEXEC_CAPTURING,
             "capture on a stream created with gpuexec_stream_desc.non_blocking, or use another "
             "stream than the legacy one meanwhile (functions whose names end in _now use it)",
-            "a blocking stream of the context captures: the legacy default stream cannot wait for "
+            "a blocking stream of the context is capturing: the legacy default stream cannot wait "
+            "for "
             "it");
 }
 /* A default stream belongs to the current context: calls on it need that context. */
@@ -15894,7 +15916,7 @@ static GXI_NOINLINE gpuexec_result gxi_enter_stream(
 static GXI_COLD gpuexec_result gxi_fail_captures(
         gxi_call *call, const char *cannot, const char *cure) {
     return gxi_fail(call, GPUEXEC_CAPTURING, cure,
-            "cannot %s: the stream captures, and what it records runs only when the graph is "
+            "cannot %s: the stream is capturing, and captured work runs only when the graph is "
             "launched",
             cannot);
 }
@@ -16013,9 +16035,9 @@ static gpuexec_result gxi_check_join(
                 "%s is in a capture, which the legacy default stream cannot join", role);
     if (!captured && gxi_capture_status_of(stream))
         return gxi_fail(call, GPUEXEC_CAPTURING,
-                "wait for it before the capture begins; or let the other stream join the capture "
-                "first: gpuexec_stream_wait_stream(other, stream)",
-                "the stream captures, but %s is outside the capture", role);
+                "wait for it before the capture begins, or have the event's stream join the "
+                "capture first: gpuexec_stream_wait_stream(other, stream)",
+                "the stream is capturing, but %s is outside the capture", role);
     return GPUEXEC_OK;
 }
 /* captured: the event is in a capture, which the stream then joins. */
@@ -16429,7 +16451,8 @@ static uint64_t gxi_current_stream_get(gxi_call *call, uint64_t context) {
     if (known && gxi_peek(known, GXI_STREAM)) return known;
     if (!(slot = gxi_begin_with_context(call, handle))) return 0;
     if (known) {
-        gxi_fail(call, GPUEXEC_STALE_HANDLE, "make another one current: gpuexec_context_set_stream",
+        gxi_fail(call, GPUEXEC_STALE_HANDLE,
+                "make another stream current: gpuexec_context_set_stream",
                 "the current stream of the context on device %d was destroyed",
                 gxi_context_of(slot)->ordinal);
         return 0;
@@ -16787,10 +16810,10 @@ static gxi_slot *gxi_begin_with_pool(
     gxi_slot *slot = gxi_begin_with(call, pool.id, GXI_POOL, "the pool");
     if (slot && changes && slot->data.pool.origin == GXI_POOL_DEFAULT) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "create another pool, or call the driver if all users of this one agree: "
-                "gpuexec_pool_native",
-                "cannot change %s: this is the default pool of device %d, which other libraries "
-                "use, too",
+                "create another pool, or, if all users of the default pool agree, call the driver "
+                "directly with the handle from gpuexec_pool_native",
+                "cannot change %s: this is the default pool of device %d, which is shared with "
+                "other libraries",
                 changes, gxi_ordinal_of(slot));
         return NULL;
     }
@@ -16965,7 +16988,7 @@ static uint64_t gxi_current_stream_any_context(gxi_call *call) {
                 (void *)native);
     gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
             "push a context first (gpuexec_context_push), or pass gpuexec_context_stream(context)",
-            "GPUEXEC_CURRENT names no stream here: %s", why);
+            "GPUEXEC_CURRENT does not refer to a stream here: %s", why);
     return 0;
 }
 /* Why the driver did not allocate; the stream's context need not be current. own: the pool of the
@@ -16983,8 +17006,8 @@ static GXI_COLD void gxi_fail_pool_alloc(gxi_call *call, int cu, const gxi_slot 
                     cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &used)) == 0 &&
             used + bytes > own->data.pool.max_bytes)
         gxi_fail_cu(call, "free memory of this pool, or create it with a larger max_bytes",
-                "cannot allocate %llu bytes from the pool created at %s: %llu bytes of it are in "
-                "use, and its max_bytes is %llu",
+                "cannot allocate %llu bytes from the pool created at %s: %llu bytes are in use, "
+                "and max_bytes is %llu",
                 (unsigned long long)bytes, gxi_place_text(own->where), (unsigned long long)used,
                 (unsigned long long)own->data.pool.max_bytes);
     else gxi_fail_alloc(call, cu, context, bytes, GPUEXEC_MEMORY_DEVICE, pool);
@@ -17001,7 +17024,8 @@ static gpuexec_result gxi_pool_find_native(gxi_call *call, const gpuexec_pool *f
     *pool = (*own)->data.pool.native;
     if ((*own)->data.pool.device != gxi_context_of(context)->device)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-                "allocate on a stream of the pool's device, and let the other stream wait for that",
+                "allocate on a stream of the pool's device, and make the other stream wait for the "
+                "allocation",
                 "the pool is on device %d, but the stream is on device %d", gxi_ordinal_of(*own),
                 gxi_context_of(context)->ordinal);
     return *pool ? GPUEXEC_OK
@@ -17126,7 +17150,7 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_finish(
                     range->pooled))
         return gpuexec_free_at(where, address);
     return gxi_fail_cu(call,
-            captures ? "free it after the capture, where only memory that was allocated in a "
+            captures ? "free it after the capture: during a capture, only memory allocated in a "
                        "capture can be freed"
                      : NULL,
             "cannot free 0x%llx on the stream", (unsigned long long)address);
@@ -17318,7 +17342,7 @@ static gpuexec_result gxi_location_of(gxi_call *call, int location, int newer, g
     return out->type == GXI_MEM_LOCATION_TYPE_HOST || newer
             ? GPUEXEC_OK
             : gxi_fail_old_driver(
-                      call, "pass GPUEXEC_HOST", "a NUMA node as a location needs", 12020);
+                      call, "pass GPUEXEC_HOST", "using a NUMA node as the location needs", 12020);
 }
 /* Fails unless the devices migrate pages on request: that of the memory or stream, and that of the
    location. */
@@ -17337,8 +17361,8 @@ static gpuexec_result gxi_check_migration(
 }
 static const char *gxi_location_cure(int location) {
     return location <= GPUEXEC_NUMA_CURRENT
-            ? "pass a NUMA node of this host, or GPUEXEC_HOST; only devices and GPUEXEC_HOST can "
-              "be GPUEXEC_ACCESSED_BY"
+            ? "pass a NUMA node of this host, or GPUEXEC_HOST; GPUEXEC_ACCESSED_BY accepts only "
+              "devices and GPUEXEC_HOST"
             : NULL;
 }
 /* What only a driver for CUDA 12.2 or later has takes a location; before, a device, or -1 for the
@@ -17619,7 +17643,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_not_captured(
     if (GXI_LOAD(&event->data.event.recorded) != GXI_CAPTURED) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_CAPTURING,
             "record it outside the capture, or record another event after launching the graph",
-            "%s was last recorded in a capture: it is a point in the graph, and is never reached",
+            "%s was last recorded during a capture: it is only a point in the graph, and never "
+            "completes",
             role);
 }
 static gpuexec_result gxi_event_record_checked(
@@ -17751,8 +17776,8 @@ static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const
                 "the %s event was never recorded",
                 GXI_LOAD(&a->data.event.recorded) ? "stop" : "start");
     if (a->cu_context == b->cu_context) return GPUEXEC_OK;
-    return gxi_fail_contexts(
-            call, "measure within one context", "the start event", a, "the stop event", b);
+    return gxi_fail_contexts(call, "record both events in the same context", "the start event", a,
+            "the stop event", b);
 }
 GPUEXEC_API double gpuexec_event_elapsed_ms_at(
         const char *where, gpuexec_event start, gpuexec_event stop) {
@@ -17776,8 +17801,8 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(
     else
         gxi_fail_cu(call,
                 cu == GXI_INVALID_HANDLE && (a->adopted || b->adopted)
-                        ? "check that each adopted event was created with timing, was recorded, "
-                          "and still exists"
+                        ? "check that each adopted event was created with timing enabled, was "
+                          "recorded, and still exists"
                         : NULL,
                 "cannot query the time between the events");
     return -1.0;
@@ -17974,15 +17999,16 @@ static gpuexec_result gxi_check_side(
     }
     if (side->host && range->kind == GPUEXEC_MEMORY_DEVICE)
         return gxi_fail_transfer(call, x,
-                "use gpuexec_copy from device to device; copy_in reads host memory, and copy_out "
-                "writes it",
+                "use gpuexec_copy for device-to-device copies; copy_in reads host memory, and "
+                "copy_out writes it",
                 "%s 0x%llx is device memory allocated at %s, but a host pointer is required",
                 side->role, address, gxi_place_text(range->where));
     made = gxi_peek(range->context, GXI_CONTEXT);
     named = gxi_peek(side->context, GXI_CONTEXT);
     if (made && named && gxi_context_of(made)->ordinal != gxi_context_of(named)->ordinal)
         return gxi_fail_transfer(call, x, "pass the context of each allocation",
-                "%s 0x%llx is memory on device %d (%s at %s), but its context is on device %d",
+                "%s 0x%llx is memory on device %d (%s at %s), but the context passed for it is on "
+                "device %d",
                 side->role, address, gxi_context_of(made)->ordinal, gxi_memory_verbs[range->kind],
                 gxi_place_text(range->where), gxi_context_of(named)->ordinal);
     left = range->bytes - (address - range->lo);
@@ -18167,7 +18193,7 @@ static uint64_t gxi_current_stream_of_transfer(gxi_call *call, gxi_transfer *x) 
     context = gxi_context_of_side(call, side);
     if (context) return gxi_current_stream_get(call, context);
     gxi_fail_transfer(call, x, "pass a stream instead of GPUEXEC_CURRENT; check the address",
-            "%s 0x%llx is not in memory of a context that gpuexec has opened or adopted",
+            "%s 0x%llx does not belong to any context that gpuexec has opened or adopted",
             side->role, (unsigned long long)side->address);
     return 0;
 }
@@ -18285,8 +18311,8 @@ static int gxi_set_value(gxi_call *call, gxi_transfer *x, unsigned value, unsign
     x->kind = element_bytes == 4 ? GXI_FILL32 : element_bytes == 2 ? GXI_FILL16 : GXI_FILL;
     x->value = value;
     if (element_bytes != 1 && element_bytes != 2 && element_bytes != 4)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "an element has %u bytes; it must have 1, 2 or 4", element_bytes);
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "an element is %u bytes; it must be 1, 2 or 4",
+                element_bytes);
     else if (bits < 32 && value >> bits)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass larger elements, or only the value's lower bits",
                 "the value 0x%x does not fit into %u byte%s", value, element_bytes,
@@ -18504,20 +18530,20 @@ static gpuexec_result gxi_transfer_set_box(
                    y = flat ? 0 : box->y;
     gxi_side *side = &x->sides[i];
     if (gxi_transfer_set_address(call, x, i, box->device, box->host,
-                "set either its member `device` or its member `host`"))
+                "set either its `device` member or its `host` member"))
         return GPUEXEC_BAD_ARGUMENT;
     if (box->x && (x->bytes > pitch || box->x > pitch - x->bytes))
         return gxi_fail_transfer(call, x,
                 "set the pitch to the distance in bytes between the starts of two rows; 0 means "
                 "width_bytes",
-                "%s.x (%llu) and width_bytes (%llu) exceed %s.pitch (%llu)", name,
+                "%s.x (%llu) plus width_bytes (%llu) exceeds %s.pitch (%llu)", name,
                 (unsigned long long)box->x, (unsigned long long)x->bytes, name,
                 (unsigned long long)pitch);
     if (x->rows > height || y > height - x->rows)
         return gxi_fail_transfer(call, x,
                 "set slice_height to the number of rows between the starts of two slices; 0 means "
                 "height",
-                "%s.y (%llu) and height (%llu) exceed %s.slice_height (%llu)", name,
+                "%s.y (%llu) plus height (%llu) exceeds %s.slice_height (%llu)", name,
                 (unsigned long long)y, (unsigned long long)x->rows, name,
                 (unsigned long long)height);
     if (pitch > GXI_MAX_MEMORY_BYTES || height > GXI_MAX_MEMORY_BYTES / pitch ||
@@ -18543,7 +18569,7 @@ static gpuexec_result gxi_set_source_value(
                 "%s is host memory, which the device does not fill", x->sides[GXI_TO].role);
     if (x->bytes % from->element_bytes)
         return gxi_fail_transfer(call, x, NULL,
-                "a row of %llu byte%s does not consist of elements of %u bytes",
+                "a row of %llu byte%s is not a whole number of %u-byte elements",
                 (unsigned long long)x->bytes, gxi_plural_s(x->bytes), from->element_bytes);
     return x->slices == 1 ? GPUEXEC_OK
                           : gxi_fail_transfer(call, x,
@@ -19227,9 +19253,9 @@ static GXI_COLD gpuexec_result gxi_fail_args(
                     ? "give the struct the same layout on host and device: share one header, and "
                       "check padding and vector types"
                     : args->sizes[i] == 8 && known[i + 1] == 4
-                    ? "convert a size_t, long or double first: int, unsigned and float have 4 bytes"
+                    ? "convert a size_t, long or double first: int, unsigned and float are 4 bytes"
                     : "pass a variable of exactly the parameter's type",
-            "argument %u (counted from 0) of %s has %u byte%s, but the parameter has %u", i, kernel,
+            "argument %u (counted from 0) of %s is %u byte%s, but the parameter is %u", i, kernel,
             args->sizes[i], gxi_plural_s(args->sizes[i]), known[i + 1]);
 }
 
@@ -19395,7 +19421,7 @@ static GXI_COLD gpuexec_result gxi_check_launch(
     for (i = 0; i < 3; i++) {
         if (grid[i] > (unsigned)grid_most[i])
             return gxi_fail(call, r,
-                    i ? "put the longest dimension on x, which allows the most blocks"
+                    i ? "map the longest dimension to x, which allows the most blocks"
                       : "let each thread process several elements in a loop; check that no count "
                         "is negative",
                     "grid_%c is %u, but device %d allows at most %d (%s)", axis[i], grid[i],
@@ -19404,13 +19430,13 @@ static GXI_COLD gpuexec_result gxi_check_launch(
     if ((uint64_t)d->shared_bytes + (uint64_t)own[1] > (uint64_t)limits[1])
         return gxi_fail(call, r, "use less shared memory per block",
                 "%s needs %llu bytes of shared memory per block (%d static and %u dynamic), but "
-                "device %d has at most %d",
+                "device %d allows at most %d",
                 name, (unsigned long long)d->shared_bytes + (unsigned)own[1], own[1],
                 d->shared_bytes, ordinal, limits[1]);
     if (threads > (unsigned)own[0])
         return gxi_fail(call, r,
-                "use smaller blocks, or compile the kernel for larger ones: its __launch_bounds__ "
-                "(.maxntid) or its registers limit them",
+                "use smaller blocks, or compile the kernel for larger blocks: its "
+                "__launch_bounds__ (.maxntid) or its register use limits the block size",
                 "a block of %u x %u x %u has %llu threads, but %s can run with at most %d (%d "
                 "registers per thread, %d per block on device %d)",
                 block[0], block[1], block[2], (unsigned long long)threads, name, own[0], own[2],
@@ -19892,7 +19918,8 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(
             return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                     "put large data into device memory and pass its address; larger parameters "
                     "need a driver for CUDA 12.1 or later, PTX 8.1 and sm_70",
-                    "the block has %llu bytes, but the parameters of %s are limited to %d",
+                    "the parameter block is %llu bytes long, but the parameters of %s are limited "
+                    "to %d",
                     (unsigned long long)b->bytes, name, limit);
         if (k->data.kernel.sizes) return gxi_fail_args(call, name, k->data.kernel.sizes, &args);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
@@ -19904,9 +19931,9 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(
         if (!GXI_HAS(cuFuncGetParamInfo) && gxi_kind_alignment(b->kinds[i]) > 16)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                     "install a driver for CUDA 12.4 or later; launches with gpuexec_params_args do "
-                    "not depend on it",
-                    "argument %u (counted from 0) of %s is aligned to %u: this driver (CUDA %d.%d) "
-                    "does not report its device offset",
+                    "not need that offset",
+                    "argument %u (counted from 0) of %s requires %u-byte alignment, but this "
+                    "driver (CUDA %d.%d) does not report its offset in device code",
                     i, name, (unsigned)gxi_kind_alignment(b->kinds[i]),
                     GXI_DOTTED(gxi.driver.version));
     }
@@ -20007,7 +20034,7 @@ static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *k, const gxi_
         return gxi_fail_cu(call, NULL, "cannot allow clusters of more than 8 blocks for %s", name);
     if (gxi_check_launch(call, 0, k, l)) return gxi_failed_result();
     if (gxi_kernel_raise_shared(call, k, d->shared_bytes))
-        return gxi_fail_cu(call, NULL, "cannot set %u bytes of dynamic shared memory for %s",
+        return gxi_fail_cu(call, NULL, "cannot raise the dynamic shared memory to %u bytes for %s",
                 d->shared_bytes, name);
     if (!l->desc || !l->desc->cooperative) return GPUEXEC_OK;
     limit = gxi_cooperative_blocks(call, k, (unsigned)gxi_threads_of(d), d->shared_bytes);
@@ -20153,9 +20180,9 @@ static gpuexec_result gxi_check_prepared(gxi_call *call, const gxi_slot *slot) {
     gxi_add(&role, "the %s of the launch of %s%s%s prepared at %s", kernel ? "kernel" : "stream",
             p->launch.name, *p->module ? " of " : "", p->module, gxi_place_text(slot->where));
     gxi_fail_stale(call, lost, role.p ? role.p : "the prepared launch",
-            kernel ? "prepare it again with gpuexec_prepare, with the kernel from the module "
-                     "loaded now"
-                   : "prepare it again with gpuexec_prepare, on an open stream");
+            kernel ? "prepare the launch again with gpuexec_prepare, using the kernel from the "
+                     "currently loaded module"
+                   : "prepare the launch again with gpuexec_prepare, on an open stream");
     gxi_text_free(&role);
     return GPUEXEC_STALE_HANDLE;
 }
@@ -20787,9 +20814,9 @@ static gpuexec_result gxi_check_graph_whole(
     const char *gone = GXI_LOAD(&gxi_native_graph_of(graph)->gone);
     return !gone ? GPUEXEC_OK
                  : gxi_fail(call, GPUEXEC_STALE_HANDLE,
-                           "keep memory, modules, events and contexts until the graph's last "
-                           "launch, or until its nodes no longer use them; or make another graph, "
-                           "and launch or update with it",
+                           "keep memory, modules, events and contexts until after the graph's last "
+                           "launch, or until its nodes no longer use them; or create another "
+                           "graph, and launch it or update with it",
                            "cannot %s the graph %s at %s: %s", cannot, GXI_GRAPH_AT(graph), gone);
 }
 
@@ -21009,8 +21036,8 @@ static size_t gxi_graph_write(
 static GXI_COLD gpuexec_result gxi_fail_body(gxi_call *call, const char *cannot) {
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
             "pass the graph that its conditional node was added to",
-            "cannot %s the body of a conditional node: it runs as a part of the graph with that "
-            "node",
+            "cannot %s the body of a conditional node: it runs as part of the graph that contains "
+            "that node",
             cannot);
 }
 /* A driver for CUDA 13.0 runs what depends on a disabled fill before what that depends on has
@@ -21102,7 +21129,7 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_slow(
         return gxi_failed_result();
     if (!(s = gxi_find_stream(call, stream)) ||
             gxi_check_capture(
-                    call, s, "launch a graph", "capture the calls of the graph again instead") ||
+                    call, s, "launch a graph", "capture the graph's calls again instead") ||
             gxi_graph_instantiate(call, g) ||
             (GXI_LOAD(&gxi.barriers.count) &&
                     GXI_LOAD(&gxi.hooks.check_barriers)(call, NULL, gxi_native_graph_of(g), 0)))
@@ -21322,9 +21349,10 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(
         where = open ? open->where : NULL;
         gxi_unlock(&gxi_tables_mutex);
         return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
-                "the stream captures already%s%s",
+                "the stream is already capturing%s%s",
                 where ? ", since "
-                      : "; it joined the capture of another stream, or another library captures on "
+                      : "; it joined the capture of another stream, or another library is "
+                        "capturing on "
                         "it",
                 where ? where : "");
     }
@@ -21365,14 +21393,13 @@ static GXI_COLD void gxi_fail_capture(gxi_call *call, const gxi_capture *c) {
                 gxi_place_text(c->broken_at));
     else if (call->cu == GXI_CAPTURE_INVALIDATED)
         gxi_fail(call, GPUEXEC_CAPTURE_BROKEN,
-                "call no function that waits or allocates during the capture, or begin it with "
-                "gpuexec_capture_desc.mode GPUEXEC_CAPTURE_RELAXED",
-                "the capture begun at %s was broken by a call of the driver that gpuexec did not "
-                "make",
+                "do not call functions that wait or allocate during the capture, or begin it with "
+                "gpuexec_capture_desc.mode set to GPUEXEC_CAPTURE_RELAXED",
+                "the capture begun at %s was invalidated by a driver call made outside gpuexec",
                 since);
     else if (call->cu == GXI_CAPTURE_UNJOINED)
         gxi_fail(call, GPUEXEC_CAPTURE_BROKEN,
-                "before the end, make the stream wait for each stream that joined: "
+                "before ending the capture, make the stream wait for each stream that joined: "
                 "gpuexec_stream_wait_stream(stream, other)",
                 "a stream that joined the capture begun at %s has work that the capturing stream "
                 "does not wait for",
@@ -21420,17 +21447,16 @@ static uint64_t gxi_capture_finish(gxi_call *call, gpuexec_stream stream) {
     if (!(slot = gxi_begin_with_stream(call, stream))) return 0;
     if (!gxi_capture_remove(stream.id, &c)) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "begin it with gpuexec_capture_begin, and end it on the same stream",
+                "begin a capture with gpuexec_capture_begin, and end it on the same stream",
                 gxi_capture_status_of(slot) ? "gpuexec did not begin a capture on this stream: it "
                                               "joined one, or another library began it"
-                                            : "the stream does not capture");
+                                            : "the stream is not capturing");
         return 0;
     }
     status = gxi_capture_info(slot, &id);
     if (status == 0 || (status == 1 && c.id && id != c.id)) {
         gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "end it only with gpuexec_capture_end",
-                "the capture begun at %s was ended by a call of the driver that gpuexec did not "
-                "make",
+                "the capture begun at %s was ended by a driver call that gpuexec did not make",
                 gxi_place_text(c.where));
         gxi_owned_memory_close(c.owned, call->where);
         return 0;
@@ -21642,10 +21668,10 @@ static gpuexec_result gxi_node_add_dependencies(
         const gpuexec_node n = after->nodes[i];
         if (n.graph.id != a->graph->id) {
             gxi_call_set_subject(call, a->subject, a->index, a->kernel);
-            if (!(other = gxi_get(call, n.graph.id, GXI_GRAPH, "a node to depend on")))
+            if (!(other = gxi_get(call, n.graph.id, GXI_GRAPH, "one of its dependencies")))
                 return gxi_failed_result();
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                    "name nodes of the same graph; to make a whole graph a part of it, use "
+                    "pass nodes of the same graph; to add a whole graph to it, use "
                     "gpuexec_graph_add_child",
                     "dependency %u (counted from 0) is node %u of another graph, %s at %s", i,
                     n.index, GXI_GRAPH_AT(other));
@@ -21680,7 +21706,8 @@ static int gxi_node_add_commit(gxi_call *call, gxi_node_addition *a, gpuexec_aft
                     type == GXI_GRAPH_NODE_TYPE_MEM_FREE)) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                 "add it to the graph before or after the conditional node",
-                "the body of a conditional node cannot contain this node: %s", gxi_node_type(type));
+                "the body of a conditional node cannot contain this kind of node: %s",
+                gxi_node_type(type));
         return 0;
     }
     if (gxi_node_add_dependencies(call, a, &after) ||
@@ -21786,12 +21813,13 @@ static gpuexec_result gxi_check_early(
     if (after->count != 1)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "pass GPUEXEC_AFTER with one kernel node, or set desc.programmatic to 0",
-                "a programmatic launch depends on exactly one node, not on %u", after->count);
+                "a programmatic launch must depend on exactly one node, not %u", after->count);
     node = after->nodes && after->nodes->index < r->nnodes ? &r->nodes[after->nodes->index] : NULL;
     if (node && node->type != GXI_GRAPH_NODE_TYPE_KERNEL)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "depend on a kernel node, or set desc.programmatic to 0",
-                "a programmatic launch depends on a kernel node, but node %u is another one: %s",
+                "a programmatic launch must depend on a kernel node, but node %u is a different "
+                "kind: %s",
                 after->nodes->index, gxi_node_type(node->type));
     return GPUEXEC_OK;
 }
@@ -21851,8 +21879,8 @@ static gpuexec_result gxi_check_kept_transfer(gxi_call *call, gxi_slot *graph, g
     unsigned i;
     if (gxi_is_empty(x))
         return gxi_fail_transfer(call, x,
-                "use gpuexec_graph_add_empty, or gpuexec_node_enable to leave the node out",
-                "a node cannot be empty");
+                "use gpuexec_graph_add_empty, or disable the node with gpuexec_node_enable",
+                "a copy node cannot be empty");
     if (gxi_check_transfer(call, x, graph)) return gxi_failed_result();
     for (i = 0; i < gxi_transfer_count_sides(x); i++) {
         const gxi_slot *context = x->sides[i].found.bytes
@@ -22407,12 +22435,12 @@ GPUEXEC_API gpuexec_result gpuexec_node_enable_at(const char *where, gpuexec_nod
     if (type != GXI_GRAPH_NODE_TYPE_KERNEL && type != GXI_GRAPH_NODE_TYPE_MEMCPY &&
             type != GXI_GRAPH_NODE_TYPE_MEMSET)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "node %u is another kind of node: %s; only kernels, copies and fills can be "
+                "node %u is a different kind of node (%s); only kernels, copies and fills can be "
                 "disabled",
                 node.index, gxi_node_type(type));
     if (s.r->is_body)
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use another conditional node for it",
-                "node %u is in the body of a conditional node, where none can be disabled",
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put it in a conditional node of its own",
+                "node %u is in the body of a conditional node, where nodes cannot be disabled",
                 node.index);
     if (!GXI_HAS(cuGraphNodeSetEnabled))
         return gxi_fail_old_driver(
@@ -22803,8 +22831,9 @@ static GXI_COLD gpuexec_result gxi_batch_fail_set(
     if ((unsigned)launch >= (unsigned)gxi_batch_of(slot)->count)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "pass the number that gpuexec_batch_add returned",
-                "there is no launch %d: the batch created at %s has %d", launch,
-                gxi_place_text(slot->where), gxi_batch_of(slot)->count);
+                "there is no launch %d: the batch created at %s contains %d launch%s", launch,
+                gxi_place_text(slot->where), gxi_batch_of(slot)->count,
+                gxi_batch_of(slot)->count == 1 ? "" : "es");
     gxi_name_batch_launch(call, slot, launch);
     return gxi_kept_launch_set_argument(
             call, &gxi_batch_of(slot)->launches[launch]->launch, index, NULL, bytes);
@@ -23250,7 +23279,7 @@ static gpuexec_result gxi_barrier_fail_broken(gxi_call *call, gxi_barrier *b) {
     if (!gxi_barrier_is_broken(b)) return GPUEXEC_OK;
     facts = gxi_facts_begin(call);
     gxi_add(gxi_fact_begin(&facts, GXI_CAUSE),
-            "the barrier over %u device%s%s%s is broken: ", b->count, gxi_plural_s(b->count),
+            "the barrier across %u device%s%s%s is broken: ", b->count, gxi_plural_s(b->count),
             GXI_PART(" created at ", b->where));
     gxi_barrier_explain(&facts, b);
     GXI_STORE(&b->shown, 1);
@@ -23260,9 +23289,9 @@ static gpuexec_result gxi_barrier_fail_broken(gxi_call *call, gxi_barrier *b) {
                       "again"
                     : "make sure that every block on every device uses its own device's "
                       "gpuexec_barrier_address, and reaches the barrier the same number of times "
-                      "(rounds are counted from its creation or reset) and within "
-                      "gpuexec_barrier_desc.timeout_seconds. When no kernel is running, call "
-                      "gpuexec_barrier_reset to use the barrier again",
+                      "(rounds are counted from the creation or last reset of the barrier) and "
+                      "within gpuexec_barrier_desc.timeout_seconds. When no kernel is running, "
+                      "call gpuexec_barrier_reset to use the barrier again",
             1, &facts);
 }
 static int gxi_barrier_has_context(const gxi_barrier *b, const struct CUctx_st *context) {
@@ -23293,8 +23322,7 @@ static int gxi_barrier_is_in_graph(
 /* Fails if a barrier of the context, or one that the graph uses, is broken; news: unless that has
    been reported. */
 static GXI_COLD gpuexec_result gxi_check_barriers(
-        gxi_call *call, const struct CUctx_st *context,
-        struct gxi_native_graph *graph, int news) {
+        gxi_call *call, const struct CUctx_st *context, struct gxi_native_graph *graph, int news) {
     gpuexec_result result = GPUEXEC_OK;
     gxi_barrier *b;
     gxi_lock(&gxi_barriers_mutex);
@@ -23591,7 +23619,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(
         return b->memory[index];
     }
     gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-            "there is no index %u: the barrier is over %u device%s%s", index, b->count,
+            "there is no index %u: the barrier spans %u device%s%s", index, b->count,
             gxi_plural_s(b->count), gxi_device_indices(indices, b->count));
     return 0;
 }
@@ -23629,8 +23657,8 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec
                 slot->data.barrier.info->cu_contexts[i], 1);
         if (stream)
             return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
-                    "cannot destroy the barrier, which waits for device %d: its stream created at "
-                    "%s captures",
+                    "cannot destroy the barrier: it is waiting for device %d, and the device's "
+                    "stream (created at %s) is capturing",
                     slot->data.barrier.info->ordinals[i], gxi_place_text(stream->where));
     }
     return gxi_barrier_close(call, barrier.id);
@@ -23736,13 +23764,13 @@ static GXI_COLD gpuexec_result gxi_multi_compare(
     if (strcmp(a->name, b->name) != 0)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                 "get the kernel of the same name from the same image on each device",
-                "the kernels are not the same code: device %d has \"%s\", but device %d has \"%s\"",
+                "the kernels have different code: device %d has \"%s\", but device %d has \"%s\"",
                 d[0].ordinal, a->name, d[i].ordinal, b->name);
     if (ma && mb && ma->data.module.info->image_hash && mb->data.module.info->image_hash &&
             ma->data.module.info->image_hash != mb->data.module.info->image_hash)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image on each device",
-                "the kernels are not the same code: \"%s\" on device %d is from %s, but on device "
-                "%d it is from %s, and these images differ",
+                "the kernels have different code: \"%s\" on device %d is from %s, but on device %d "
+                "it is from %s, and these images differ",
                 a->name, d[0].ordinal, ma->data.module.info->name, d[i].ordinal,
                 mb->data.module.info->name);
     for (k = 0; k < 2; k++)
@@ -23754,7 +23782,7 @@ static GXI_COLD gpuexec_result gxi_multi_compare(
         if (v[0][k] != v[1][k])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                     "load the same image with the same options on each device",
-                    "the kernels are not the same code: \"%s\" has %d %s on device %d, but %d on "
+                    "the kernels have different code: \"%s\" has %d %s on device %d, but %d on "
                     "device %d",
                     a->name, v[0][k], same_names[k], d[0].ordinal, v[1][k], d[i].ordinal);
     memcpy(dims[0], &d[0].launch.params.dims, sizeof dims[0]);
@@ -23809,8 +23837,8 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
     unsigned i;
     if (blocking && *blocking && strcmp(blocking, "0") != 0)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "unset CUDA_LAUNCH_BLOCKING",
-                "the environment has CUDA_LAUNCH_BLOCKING=%s: the first device's launch would wait "
-                "for its kernel, which may wait for the other devices",
+                "CUDA_LAUNCH_BLOCKING=%s is set in the environment: the first device's launch "
+                "would wait for its kernel, which may wait for the other devices",
                 blocking);
     for (i = 0; i < count && !result; i++) {
         snprintf(subject, sizeof subject, "launches[%u]: ", i);
@@ -23984,7 +24012,7 @@ static int gxi_barrier_find_wrong_part(gxi_call *call, const gxi_barrier *b,
             snprintf(at, sizeof at, "holds, at byte %u,", offset);
         gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                 "pass the gpuexec_barrier_address of the launch's device; arguments that "
-                "GPUEXEC_ARGS creates in a loop are valid only during the same iteration: use "
+                "GPUEXEC_ARGS creates in a loop are valid only during that iteration: use "
                 "gpuexec_params_args, or your own arrays",
                 "launches[%u]: argument %u (counted from 0) of %s %s device %d's part of the "
                 "barrier",
@@ -24023,7 +24051,7 @@ static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_
         return GPUEXEC_BAD_PARAMETERS;
     if (barrier && !gxi_barrier_has_context(barrier->data.barrier.info, d->stream->cu_context))
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-                "create the barrier over the contexts of the launch",
+                "create the barrier for the contexts of the launch",
                 "launches[%u] is on device %d, whose context is not part of "
                 "gpuexec_multi_desc.barrier",
                 i, gxi_ordinal_of(d->stream));
@@ -24074,23 +24102,24 @@ static GXI_COLD gpuexec_result gxi_multi_record_all(gxi_call *call, unsigned cou
     int cu;
     if (desc->way == GPUEXEC_MULTI_DRIVER)
         return gxi_fail(call, GPUEXEC_CAPTURING, "set gpuexec_multi_desc.way to 0",
-                "launches[%u].stream captures, which the driver's own multi-device launch does not "
-                "support",
+                "launches[%u].stream is capturing, which the driver's own multi-device launch does "
+                "not support",
                 center);
     gxi_capture_info(d[center].stream, &id);
     for (i = center + 1; i < count; i++)
         if (gxi_capture_info(d[i].stream, &other) > 0 && other != id)
             return gxi_fail(call, GPUEXEC_CAPTURING,
-                    "end one of the captures first, or let its stream join the other one: "
+                    "end one of the captures first, or have its stream join the other capture with "
                     "gpuexec_stream_wait_stream",
                     "launches[%u].stream and launches[%u].stream are in different captures", center,
                     i);
     for (i = 0; i < count && desc->no_pre_sync; i++)
         if (!gxi_capture_status_of(d[i].stream))
             return gxi_fail(call, GPUEXEC_CAPTURING,
-                    "make the stream wait for one that captures (gpuexec_stream_wait_stream), or "
+                    "make the stream wait for one that is capturing (gpuexec_stream_wait_stream), "
+                    "or "
                     "set gpuexec_multi_desc.no_pre_sync to 0: then it joins",
-                    "launches[%u].stream captures, but launches[%u].stream has not joined the "
+                    "launches[%u].stream is capturing, but launches[%u].stream has not joined the "
                     "capture",
                     center, i);
     cu = desc->no_pre_sync ? 0 : gxi_multi_join(call, count, m, d, center);
@@ -24162,7 +24191,7 @@ static gpuexec_result gxi_multi_begin(gxi_call *call, const gpuexec_device_launc
         if ((*barrier)->data.barrier.info->count != count)
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                     "create a barrier for exactly the devices of the launch",
-                    "gpuexec_multi_desc.barrier is over %u device%s, but the launch is on %u",
+                    "gpuexec_multi_desc.barrier spans %u device%s, but the launch uses %u",
                     (*barrier)->data.barrier.info->count,
                     gxi_plural_s((*barrier)->data.barrier.info->count), count);
     }
@@ -24430,7 +24459,7 @@ static gpuexec_result gxi_ipc_read(
     if (o->hash != gxi_hash_bytes(o, offsetof(gxi_ipc_object, hash)) || o->kind < 1 ||
             o->kind > GPUEXEC_IPC_POOL_MEMORY)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
-                "the object's bytes were changed after its export: its checksum is wrong");
+                "the object was modified after it was exported: its checksum does not match");
     if (kind && o->kind != kind)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, importers[o->kind], "the object is %s, not %s",
                 gxi_ipc_kinds[o->kind], gxi_ipc_kinds[kind]);
@@ -24448,7 +24477,7 @@ static gpuexec_result gxi_ipc_fail_import(
     if (memcmp(uuid, o->uuid, 16) && memcmp(o->uuid, zeros, 16))
         other = ", which is on another device";
     return gxi_fail_cu(call,
-            "check that the process that exported it still runs and has not freed or destroyed it, "
+            "check that the exporting process is still running and has not freed or destroyed it, "
             "and that both processes see its device",
             "cannot import %s that process %lld exported%s", gxi_ipc_kinds[o->kind],
             (long long)o->pid, other);
@@ -24525,8 +24554,8 @@ static gpuexec_ptr gxi_ipc_note(gxi_call *call, gpuexec_ptr address, const gxi_i
                 "this process has imported the memory already: it is at 0x%llx (imported at %s)",
                 address, gxi_place_text(range.where));
     else if (!o->bytes || o->bytes > limit)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "import objects of processes that you trust",
-                "the object says that its memory has %llu bytes, but the driver has imported %llu "
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "import objects only from processes that you trust",
+                "the object gives its memory size as %llu bytes, but the driver imported %llu "
                 "bytes",
                 (unsigned long long)o->bytes, (unsigned long long)limit);
     else gxi_fail_memory(call, "record imported memory");
@@ -24567,7 +24596,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(
     if (!(slot = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_result();
     if (slot->imported)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "let the process that created it export it to the third process",
+                "export the event to the third process from the process that created it",
                 "the event was imported, at %s: only the process that created it can export it",
                 gxi_place_text(slot->where));
     if (!slot->interprocess && !slot->adopted)
@@ -24626,7 +24655,7 @@ static int gxi_ipc_export_pool(gxi_call *call, gpuexec_pool pool) {
     }
     if (GXI_TRY(cuMemPoolExportToShareableHandle,
                 (&fd, slot->data.pool.native, GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0))) {
-        gxi_fail_cu(call, "create it with gpuexec_pool_desc.exportable",
+        gxi_fail_cu(call, "create it with gpuexec_pool_desc.exportable set to 1",
                 "cannot export the pool created at %s", gxi_place_text(slot->where));
         return -1;
     }
@@ -24812,7 +24841,7 @@ static void gxi_ipc_find_exit_status(gxi_ipc *c, int64_t deadline) {
                 ? gxi_process_exit_status(c->pid)
                 : -1;
         if (status >= 0 && status & 0x7F)
-            snprintf(c->how, sizeof c->how, "was ended by signal %d%s", status & 0x7F,
+            snprintf(c->how, sizeof c->how, "was killed by signal %d%s", status & 0x7F,
                     (status & 0x7F) == 9            ? " (SIGKILL)"
                             : (status & 0x7F) == 11 ? " (SIGSEGV)"
                             : (status & 0x7F) == 6  ? " (SIGABRT)"
@@ -24832,8 +24861,9 @@ static gpuexec_result gxi_ipc_fail_lost(gxi_call *call, gxi_ipc *c, int64_t dead
         snprintf(who, sizeof who, "the other process, %ld%s,", c->pid,
                 c->foreign ? " in its PID namespace" : "");
     return gxi_fail(call, GPUEXEC_PEER_GONE,
-            "let no stream and no thread wait for that process's events. If a stream does, wait "
-            "for nothing in its context: call gpuexec_shutdown, or end this process",
+            "do not let any stream or thread wait for that process's events. If a stream already "
+            "does, do not wait for anything in its context: call gpuexec_shutdown, or end this "
+            "process",
             "%s %s", who,
             *c->how          ? c->how
                     : c->bye ? "has closed its end of the connection"
@@ -24932,8 +24962,8 @@ static long gxi_ipc_read_socket(int fd, gxi_ipc_message *came) {
 }
 /* Whether it is a message that this gpuexec.h may have sent. */
 static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came) {
-    static const char cure[] =
-            "use one version of gpuexec.h in both processes, and send only with gpuexec_ipc_send";
+    static const char cure[] = "use the same version of gpuexec.h in both processes, and send only "
+                               "with gpuexec_ipc_send";
     const gxi_ipc_wire *const wire = &came->wire;
     const int wanted = wire->kind == GPUEXEC_IPC_POOL;
     gxi_ipc_object o;
@@ -24941,27 +24971,27 @@ static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came)
             memcmp(wire->magic, gxi_ipc_magic, sizeof wire->magic) ||
             wire->version != GXI_IPC_VERSION)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
-                "%s%ld bytes arrived that are not a message of this gpuexec.h",
+                "%sreceived %ld bytes that are not a message from this version of gpuexec.h",
                 came->flags & MSG_TRUNC ? "more than " : "", came->bytes);
     if (wire->kind > GPUEXEC_IPC_POOL_MEMORY && wire->kind != GXI_IPC_HELLO &&
             wire->kind != GXI_IPC_BYE)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
-                "a message of kind %u arrived, which this gpuexec.h does not know", wire->kind);
+                "received a message of kind %u, which this gpuexec.h does not know", wire->kind);
     if (came->flags & MSG_CTRUNC && !came->count)
         return gxi_fail(call, GPUEXEC_FILE_ERROR,
-                "close descriptors, or raise the limit of open files (ulimit -n)",
-                "a message arrived with a descriptor that this process cannot open");
+                "close file descriptors, or raise the limit of open files (ulimit -n)",
+                "received a message with a descriptor that this process cannot open");
     if (came->count != wanted || came->flags & MSG_CTRUNC)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
-                "a message with %s arrived with %d%s descriptors, not %d",
+                "a message with %s has %d%s file descriptor%s instead of %d",
                 wire->kind < GXI_IPC_HELLO ? gxi_ipc_kinds[wire->kind] : "nothing", came->count,
-                came->flags & MSG_CTRUNC ? " or more" : "", wanted);
+                came->flags & MSG_CTRUNC ? " or more" : "", gxi_plural_s(came->count), wanted);
     if (wanted || wire->kind == GPUEXEC_IPC_NOTHING || wire->kind >= GXI_IPC_HELLO)
         return GPUEXEC_OK;
     if (gxi_ipc_read(call, &wire->object, 0, &o)) return gxi_failed_result();
     return o.kind == wire->kind ? GPUEXEC_OK
                                 : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
-                                          "a message with %s arrived whose object is %s",
+                                          "received a message with %s, but its object is %s",
                                           gxi_ipc_kinds[wire->kind], gxi_ipc_kinds[o.kind]);
 }
 /* The other process is the one that sent this, as the kernel says. */
@@ -25156,9 +25186,9 @@ static gpuexec_result gxi_ipc_find_stuck(gxi_call *call, const gxi_slot *context
     return gxi_fail(call, GPUEXEC_PEER_GONE,
             "wait with gpuexec_ipc_wait before you enqueue work that depends on a process that may "
             "be killed",
-            "closing the context: a stream on device %d waits for an event of a process that has "
-            "ended, since %s, and will wait forever: the context and what it owns are left to the "
-            "end of this process",
+            "while closing the context: a stream on device %d has been waiting since %s for an "
+            "event from a process that has exited, and will wait forever: the context and "
+            "everything it owns will not be released until this process exits",
             info->ordinal, where);
 }
 
@@ -25262,7 +25292,7 @@ static int gxi_ipc_socket(
     address->sun_family = AF_UNIX;
     if (n < 1 || n >= sizeof address->sun_path) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "the name of a connection has 1 to %d bytes, not %lu",
+                "a connection name must be 1 to %d bytes long, but this one is %lu bytes",
                 (int)sizeof address->sun_path - 1, (unsigned long)n);
         return -1;
     }
@@ -25293,7 +25323,7 @@ static int gxi_ipc_accept(gxi_call *call, int fd, const char *name, int timeout_
         else if (n && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
             gxi_fail(call, GPUEXEC_FILE_ERROR,
                     errno == EMFILE
-                            ? "close descriptors, or raise the limit of open files (ulimit -n)"
+                            ? "close file descriptors, or raise the limit of open files (ulimit -n)"
                             : NULL,
                     "cannot accept the process that connects to \"%s\": %s", name, strerror(errno));
             return -1;
@@ -25312,8 +25342,8 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *nam
     if ((fd = gxi_ipc_socket(call, name, &address, &size)) >= 0) {
         if (bind(fd, (struct sockaddr *)(void *)&address, size))
             gxi_fail(call, GPUEXEC_FILE_ERROR,
-                    "use another name, or remove the file if no process listens there",
-                    "cannot listen at \"%s\": %s", name, strerror(errno));
+                    "use another name, or remove the file if no process is listening on it",
+                    "cannot listen on \"%s\": %s", name, strerror(errno));
         else {
             if (listen(fd, 1)) gxi_ipc_fail_system(call, "listen");
             else other = gxi_ipc_accept(call, fd, name, timeout_ms);

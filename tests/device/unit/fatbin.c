@@ -141,7 +141,8 @@ TEST(nothing_for_this_device) {
     CHECK_NOT_MADE(gpuexec_module_load(ctx, made, at, NULL), GPUEXEC_IMAGE_TOO_NEW,
             "has no code for device 0 (compute capability 9.0)", "code=[sm_90,compute_90]",
             "It contains a cubin for sm_75 (for another major version), PTX for compute_120 (newer "
-            "than the device), PTX for compute_80a (only for this architecture), PTX for "
+            "than the device), PTX for compute_80a (runs only on exactly this architecture), PTX "
+            "for "
             "compute_80f (for another major version), LTO-IR for lto_90 (to be linked by "
             "nvJitLink), a part for_90 (of an unknown kind) (");
     /* the log */
@@ -225,11 +226,11 @@ TEST(images_that_the_driver_refuses) {
                      "CUDA_ERROR_UNSUPPORTED_PTX_VERSION)"),
             70);
     CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images + 1, 1, NULL), GPUEXEC_IMAGE_TOO_NEW,
-            "none of 1 image has", "\"future.ptx\": PTX for", "nvcc -ptx -arch=compute_75");
+            "none of the 1 image has", "\"future.ptx\": PTX for", "nvcc -ptx -arch=compute_75");
     if (on_cpu_device()) { /* a GPU may accept a cubin that is only a header */
         CHECK_EQ(loaded(ctx, images, 3, "a (the driver returned CUDA_ERROR_"), 70);
         CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, NULL), GPUEXEC_IMAGE_TOO_NEW,
-                "none of 2 images has code for device 0 (compute",
+                "none of the 2 images has code for device 0 (compute",
                 "\"this.cubin\": a cubin for sm_", "; \"future.ptx\": PTX for");
     }
     images[1].data =

@@ -387,7 +387,7 @@ TEST(what_cannot_be_added) {
     CHECK_OK(gpuexec_batch_launch(batch, s.stream));
     CHECK_NOT_ADDED(gpuexec_batch_add(batch, s.kernel, gpuexec_grid(1, 1, 0),
                             GPUEXEC_ARGS(s.data, a, wide, a, a)),
-            GPUEXEC_BAD_PARAMETERS, "launch 0", "argument 2", "has 8 bytes");
+            GPUEXEC_BAD_PARAMETERS, "launch 0", "argument 2", "is 8 bytes");
     CHECK_NOT_ADDED(gpuexec_batch_add(batch, s.kernel, gpuexec_grid(0, 1, 0),
                             GPUEXEC_ARGS(s.data, a, a, a, a)),
             GPUEXEC_BAD_LAUNCH, "launch 0", "the grid of kernel \"step\" is empty");
@@ -407,10 +407,10 @@ TEST(what_cannot_be_changed) {
     gpuexec_batch batch = gpuexec_batch_create(s.ctx, NULL);
     uint32_t a = 1;
     CHECK_REFUSED(gpuexec_batch_set(batch, 0, 0, &a, 4), GPUEXEC_BAD_ARGUMENT,
-            "there is no launch 0", "has 0");
+            "there is no launch 0", "contains 0 launches");
     step(&s, batch, 0, 0, 1, 1);
     CHECK_REFUSED(gpuexec_batch_set(batch, 1, 0, &a, 4), GPUEXEC_BAD_ARGUMENT,
-            "there is no launch 1", "has 1");
+            "there is no launch 1", "contains 1 launch");
     CHECK_REFUSED(
             gpuexec_batch_set(batch, -1, 0, &a, 4), GPUEXEC_BAD_ARGUMENT, "there is no launch -1");
     CHECK_REFUSED(gpuexec_batch_set(batch, 0, 5, &a, 4), GPUEXEC_BAD_ARGUMENT,

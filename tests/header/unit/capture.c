@@ -63,7 +63,7 @@ TEST(other_code_captures_on_a_stream_of_gpuexec) {
         CHECK(!gpuexec_stream_is_capturing(other));
         CHECK_OK(add_to(&s, t, 1));
         CHECK_FAILED(gpuexec_stream_sync(t), GPUEXEC_CAPTURING,
-                "cannot wait for the stream: the stream captures");
+                "cannot wait for the stream: the stream is capturing");
         CHECK_FAILED(gpuexec_stream_query(t), GPUEXEC_CAPTURING, "cannot query the stream");
         CHECK_FAILED(
                 gpuexec_stream_get_info(t, &info), GPUEXEC_CAPTURING, "cannot query the stream");
@@ -71,12 +71,13 @@ TEST(other_code_captures_on_a_stream_of_gpuexec) {
         CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "its stream created at",
                 "capture.c:");
         CHECK_OK(gpuexec_event_record(inside, t));
-        CHECK_FAILED(
-                gpuexec_event_sync(inside), GPUEXEC_CAPTURING, "was last recorded in a capture");
-        CHECK_FAILED(
-                gpuexec_event_query(inside), GPUEXEC_CAPTURING, "was last recorded in a capture");
+        CHECK_FAILED(gpuexec_event_sync(inside), GPUEXEC_CAPTURING,
+                "was last recorded during a capture");
+        CHECK_FAILED(gpuexec_event_query(inside), GPUEXEC_CAPTURING,
+                "was last recorded during a capture");
         made = gpuexec_stream_record(t, NULL);
-        CHECK_FAILED(gpuexec_event_sync(made), GPUEXEC_CAPTURING, "was last recorded in a capture");
+        CHECK_FAILED(
+                gpuexec_event_sync(made), GPUEXEC_CAPTURING, "was last recorded during a capture");
         CHECK_OK(gpuexec_event_destroy(made));
         CHECK_REFUSED(gpuexec_stream_wait_event(t, outside), GPUEXEC_CAPTURING,
                 "last record is outside the capture");
@@ -136,9 +137,10 @@ TEST(streams_join_the_capture_of_other_code) {
         for (i = 0; i < 5; i++) {
             CHECK(gpuexec_stream_is_capturing(all[i]));
             CHECK_OK(add_to(&s, all[i], 1));
-            CHECK_FAILED(gpuexec_stream_sync(all[i]), GPUEXEC_CAPTURING, "the stream captures");
-            CHECK_FAILED(gpuexec_stream_query(all[i]), GPUEXEC_CAPTURING, "the stream captures");
-            CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "captures");
+            CHECK_FAILED(gpuexec_stream_sync(all[i]), GPUEXEC_CAPTURING, "the stream is capturing");
+            CHECK_FAILED(
+                    gpuexec_stream_query(all[i]), GPUEXEC_CAPTURING, "the stream is capturing");
+            CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "is capturing");
             CHECK_OK(gpuexec_stream_wait_stream(t, all[i]));
         }
         ends(native);
@@ -160,9 +162,9 @@ TEST(other_code_captures_on_the_per_thread_stream) {
     CHECK_OK(gpuexec_context_push(s.ctx));
     CHECK_EQ(cu.cuStreamBeginCapture_v2(native, 0), 0);
     CHECK_OK(add_to(&s, t, 1));
-    CHECK_FAILED(gpuexec_stream_sync(t), GPUEXEC_CAPTURING, "the stream captures");
-    CHECK_FAILED(gpuexec_stream_query(t), GPUEXEC_CAPTURING, "the stream captures");
-    CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "captures");
+    CHECK_FAILED(gpuexec_stream_sync(t), GPUEXEC_CAPTURING, "the stream is capturing");
+    CHECK_FAILED(gpuexec_stream_query(t), GPUEXEC_CAPTURING, "the stream is capturing");
+    CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "is capturing");
     ends(native);
     CHECK_OK(gpuexec_context_pop(s.ctx));
     CHECK_OK(gpuexec_stream_sync(t));
@@ -212,13 +214,13 @@ TEST(other_code_ends_the_capture) {
             CHECK_OK(gpuexec_capture_begin(t, NULL));
             ends(native);
             CHECK_NOT_MADE(gpuexec_capture_end(t), GPUEXEC_CAPTURE_BROKEN, "the capture begun at",
-                    "capture.c:", "was ended by a call of the driver that gpuexec did not make");
+                    "capture.c:", "was ended by a driver call that gpuexec did not make");
             CHECK_OK(gpuexec_capture_begin(t, NULL));
             ends(native);
             /* another one, which is not gpuexec's */
             CHECK_EQ(cu.cuStreamBeginCapture_v2(native, 0), 0);
-            CHECK_NOT_MADE(gpuexec_capture_end(t), GPUEXEC_CAPTURE_BROKEN,
-                    "was ended by a call of the driver");
+            CHECK_NOT_MADE(
+                    gpuexec_capture_end(t), GPUEXEC_CAPTURE_BROKEN, "was ended by a driver call");
             ends(native);
         }
         GPUEXEC_CAPTURE(t, &graph) CHECK_OK(add_to(&s, t, 1));

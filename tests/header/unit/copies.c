@@ -391,16 +391,16 @@ TEST(boxes_that_are_refused) {
     c.start_canary = 1;
     BOX("gpuexec_copy_desc was not zero-initialized");
     c.to.x = 5;
-    BOX("4 slices of 8 rows of 16 bytes", "to.x (5) and width_bytes (16) exceed to.pitch (20)",
+    BOX("4 slices of 8 rows of 16 bytes", "to.x (5) plus width_bytes (16) exceeds to.pitch (20)",
             "cure:");
     c.from.x = 1;
-    BOX("from.x (1) and width_bytes (16) exceed from.pitch (16)", "0 means width_bytes");
+    BOX("from.x (1) plus width_bytes (16) exceeds from.pitch (16)", "0 means width_bytes");
     c.to.y = 3;
-    BOX("to.y (3) and height (8) exceed to.slice_height (10)", "cure:");
+    BOX("to.y (3) plus height (8) exceeds to.slice_height (10)", "cure:");
     c.from.y = 1;
-    BOX("from.y (1) and height (8) exceed from.slice_height (8)");
+    BOX("from.y (1) plus height (8) exceeds from.slice_height (8)");
     c.to.slice_height = 7;
-    BOX("to.y (0) and height (8) exceed to.slice_height (7)");
+    BOX("to.y (0) plus height (8) exceeds to.slice_height (7)");
     c.to.host = c.from.host;
     BOX("the destination has both a device address and a host pointer", "cure:");
     c.from.host = NULL;
@@ -424,7 +424,7 @@ TEST(boxes_that_are_refused) {
     BOX("the source is both memory and a value", "cure:");
     c.from.host = NULL;
     c.from.element_bytes = 3;
-    BOX("an element has 3 bytes; it must have 1, 2 or 4");
+    BOX("an element is 3 bytes; it must be 1, 2 or 4");
     c.from.host = NULL;
     c.from.element_bytes = 1;
     c.from.value = 256;
@@ -436,7 +436,7 @@ TEST(boxes_that_are_refused) {
     c.from.element_bytes = 4;
     c.depth = 0;
     c.width_bytes = 15;
-    BOX("a row of 15 bytes does not consist of elements of 4 bytes");
+    BOX("a row of 15 bytes is not a whole number of 4-byte elements");
     c.to.host = c.from.host;
     c.from.host = NULL;
     c.to.device = 0;

@@ -236,7 +236,7 @@ TEST(the_driver_says_whose_memory_it_is) {
     CHECK_REFUSED(gpuexec_fill(GPUEXEC_CURRENT, 0, 0, 1, 4), GPUEXEC_BAD_ARGUMENT,
             "the destination is the device address 0");
     CHECK_REFUSED(gpuexec_copy(GPUEXEC_CURRENT, (uintptr_t)here, s.data, 4), GPUEXEC_BAD_ARGUMENT,
-            "the destination 0x", "is not in memory of a context",
+            "the destination 0x", "does not belong to any context",
             "pass a stream instead of GPUEXEC_CURRENT");
 }
 

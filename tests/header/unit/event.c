@@ -89,7 +89,7 @@ TEST(elapsed_time_that_is_not_available) {
     adopted = gpuexec_event_from_native(s.ctx, gpuexec_event_native(untimed));
     CHECK(gpuexec_event_elapsed_ms(s.a, adopted) < 0); /* only the driver knows */
     CHECK_TEXT(gpuexec_error_text(), "cuEventElapsedTime", "CUDA_ERROR_INVALID_HANDLE",
-            "each adopted event was created with timing, was recorded");
+            "each adopted event was created with timing enabled, was recorded");
     gate_close(s.gate, s.stream);
     CHECK_OK(gpuexec_event_record(s.b, s.stream));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0); /* not completed yet */
@@ -118,7 +118,7 @@ TEST(elapsed_time_that_is_not_available) {
             "the start event is on device 0, in the context opened at tests/",
             ", but the stop event is on device 0, in the context opened at "
             "tests/header/unit/event.c:",
-            "measure within one context");
+            "record both events in the same context");
     CHECK_OK(gpuexec_event_destroy(s.b));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);
     CHECK_TEXT(gpuexec_error_text(), "the stop event is stale: it was destroyed");

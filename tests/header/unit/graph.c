@@ -251,13 +251,13 @@ TEST(what_a_capture_refuses) {
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL),
                    legacy = gpuexec_stream_legacy(s.ctx);
     gpuexec_stream_info info;
-    static const char capturing[] = "the stream captures";
+    static const char capturing[] = "the stream is capturing";
     CHECK_OK(gpuexec_event_sync(before));
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_event_record(e, s.stream));
         CHECK_FAILED(gpuexec_event_sync(gpuexec_stream_record(s.stream, NULL)), GPUEXEC_CAPTURING,
-                "in a capture");
+                "during a capture");
         CHECK_FAILED(gpuexec_stream_sync(s.stream), GPUEXEC_CAPTURING, "cannot wait for the stream",
                 capturing);
         CHECK_FAILED(gpuexec_stream_query(s.stream), GPUEXEC_CAPTURING, "cannot query the stream",
@@ -266,20 +266,20 @@ TEST(what_a_capture_refuses) {
         CHECK_FAILED(gpuexec_stream_destroy(s.stream), GPUEXEC_CAPTURING,
                 "cannot destroy the stream", capturing);
         CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "its stream created at",
-                "captures");
+                "is capturing");
         CHECK_FAILED(gpuexec_event_sync(e), GPUEXEC_CAPTURING,
-                "the event was last recorded in a capture");
+                "the event was last recorded during a capture");
         CHECK_FAILED(gpuexec_event_query(e), GPUEXEC_CAPTURING,
-                "the event was last recorded in a capture");
+                "the event was last recorded during a capture");
         CHECK(gpuexec_event_elapsed_ms(before, e) < 0);
         CHECK_REFUSED(gpuexec_graph_launch(ready, s.stream), GPUEXEC_CAPTURING,
                 "cannot launch a graph", capturing);
         CHECK_REFUSED(gpuexec_graph_prepare(ready, s.stream), GPUEXEC_CAPTURING,
                 "cannot upload a graph", capturing);
         CHECK_REFUSED(gpuexec_capture_begin(s.stream, NULL), GPUEXEC_CAPTURING,
-                "captures already, since", "graph.c:");
+                "is already capturing, since", "graph.c:");
         CHECK_REFUSED(add_to(&s, legacy, 1), GPUEXEC_CAPTURING,
-                "a blocking stream of the context captures", "gpuexec_stream_desc.non_blocking");
+                "a blocking stream of the context is capturing", "gpuexec_stream_desc.non_blocking");
         CHECK_REFUSED(gpuexec_fill_now(s.ctx, s.data, 0, 1, BYTES), GPUEXEC_CAPTURING,
                 "a blocking stream of the context");
         CHECK(!gpuexec_stream_is_capturing(legacy));
@@ -294,8 +294,8 @@ TEST(what_a_capture_refuses) {
         CHECK_OK(add_to(&s, s.stream, 1));
     }
     CHECK_MADE(graph);
-    CHECK_FAILED(
-            gpuexec_event_sync(e), GPUEXEC_CAPTURING, "the event was last recorded in a capture");
+    CHECK_FAILED(gpuexec_event_sync(e), GPUEXEC_CAPTURING,
+            "the event was last recorded during a capture");
     CHECK_OK(gpuexec_event_record(e, s.stream));
     CHECK_OK(gpuexec_event_sync(e));
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
@@ -371,7 +371,7 @@ TEST(broken_captures) {
     uint32_t n = WORDS, one = 1;
     int skipped = 1;
     CHECK_NOT_MADE(
-            gpuexec_capture_end(s.stream), GPUEXEC_BAD_ARGUMENT, "the stream does not capture");
+            gpuexec_capture_end(s.stream), GPUEXEC_BAD_ARGUMENT, "the stream is not capturing");
     CHECK_REFUSED(gpuexec_capture_begin(legacy, NULL), GPUEXEC_BAD_ARGUMENT,
             "the legacy default stream cannot capture");
     GPUEXEC_CAPTURE(legacy, &graph) skipped = 0;
@@ -396,7 +396,7 @@ TEST(broken_captures) {
     GPUEXEC_CAPTURE(s.stream, &graph) { /* an event from outside */
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, outside), GPUEXEC_CAPTURING,
-                "the stream captures, but the event's last record is outside the capture",
+                "the stream is capturing, but the event's last record is outside the capture",
                 "wait for it before the capture begins");
         CHECK_REFUSED(gpuexec_stream_wait_stream(s.stream, other), GPUEXEC_CAPTURING,
                 "but the other stream is out");
@@ -435,8 +435,8 @@ TEST(a_capture_that_other_code_broke) {
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_EQ(calls_find().cuCtxSynchronize(), 900);
     graph = gpuexec_capture_end(s.stream);
-    CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN,
-            "was broken by a call of the driver that gpuexec did not make");
+    CHECK_NOT_MADE(
+            graph, GPUEXEC_CAPTURE_BROKEN, "was invalidated by a driver call made outside gpuexec");
     CHECK_OK(gpuexec_context_pop(s.ctx));
 }
 
@@ -511,9 +511,9 @@ TEST(the_capture_of_another_library) {
     p = gpuexec_alloc(s.ctx, 1000);
     CHECK(p != 0);
     CHECK_OK(gpuexec_free(p));
-    CHECK_FAILED(gpuexec_stream_sync(adopted), GPUEXEC_CAPTURING, "the stream captures");
+    CHECK_FAILED(gpuexec_stream_sync(adopted), GPUEXEC_CAPTURING, "the stream is capturing");
     CHECK_REFUSED(gpuexec_capture_begin(adopted, NULL), GPUEXEC_CAPTURING,
-            "another library captures on it");
+            "another library is capturing on it");
     CHECK_NOT_MADE(gpuexec_capture_end(adopted), GPUEXEC_BAD_ARGUMENT, "another library began it");
     CHECK_EQ(cu.cuStreamEndCapture(gpuexec_stream_native(adopted), &native), 0);
     CHECK(native != NULL);
@@ -561,7 +561,7 @@ TEST(what_a_graph_uses_is_gone) {
             CHECK_OK(use < 5 ? gpuexec_free(p[use]) : gpuexec_free_pinned(pinned));
             CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
                     "cannot launch the graph captured", texts[use], "allocated at",
-                    "which were freed at", "graph.c:", "until the graph's last launch");
+                    "which were freed at", "graph.c:", "until after the graph's last launch");
             CHECK_REFUSED(gpuexec_graph_prepare(graph, s.stream), GPUEXEC_STALE_HANDLE, texts[use]);
             if (use < 5) p[use] = gpuexec_alloc(s.ctx, BYTES);
             else pinned = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);

@@ -414,7 +414,7 @@ TEST(bytes_that_are_not_another_process_s_object) {
         REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &bad),
                 i < 8            ? "do not begin with its mark"
                         : i < 12 ? "format"
-                                 : "checksum is wrong");
+                                 : "checksum does not match");
         CHECK_FAILED(gpuexec_ipc_get_info(&bad, &info), GPUEXEC_BAD_ARGUMENT, "");
     }
     memset(&bad, 0, sizeof bad);
@@ -467,7 +467,8 @@ TEST(what_is_imported_outlives_its_process) {
     CHECK_OK(gpuexec_free(s.data));
     CHECK_FAILED(gpuexec_free(s.data), GPUEXEC_BAD_ARGUMENT, "already freed");
     CHECK(gpuexec_ipc_import(s.ctx, &o) == 0);
-    CHECK_REFUSED(gpuexec_error_detail()->result, gpuexec_error_detail()->result, "still runs");
+    CHECK_REFUSED(
+            gpuexec_error_detail()->result, gpuexec_error_detail()->result, "is still running");
     CHECK_OK(gpuexec_event_destroy(e));
     CHECK_OK(gpuexec_ipc_close(c));
 }
@@ -775,29 +776,29 @@ TEST(what_a_lying_process_sends_is_refused) {
     wire w[2];
     uint32_t kind;
     memset(w, 0, sizeof w);
-    refused_raw(c, raw, w, 0, 0, "0 bytes arrived that are not a message");
-    refused_raw(c, raw, w, 0, 1, "0 bytes arrived that are not a message");
-    refused_raw(c, raw, w, 100, 2, "100 bytes arrived that are not a message");
+    refused_raw(c, raw, w, 0, 0, "received 0 bytes that are not a message");
+    refused_raw(c, raw, w, 0, 1, "received 0 bytes that are not a message");
+    refused_raw(c, raw, w, 100, 2, "100 bytes that are not a message");
     refused_raw(c, raw, w, sizeof *w, 1, "not a message");
     w[0] = wire_of(GPUEXEC_IPC_NOTHING, 0);
     refused_raw(c, raw, w, sizeof *w - 1, 0, "not a message");
     refused_raw(c, raw, w, sizeof *w + 1, 3, "more than");
     w[0].version++;
-    refused_raw(c, raw, w, sizeof *w, 0, "not a message of this gpuexec.h");
+    refused_raw(c, raw, w, sizeof *w, 0, "not a message from this version of gpuexec.h");
     for (kind = 0; kind <= GPUEXEC_IPC_POOL_MEMORY; kind++) {
         const int right = kind == GPUEXEC_IPC_POOL;
         w[0] = wire_of(kind, 0);
         w[0].object = o;
-        snprintf(text, sizeof text, "a message with %s arrived with %d descriptors, not %d",
-                kinds[kind], 1 - right, right);
+        snprintf(text, sizeof text, "a message with %s has %d file descriptor%s instead of %d",
+                kinds[kind], 1 - right, right ? "s" : "", right);
         refused_raw(c, raw, w, sizeof *w, 1 - right, text);
-        refused_raw(c, raw, w, sizeof *w, 2, "arrived with 2 descriptors");
-        refused_raw(c, raw, w, sizeof *w, 60, "or more descriptors");
+        refused_raw(c, raw, w, sizeof *w, 2, "has 2 file descriptors");
+        refused_raw(c, raw, w, sizeof *w, 60, "or more file descriptors");
     }
     w[0] = wire_of(HELLO, 1);
-    refused_raw(c, raw, w, sizeof *w, 1, "1 descriptors, not 0");
+    refused_raw(c, raw, w, sizeof *w, 1, "1 file descriptor instead of 0");
     w[0].kind = BYE;
-    refused_raw(c, raw, w, sizeof *w, 1, "1 descriptors, not 0");
+    refused_raw(c, raw, w, sizeof *w, 1, "1 file descriptor instead of 0");
     for (kind = 5; kind < 300; kind += 9) {
         w[0].kind = kind;
         snprintf(text, sizeof text, "kind %u", kind);
@@ -807,10 +808,11 @@ TEST(what_a_lying_process_sends_is_refused) {
     refused_raw(c, raw, w, sizeof *w, 0, "not an object of gpuexec");
     w[0].object = o;
     w[0].object.bytes[100] ^= 1;
-    refused_raw(c, raw, w, sizeof *w, 0, "checksum is wrong");
+    refused_raw(c, raw, w, sizeof *w, 0, "checksum does not match");
     w[0].kind = GPUEXEC_IPC_EVENT;
     w[0].object = o;
-    refused_raw(c, raw, w, sizeof *w, 0, "a message with an event arrived whose object is memory");
+    refused_raw(
+            c, raw, w, sizeof *w, 0, "received a message with an event, but its object is memory");
     w[0].kind = GPUEXEC_IPC_MEMORY;
     memset(w[0].label, 'x', sizeof w[0].label);
     send_raw(raw, w, sizeof *w, 0);
@@ -1010,11 +1012,11 @@ static void other_stuck(void) {
         CHECK_OK(gpuexec_stream_destroy(second));
     }
     if (how == 1) {
-        CHECK_FAILED(gpuexec_context_close(s.ctx), GPUEXEC_PEER_GONE, "process that has ended",
+        CHECK_FAILED(gpuexec_context_close(s.ctx), GPUEXEC_PEER_GONE, "process that has exited",
                 "ipc.c:", "forever");
         CHECK_OK(gpuexec_shutdown());
     } else
-        CHECK_FAILED(gpuexec_shutdown(), GPUEXEC_PEER_GONE, "process that has ended",
+        CHECK_FAILED(gpuexec_shutdown(), GPUEXEC_PEER_GONE, "process that has exited",
                 "ipc.c:", "gpuexec_ipc_wait");
 }
 TEST(streams_that_wait_for_an_ended_process) {
@@ -1110,7 +1112,8 @@ TEST(connections_by_name) {
             gpuexec_ipc_listen(name, 10), GPUEXEC_FILE_ERROR, "no process connected", "10 ms");
     CHECK_NOT_MADE(gpuexec_ipc_connect(name, 10), GPUEXEC_FILE_ERROR, "cannot connect",
             "gpuexec_ipc_listen");
-    CHECK_NOT_MADE(gpuexec_ipc_listen("", 10), GPUEXEC_BAD_ARGUMENT, "1 to 107 bytes, not 0");
+    CHECK_NOT_MADE(gpuexec_ipc_listen("", 10), GPUEXEC_BAD_ARGUMENT,
+            "1 to 107 bytes long, but this one is 0 bytes");
     CHECK_NOT_MADE(
             gpuexec_ipc_listen("/no/such/folder/name", 10), GPUEXEC_FILE_ERROR, "cannot listen");
     close(mkstemp(file));

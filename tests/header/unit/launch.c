@@ -510,7 +510,7 @@ TEST(static_and_dynamic_shared_memory_together) {
     desc.has_priority = gpuexec_driver_version() >= 11080;
     snprintf(need, sizeof need,
             "needs %u bytes of shared memory per block (1024 static and %u dynamic), but device 0 "
-            "has at most %u",
+            "allows at most %u",
             most + 1028, most + 4, most + 1024);
     CHECK_REFUSED(gpuexec_launch(fn, t.stream, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.data)),
             GPUEXEC_BAD_LAUNCH, need);

@@ -620,7 +620,7 @@ TEST(variables_across_inputs) {
     CHECK(points[0].x == 0.75 && points[1].x == 9.25 && points[2].x == 2.75);
     CHECK_REFUSED(gpuexec_module_write_global(mod, "points", points, sizeof one),
             GPUEXEC_BAD_ARGUMENT,
-            "variable \"points\" of the image has 48 bytes, but the copy has 16");
+            "variable \"points\" in the image is 48 bytes long, but the copy is 16 bytes");
 }
 
 TEST(library_saves_and_reads) {
@@ -1049,8 +1049,8 @@ TEST(a_driver_that_executes_only_ptx) {
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_IMAGE_TOO_NEW,
             "the image has no code for device 0 (compute capability 9.0) that the driver accepts. "
             "It contains a cubin for sm_90 (GPU",
-            "cure: use PTX, or add it: nvcc -gencode arch=compute_90,"
-            "code=[sm_90,compute_90] (to link, also -rdc=true)");
+            "cure: load PTX instead, or add PTX to the image: nvcc -gencode "
+            "arch=compute_90,code=[sm_90,compute_90] (for linking, add -rdc=true)");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"),
             GPUEXEC_IMAGE_TOO_NEW, "\"a.cubin\" has no code for device 0");
     CHECK_REFUSED(
@@ -1059,7 +1059,8 @@ TEST(a_driver_that_executes_only_ptx) {
             "It contains nothing");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, ptx, 0, NULL), GPUEXEC_BAD_IMAGE,
             "the image uses symbols that are defined elsewhere", "cudaGetParameterBufferV2",
-            "cure: link it: gpuexec_linker_create", "which finds the device runtime and adds it");
+            "cure: link it with gpuexec_linker_create",
+            "the last one finds and adds the device runtime");
 }
 
 TEST(library_linkers_end_with_their_context) {

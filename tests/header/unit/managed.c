@@ -139,8 +139,8 @@ TEST_ALONE(a_driver_with_the_first_interface) {
     CHECK_EQ(info_of(p, BYTES).last_prefetch, 0);
     CHECK_EQ(info_of(p, BYTES).preferred, GPUEXEC_HOST);
     CHECK_REFUSED(gpuexec_managed_prefetch(s.stream, p, BYTES, GPUEXEC_NUMA(0)), GPUEXEC_OLD_DRIVER,
-            "a NUMA node as a location needs a driver for CUDA 12.2 or later; this driver supports "
-            "CUDA 12.1",
+            "using a NUMA node as the location needs a driver for CUDA 12.2 or later; this driver "
+            "supports CUDA 12.1",
             "GPUEXEC_HOST");
     CHECK_REFUSED(gpuexec_managed_advise(p, BYTES, GPUEXEC_PREFERRED, GPUEXEC_NUMA_CURRENT),
             GPUEXEC_OLD_DRIVER, "needs a driver for CUDA 12.2 or later");

@@ -604,9 +604,9 @@ static void copies_between(gpuexec_context a, gpuexec_context b) {
             CHECK(memcmp(from, to, bytes) == 0);
         }
     REFUSED(gpuexec_copy_peer(streams[0], q, a, p, a, 100), "the destination", "memory on device 1",
-            "memory.c:", "its context is on device 0");
+            "memory.c:", "passed for it is on device 0");
     REFUSED(gpuexec_copy_peer(streams[0], q, b, p, b, 100), "the source", "memory on device 0",
-            "its context is on device 1");
+            "passed for it is on device 1");
     REFUSED(gpuexec_copy_peer(streams[0], q, b, p + 1, a, bytes), "only 299999 bytes remain");
     free(from);
     free(to);

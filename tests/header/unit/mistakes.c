@@ -123,8 +123,8 @@ TEST(an_allocation_by_other_code) {
         CHECK_EQ(cu, mode == GPUEXEC_CAPTURE_RELAXED ? 0 : 900);
         if (mode == GPUEXEC_CAPTURE_RELAXED) adds(&s, graph, 1);
         else
-            CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN,
-                    "a call of the driver that gpuexec did not make", "GPUEXEC_CAPTURE_RELAXED");
+            CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "a driver call made outside gpuexec",
+                    "GPUEXEC_CAPTURE_RELAXED");
     }
     CHECK_OK(gpuexec_context_pop(s.ctx));
 }
@@ -266,7 +266,7 @@ static gpuexec_stream begun;
 static void *begins(void *user) {
     (void)user;
     CHECK_REFUSED(gpuexec_capture_begin(begun, NULL), GPUEXEC_CAPTURING,
-            "gpuexec_capture_begin: the stream captures", "since",
+            "gpuexec_capture_begin: the stream is already capturing", "since",
             "mistakes.c:", "end the capture first");
     return NULL;
 }
@@ -316,7 +316,7 @@ TEST(a_capture_ended_on_another_stream) {
 TEST(an_end_without_a_begin) {
     setting s = set_up(UNIT_PTX, "add", BYTES);
     CHECK_NOT_MADE(gpuexec_capture_end(s.stream), GPUEXEC_BAD_ARGUMENT,
-            "gpuexec_capture_end: the stream does not", "begin it with gpuexec_capture_begin");
+            "gpuexec_capture_end: the stream is not", "begin a capture with gpuexec_capture_begin");
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_OK(add_to(&s, s.stream, 1));
     adds(&s, gpuexec_capture_end(s.stream), 1);
@@ -326,7 +326,7 @@ TEST(a_second_begin) {
     setting s = set_up(UNIT_PTX, "add", BYTES);
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_REFUSED(gpuexec_capture_begin(s.stream, NULL), GPUEXEC_CAPTURING, "gpuexec_capture_begin",
-            "the stream captures already, since",
+            "the stream is already capturing, since",
             "mistakes.c:", "end the capture first: gpuexec_capture_end");
     CHECK_OK(add_to(&s, s.stream, 1));
     adds(&s, gpuexec_capture_end(s.stream), 1);
@@ -349,8 +349,7 @@ TEST(a_graph_launched_in_a_capture) {
     gpuexec_graph ready = captured(&s, 1), graph = { 0 };
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_REFUSED(gpuexec_graph_launch(ready, s.stream), GPUEXEC_CAPTURING,
-                "gpuexec_graph_launch: cannot launch",
-                "capture the calls of the graph again instead");
+                "gpuexec_graph_launch: cannot launch", "capture the graph's calls again instead");
         CHECK_OK(add_to(&s, s.stream, 2));
     }
     adds(&s, graph, 2);
@@ -370,7 +369,7 @@ TEST(times_of_a_capture) {
     adds(&s, graph, 1);
     CHECK(gpuexec_event_elapsed_ms(start, stop) < 0);
     CHECK_TEXT(gpuexec_error_text(),
-            "gpuexec_event_elapsed_ms: the start event was last recorded in a capture",
+            "gpuexec_event_elapsed_ms: the start event was last recorded during a capture",
             "after launching");
     CHECK_CURE();
     CHECK_OK(gpuexec_event_record(start, s.stream));
@@ -454,7 +453,7 @@ TEST(a_graph_launched_after_its_end) {
     CHECK_EQ(value(&s), 2);
     CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
             "gpuexec_graph_launch: the graph is",
-            "destroy it, or close its context, after its last launch");
+            "destroy the graph or close its context only after its last launch");
 }
 
 TEST(a_context_closed_before_its_graph) {
@@ -464,7 +463,7 @@ TEST(a_context_closed_before_its_graph) {
     s = set_up(UNIT_PTX, "add", BYTES);
     CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
             "gpuexec_graph_launch: the graph is",
-            "destroy it, or close its context, after its last launch");
+            "destroy the graph or close its context only after its last launch");
     graph = captured(&s, 1);
     adds(&s, graph, 1);
     CHECK_OK(gpuexec_graph_destroy(graph));

@@ -417,15 +417,15 @@ TEST(variables_that_do_not_fit) {
     gpuexec_module mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), none = { 0 };
     uint32_t words[8] = { 0 };
     CHECK_REFUSED(gpuexec_module_write_global(mod, "table", words, sizeof words),
-            GPUEXEC_BAD_ARGUMENT, "variable \"table\"", "unit.ptx", "has 16 bytes",
-            "but the copy has 32");
+            GPUEXEC_BAD_ARGUMENT, "variable \"table\"", "unit.ptx", "is 16 bytes",
+            "but the copy is 32 bytes");
     CHECK_REFUSED(gpuexec_module_write_global(mod, "table", words, 12), GPUEXEC_BAD_ARGUMENT,
-            "has 16 bytes", "but the copy has 12");
+            "is 16 bytes", "but the copy is 12 bytes");
     CHECK_CURE();
     CHECK_REFUSED(gpuexec_module_write_global(mod, "table", words, 0), GPUEXEC_BAD_ARGUMENT,
-            "but the copy has 0");
+            "but the copy is 0 bytes");
     CHECK_REFUSED(gpuexec_module_read_global(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT,
-            "has 16 bytes", "but the copy has 17");
+            "is 16 bytes", "but the copy is 17 bytes");
     CHECK_REFUSED(gpuexec_module_write_global(mod, "tabel", words, 4), GPUEXEC_NOT_FOUND,
             "no variable \"tabel\"");
     CHECK_REFUSED(gpuexec_module_write_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT,
@@ -670,16 +670,16 @@ TEST(wrong_images) {
     cubin[18] = 190;  /* EM_CUDA */
     cubin[41] = 0x10; /* sections at 4096 */
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE,
-            "the image is a truncated cubin: it has 128 bytes, but", "4096", "cure:");
+            "the image is a truncated cubin: it is 128 bytes long, but", "4096", "cure:");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 30, NULL), GPUEXEC_BAD_IMAGE,
-            "is a truncated cubin: it has 30 bytes");
+            "is a truncated cubin: it is 30 bytes long");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 10, NULL), GPUEXEC_BAD_IMAGE, "ELF file");
     cubin[18] = 62; /* EM_X86_64 */
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE,
             "an ELF file, but not a cubin", "nvcc");
     fatbin[8] = 200;
     CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_BAD_IMAGE,
-            "is a truncated fatbin: it has 128 bytes, but", "216");
+            "is a truncated fatbin: it is 128 bytes long, but", "216");
     fatbin[8] = 64; /* one part of LTO-IR */
     fatbin[16] = 8;
     fatbin[20] = 64;
@@ -727,12 +727,12 @@ TEST(lengths_that_no_memory_holds) {
         memcpy(fatbin, "\x50\xED\x55\xBA\1\0\x10", 7);
         put_le(fatbin + 8, 8, lengths[i]);
         CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 128, NULL), GPUEXEC_BAD_IMAGE,
-                "the image is a truncated cubin: it has 128 bytes, but");
+                "the image is a truncated cubin: it is 128 bytes long, but");
         CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, 128, NULL), GPUEXEC_BAD_IMAGE,
-                "the image is a truncated fatbin: it has 128 bytes, but");
+                "the image is a truncated fatbin: it is 128 bytes long, but");
         if (lengths[i] > SIZE_MAX / 2 - 1) {
             CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 0, NULL), GPUEXEC_BAD_IMAGE,
-                    "the image is a cubin with a damaged header", "memory cannot hold that");
+                    "the image is a cubin with a damaged header", "more than memory can hold");
             CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, 0, NULL), GPUEXEC_BAD_IMAGE,
                     "the image is a fatbin with a damaged header", "pass its length");
             CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fatbin, 0, "part"),
@@ -1015,7 +1015,7 @@ TEST(wrapped_images) {
     CHECK_NOT_MADE(gpuexec_module_load(ctx, pair, sizeof pair, NULL), GPUEXEC_BAD_IMAGE,
             "is the wrapper that nvcc puts around a fatbin");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 6, NULL), GPUEXEC_BAD_IMAGE,
-            "is a truncated fatbin: it has 6 bytes");
+            "is a truncated fatbin: it is 6 bytes long");
     wrapper.data = NULL;
     CHECK_NOT_MADE(
             gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_BAD_ARGUMENT, "the image is NULL");
@@ -1034,14 +1034,14 @@ TEST(texts_after_a_nul) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
     CHECK_NOT_MADE(gpuexec_module_load(ctx, two, sizeof two, NULL), GPUEXEC_BAD_IMAGE,
-            "the image is PTX text that ends with a NUL after 73 bytes, but has 104 bytes",
-            "one by one");
+            "the image is PTX text with a NUL after 73 bytes, but its length is 104 bytes",
+            "separately");
     CHECK_NOT_MADE(gpuexec_library_load(two, sizeof two, NULL), GPUEXEC_BAD_IMAGE,
-            "ends with a NUL after 73 bytes");
+            "with a NUL after 73 bytes");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, two, sizeof two, "two"),
-            GPUEXEC_BAD_IMAGE, "\"two\" is PTX text that ends with a NUL after 73 bytes");
+            GPUEXEC_BAD_IMAGE, "\"two\" is PTX text with a NUL after 73 bytes");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, two, sizeof two, "two"),
-            GPUEXEC_BAD_IMAGE, "ends with a NUL");
+            GPUEXEC_BAD_IMAGE, "with a NUL");
     /* up to its NUL */
     CHECK_EQ(gpuexec_module_kernel_count(gpuexec_module_load(ctx, two, 0, NULL)), 1);
     /* only white space */
@@ -1385,7 +1385,7 @@ TEST(binaries_of_nvcc_that_cannot_be_loaded) {
     if (!nvcc_made(cut, "-cubin -arch=sm_", 90)) SKIP("no nvcc on this machine compiles for sm_90");
     CHECK(truncate(cut, 2000) == 0);
     CHECK_NOT_MADE(gpuexec_module_load_file(ctx, cut, NULL), GPUEXEC_BAD_IMAGE,
-            "is a truncated cubin: it has 2000 bytes", cut);
+            "is a truncated cubin: it is 2000 bytes long", cut);
     unlink(cut);
     if (CHECK(nvcc_made(other, "-fatbin -gencode arch=compute_75,code=sm_", 75))) /* no PTX in it */
         CHECK_NOT_MADE(gpuexec_module_load_file(ctx, other, NULL), GPUEXEC_IMAGE_TOO_NEW,

@@ -124,7 +124,8 @@ TEST(a_barrier_and_a_capture) {
     if (!gather(&p, 1, NULL)) return;
     GPUEXEC_CAPTURE(p.stream[0], &graph)
     CHECK_FAILED(gpuexec_barrier_destroy(p.barrier), GPUEXEC_CAPTURING,
-            "cannot destroy the barrier, which waits for device 0: its stream created at",
+            "cannot destroy the barrier: it is waiting for device 0, and the device's stream "
+            "(created at",
             "multi.c:", "end the capture first");
     CHECK_MADE(graph);
     CHECK_OK(gpuexec_barrier_destroy(p.barrier));
@@ -142,7 +143,7 @@ TEST(a_barrier_beside_the_capture_of_a_blocking_stream) {
         CHECK_MADE(barrier);
         CHECK_OK(gpuexec_barrier_abort(before));
         CHECK_REFUSED(gpuexec_barrier_reset(before), GPUEXEC_CAPTURING,
-                "a blocking stream of the context captures");
+                "a blocking stream of the context is capturing");
         CHECK_FAILED(gpuexec_barrier_check(before), GPUEXEC_BARRIER_BROKEN,
                 "gpuexec_barrier_abort was called");
         CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
@@ -324,12 +325,13 @@ TEST_MULTI(graph_rules) {
     desc.barrier = p.barrier;
     GPUEXEC_CAPTURE(p.stream[1], &graph) {
         CHECK_REFUSED(launch(&p, &desc), GPUEXEC_CAPTURING,
-                "launches[1].stream captures, which the driver's own",
+                "launches[1].stream is capturing, which the driver's own",
                 "set gpuexec_multi_desc.way to 0");
         desc.way = GPUEXEC_MULTI_FASTEST;
         desc.no_pre_sync = 1;
         CHECK_REFUSED(launch(&p, &desc), GPUEXEC_CAPTURING,
-                "launches[1].stream captures, but launches[0].stream has not joined the capture",
+                "launches[1].stream is capturing, but launches[0].stream has not joined the "
+                "capture",
                 "gpuexec_stream_wait_stream");
         gpuexec_stream_wait_stream(p.stream[0], p.stream[1]);
         desc.no_post_sync = 1;
@@ -688,7 +690,7 @@ TEST_MULTI(rules) {
     list[1].args.count = 3;
     a[1].list[1] = &none;
     a[1].list[2] = &a[1].done;
-    BROKEN("the same kernel", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "not the same code",
+    BROKEN("the same kernel", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "have different code",
             "device 0 has \"ring_exchange\", but device 1 has \"barrier_rounds\"");
     {
         static char text[1 << 16];
@@ -701,7 +703,7 @@ TEST_MULTI(rules) {
             RENEW();
             list[1].kernel = gpuexec_kernel_get(
                     gpuexec_module_load(p.context[1], text, bytes, NULL), "ring_exchange");
-            BROKEN("the same image", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "not the same code",
+            BROKEN("the same image", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "have different code",
                     "\"kernels/ring_exchange.ptx\"", "these images differ");
         }
     }
@@ -853,7 +855,7 @@ TEST_MULTI(barrier_wrong_use) {
     CHECK_OK(gpuexec_context_close(contexts[2]));
     barrier = gpuexec_barrier_create(contexts, 2, NULL);
     CHECK_EQ(gpuexec_barrier_address(barrier, 2), 0);
-    CHECK_TEXT(gpuexec_error_text(), "there is no index 2: the barrier is over 2 devices");
+    CHECK_TEXT(gpuexec_error_text(), "there is no index 2: the barrier spans 2 devices");
     gpuexec_take_error();
     CHECK_OK(gpuexec_barrier_abort(barrier));
     CHECK_RESULT(gpuexec_barrier_check(barrier), GPUEXEC_BARRIER_BROKEN);

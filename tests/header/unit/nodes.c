@@ -347,7 +347,7 @@ TEST(nodes_that_are_disabled) {
     n[3] = gpuexec_graph_add_empty(graph, GPUEXEC_AFTER(n[2]));
     CHECK_EQ(launched(&s, graph), 26);
     CHECK_REFUSED(gpuexec_node_enable(n[3], 0), GPUEXEC_BAD_ARGUMENT,
-            "node 3 is another kind of node: empty node");
+            "node 3 is a different kind of node (empty node)");
 }
 
 /* Also on a driver that does not order what is around a disabled fill: here the kernel waits until
@@ -424,7 +424,8 @@ TEST(attributes_of_kernel_nodes) {
                                GPUEXEC_ARGS(s.data, by, words), GPUEXEC_AFTER(fill))
                                .graph,
                 GPUEXEC_BAD_ARGUMENT,
-                "a programmatic launch depends on a kernel node, but node 0 is another one: fill");
+                "a programmatic launch must depend on a kernel node, but node 0 is a different "
+                "kind: fill");
         /* it depends on the other kernel only as far as that says so: with the same memory, this
            kernel would race */
         desc.has_priority = 1;
@@ -463,8 +464,8 @@ TEST(errors_of_nodes_name_them) {
                            GPUEXEC_ARGS(s.data, wide, words), GPUEXEC_FIRST)
                            .graph,
             GPUEXEC_BAD_PARAMETERS,
-            "node 3 (kernel \"add\"): argument 1 (counted from 0) of kernel \"add\" has 8 bytes, "
-            "but the parameter has 4");
+            "node 3 (kernel \"add\"): argument 1 (counted from 0) of kernel \"add\" is 8 bytes, "
+            "but the parameter is 4");
     CHECK_NOT_MADE(gpuexec_graph_add_kernel(graph, s.kernel, gpuexec_grid(1, 2048, 0),
                            GPUEXEC_ARGS(s.data, by, words), GPUEXEC_FIRST)
                            .graph,
@@ -480,7 +481,7 @@ TEST(errors_of_nodes_name_them) {
     failed = add(&s, graph, 1, (gpuexec_after){ NULL, 2 });
     CHECK_NOT_MADE(failed.graph, GPUEXEC_BAD_ARGUMENT, "after.nodes is NULL");
     CHECK_NOT_MADE(add(&s, graph, 1, GPUEXEC_AFTER(failed)).graph, GPUEXEC_BAD_ARGUMENT,
-            "after.nodes is NULL", "did not create a node");
+            "after.nodes is NULL", "did not create one of its dependencies");
     CHECK_REFUSED(gpuexec_node_set_argument(failed, 1, &by, 4), GPUEXEC_BAD_ARGUMENT,
             "did not create the node");
     CHECK_REFUSED(gpuexec_node_set_argument(n[1], 3, &by, 4), GPUEXEC_BAD_ARGUMENT,
@@ -499,7 +500,7 @@ TEST(errors_of_nodes_name_them) {
     CHECK_REFUSED(gpuexec_node_set_fill(n[1], s.data, 1, 4, 1), GPUEXEC_BAD_ARGUMENT,
             "is not a fill, but: kernel");
     CHECK_REFUSED(gpuexec_node_set_fill(n[0], s.data, 1, 3, 1), GPUEXEC_BAD_ARGUMENT,
-            "it must have 1, 2 or 4");
+            "it must be 1, 2 or 4");
     CHECK_REFUSED(gpuexec_node_set_fill(n[0], s.data, 256, 1, 1), GPUEXEC_BAD_ARGUMENT,
             "0x100 does not fit into 1");
     CHECK_REFUSED(gpuexec_node_set_fill(n[0], s.data, 1, 4, WORDS + 1), GPUEXEC_BAD_ARGUMENT,
@@ -508,7 +509,7 @@ TEST(errors_of_nodes_name_them) {
             GPUEXEC_BAD_ARGUMENT,
             "node 2: ", "the destination has neither a device address nor a host pointer");
     CHECK_REFUSED(gpuexec_node_set_copy(n[2], LINE(ON_HOST(s.host, 0), ON_DEVICE(s.data, 0), 0)),
-            GPUEXEC_BAD_ARGUMENT, "a node cannot be empty");
+            GPUEXEC_BAD_ARGUMENT, "a copy node cannot be empty");
     CHECK_REFUSED(gpuexec_node_enable((gpuexec_node){ graph, 3 }, 1), GPUEXEC_BAD_ARGUMENT,
             "there is no node 3: the graph created at", "has 3 nodes");
     CHECK_NOT_MADE(gpuexec_graph_add_host(graph, NULL, NULL, GPUEXEC_FIRST).graph,
@@ -645,7 +646,7 @@ TEST(a_loop_in_a_graph) {
     CHECK_EQ(launched(&s, graph), 30);
     CHECK_NOT_MADE(gpuexec_graph_add_host(body, count_up, NULL, GPUEXEC_FIRST).graph,
             GPUEXEC_NOT_SUPPORTED,
-            "the body of a conditional node cannot contain this node: host function");
+            "the body of a conditional node cannot contain this kind of node: host function");
     CHECK_REFUSED(gpuexec_node_enable(n, 0), GPUEXEC_NOT_SUPPORTED,
             "node 0 is in the body of a conditional node");
     CHECK_REFUSED(gpuexec_graph_launch(body, s.stream), GPUEXEC_BAD_ARGUMENT,

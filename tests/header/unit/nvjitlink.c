@@ -403,7 +403,7 @@ TEST_ALONE(played_failures) {
         gpuexec_result result;
         const char *text, *cure;
     } fails[] = {
-        { "nvJitLinkCreate", "1", GPUEXEC_NOT_SUPPORTED, "does not have an option",
+        { "nvJitLinkCreate", "1", GPUEXEC_NOT_SUPPORTED, "does not support one of the options",
                 "gpuexec_module_desc" },
         { "nvJitLinkCreate", "16", GPUEXEC_NOT_SUPPORTED, "does not make code for sm_",
                 "GPUEXEC_NVJITLINK" },
@@ -412,7 +412,7 @@ TEST_ALONE(played_failures) {
         { "nvJitLinkCreate", "99", GPUEXEC_LINK_FAILED, "from 2 inputs with nvJitLink 13.0",
                 "an unknown result (99)" },
         { "nvJitLinkAddData", "14", GPUEXEC_IMAGE_TOO_NEW,
-                "\"twice\" is LTO-IR of a newer toolkit than \"", "GPUEXEC_NVJITLINK" },
+                "\"twice\" is LTO-IR from a newer toolkit than \"", "GPUEXEC_NVJITLINK" },
         { "nvJitLinkAddData", "13", GPUEXEC_IMAGE_TOO_NEW, "does not accept \"twice\"",
                 "-arch=sm_" },
         { "nvJitLinkComplete", "5", GPUEXEC_LINK_FAILED, "from 2 inputs",
@@ -458,7 +458,7 @@ TEST_ALONE(played_failures) {
         l = played(NULL);
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, LTO_IR "bad", 7, "newer"));
         CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_IMAGE_TOO_NEW,
-                "\"newer\" is LTO-IR of a newer toolkit than \"", "which is nvJitLink 13.0",
+                "\"newer\" is LTO-IR from a newer toolkit than \"", "which is nvJitLink 13.0",
                 "NVJITLINK_ERROR_INTERNAL (6)");
     }
 }
@@ -477,8 +477,8 @@ TEST_ALONE(options_that_it_does_not_have) {
     CHECK_RESULT(
             gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, NULL),
             GPUEXEC_NOT_SUPPORTED);
-    CHECK_TEXT(gpuexec_error_text(), "threads_per_block is 128, for which nvJitLink has no option",
-            "set it to 0");
+    CHECK_TEXT(gpuexec_error_text(),
+            "threads_per_block is 128, but nvJitLink has no equivalent option", "set it to 0");
     gpuexec_take_error();
     desc.threads_per_block = 0;
     desc.optimization = 2;

@@ -320,7 +320,7 @@ TEST_ALONE(played_failures) {
         { "nvrtcGetNumSupportedArchs", "does not report its architectures" },
         { "nvrtcGetSupportedArchs", "does not report its architectures" },
         { "nvrtcCreateProgram", "cannot begin to compile" },
-        { "nvrtcAddNameExpression", "refuses the expression" },
+        { "nvrtcAddNameExpression", "rejected the expression" },
         { "nvrtcCompileProgram", "does not compile" },
         { "nvrtcGetLoweredName", "no name for the expression" },
         { "nvrtcGetCUBINSize", "the compiler's cubin" },

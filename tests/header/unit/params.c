@@ -49,8 +49,8 @@ static void check_known(gpuexec_params p, gpuexec_kernel fn, int known) {
     if (known) CHECK_OK(gpuexec_params_check(p, fn));
     else {
         CHECK_RESULT(gpuexec_params_check(p, fn), GPUEXEC_NOT_SUPPORTED);
-        CHECK_TEXT(gpuexec_error_text(), "is aligned to ", "this driver (CUDA 1",
-                "does not report its device offset", "CUDA 12.4");
+        CHECK_TEXT(gpuexec_error_text(), "requires ", "this driver (CUDA 1",
+                "does not report its offset", "CUDA 12.4");
     }
 }
 static void compare_every_type(int known) {
@@ -659,7 +659,7 @@ TEST(typed_arguments_made_by_hand) {
     args.count = SCALARS;
     sizes[1] = 8;
     CHECK_REFUSED(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS,
-            "argument 1 (counted from 0)", "has 8 bytes", "has 4");
+            "argument 1 (counted from 0)", "is 8 bytes", "is 4");
     CHECK_OK(gpuexec_stream_sync(s));
 }
 
@@ -1048,7 +1048,7 @@ TEST(what_cannot_be_prepared) {
     REFUSED(gpuexec_prepare(t.kernel, t.stream, dims, GPUEXEC_ARGS(out, by)),
             GPUEXEC_BAD_PARAMETERS, "\"add\" takes 3 parameters", "2 arguments");
     REFUSED(gpuexec_prepare(t.kernel, t.stream, dims, GPUEXEC_ARGS(out, eight, n)),
-            GPUEXEC_BAD_PARAMETERS, "argument 1", "8 bytes", "has 4");
+            GPUEXEC_BAD_PARAMETERS, "argument 1", "8 bytes", "is 4");
     REFUSED(gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(0, 1, 0), GPUEXEC_ARGS(out, by, n)),
             GPUEXEC_BAD_LAUNCH, "grid_x is 0");
     REFUSED(gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 0, 0), GPUEXEC_ARGS(out, by, n)),
@@ -1166,7 +1166,7 @@ TEST(prepared_when_something_ends) {
             "gpuexec_launch_prepared: the kernel of the launch of kernel \"count\" of \"" UNIT_PTX
             "\" prepared at tests/header/unit/params.c:",
             "is stale: it was closed by gpuexec_module_unload at tests/header/unit/",
-            "cure: prepare it again with gpuexec_prepare, with the kernel");
+            "cure: prepare the launch again with gpuexec_prepare, using the kernel");
     CHECK_REFUSED(gpuexec_launch_prepared(unsent), GPUEXEC_STALE_HANDLE,
             "closed by gpuexec_module_unload");
     CHECK_REFUSED(gpuexec_prepared_set_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE,
@@ -1194,7 +1194,7 @@ TEST(prepared_when_something_ends) {
     CHECK_OK(gpuexec_context_close(t.ctx));
     CHECK(!gpuexec_ok(by_context) && !gpuexec_ok(lives));
     CHECK_REFUSED(gpuexec_launch_prepared(lives), GPUEXEC_STALE_HANDLE,
-            "the prepared launch is stale", "cure: prepare it again with gpuexec_prepare");
+            "the prepared launch is stale", "cure: prepare the launch again with gpuexec_prepare");
 }
 
 /* Each thread has its own objects, while streams and kernels are created and destroyed. */

@@ -130,9 +130,10 @@ TEST(shared_memory_that_is_not_given) {
             GPUEXEC_BAD_LAUNCH, "cannot launch kernel \"fill_dynamic_shared\"", "60000 bytes",
             "cuFuncSetAttribute");
     CHECK_REFUSED(gpuexec_prepared_set_dims(p, large), GPUEXEC_BAD_ARGUMENT,
-            "cannot set 60000 bytes of dynamic shared memory");
+            "cannot raise the dynamic shared memory to 60000 bytes");
     CHECK_NOT_MADE(gpuexec_prepare_at(NULL, shared, t.stream, large, GPUEXEC_ARGS(t.data, words)),
-            GPUEXEC_BAD_ARGUMENT, "gpuexec_prepare: cannot set 60000 bytes",
+            GPUEXEC_BAD_ARGUMENT,
+            "gpuexec_prepare: cannot raise the dynamic shared memory to 60000 bytes",
             "\"fill_dynamic_shared\"");
     CHECK_REFUSED(gpuexec_launch(shared, t.stream, gpuexec_grid(1, 64, 0x80000000u),
                           GPUEXEC_ARGS(t.data, words)),
@@ -316,15 +317,14 @@ TEST_MULTI(launches_on_devices_that_differ) {
         int(GXI_CUDA *const set)(struct CUfunc_st *, int, int) = gxi.cu.cuFuncSetAttribute;
         gxi.cu.cuFuncSetAttribute = no_attribute;
         CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, NULL), GPUEXEC_BAD_ARGUMENT,
-                "launches[0]: cannot set 60000 bytes of dynamic shared memory for kernel "
-                "\"fill_dynamic_shared\"",
+                "launches[0]: cannot raise the dynamic shared memory to 60000 bytes",
                 "cuFuncSetAttribute");
         gxi.cu.cuFuncSetAttribute = set;
     }
     gxi.cu.cuFuncGetAttribute = one_register_more;
     odd_function = gpuexec_kernel_native(list[1].kernel);
     CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, NULL), GPUEXEC_BAD_LAUNCH,
-            "the kernels are not the same code", "registers per thread on device 0",
+            "the kernels have different code", "registers per thread on device 0",
             "with the same options");
     gxi.cu.cuFuncGetAttribute = real_function_attribute;
     gxi.cu.cuLaunchCooperativeKernelMultiDevice = NULL;
@@ -336,7 +336,7 @@ TEST_MULTI(launches_on_devices_that_differ) {
     desc.way = GPUEXEC_MULTI_FASTEST;
     desc.barrier = gpuexec_barrier_create(contexts, 1, NULL);
     CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_BAD_ARGUMENT,
-            "gpuexec_multi_desc.barrier is over 1 device, but the launch is on 2");
+            "gpuexec_multi_desc.barrier spans 1 device, but the launch uses 2");
     desc.barrier = gpuexec_barrier_create(contexts + 1, 1, NULL);
     CHECK_REFUSED(gpuexec_launch_multi_device(list, 1, &desc), GPUEXEC_WRONG_CONTEXT,
             "launches[0] is on device 0, whose context is not part of");
@@ -460,7 +460,7 @@ TEST(success_that_gives_nothing) {
         gxi.cu.entry = with; \
         make; \
         CHECK_FAILED(gpuexec_take_error(), GPUEXEC_DRIVER_ERROR, \
-                #entry " returned CUDA_SUCCESS, but no object or an invalid size (-1)", \
+                #entry " returned CUDA_SUCCESS, but produced no object or an invalid size (-1)", \
                 __VA_ARGS__); \
         gxi.cu = real; \
     } while (0)
@@ -509,13 +509,13 @@ TEST(success_that_gives_nothing) {
     gxi.cu.cuLinkComplete = odd_link;
     CHECK_REFUSED(gpuexec_linker_image(linker, &image, &bytes), GPUEXEC_LINK_FAILED,
             "cannot link the image from 1 input",
-            "cuLinkComplete returned CUDA_SUCCESS, but no object");
+            "cuLinkComplete returned CUDA_SUCCESS, but produced no object");
     played_image = &played_bytes;
     CHECK_REFUSED(gpuexec_linker_save(linker, "/nowhere/never"), GPUEXEC_LINK_FAILED,
-            "cuLinkComplete returned CUDA_SUCCESS, but no object or an invalid size");
+            "cuLinkComplete returned CUDA_SUCCESS, but produced no object or an invalid size");
     played_bytes = SIZE_MAX;
     CHECK_REFUSED(gpuexec_linker_save(linker, "/nowhere/never"), GPUEXEC_LINK_FAILED,
-            "cuLinkComplete returned CUDA_SUCCESS, but no object or an invalid size");
+            "cuLinkComplete returned CUDA_SUCCESS, but produced no object or an invalid size");
     CHECK_NOT_MADE(gpuexec_linker_load(linker), GPUEXEC_LINK_FAILED, "cannot link the image");
     gxi.cu.cuDeviceGetCount = count_devices;
     for (devices = -1; devices; devices = devices < 0 ? 0x7FFFFFFF : 0) {
@@ -831,7 +831,7 @@ TEST(an_allocation_without_an_address) {
     CHECK_OK(gpuexec_free_on(t.stream, gpuexec_alloc_on(t.stream, 64)));
     gxi.cu.cuMemAllocFromPoolAsync = nothing_from_a_pool;
     CHECK_EQ(gpuexec_alloc_on(t.stream, 64), 0);
-    CHECK_TEXT(
-            gpuexec_error_text(), "cuMemAllocFromPoolAsync returned CUDA_SUCCESS, but no object");
+    CHECK_TEXT(gpuexec_error_text(),
+            "cuMemAllocFromPoolAsync returned CUDA_SUCCESS, but produced no object");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_DRIVER_ERROR);
 }

@@ -350,7 +350,7 @@ TEST(on_the_current_stream) {
     gpuexec_ptr p = 0;
     CHECK_EQ(gpuexec_alloc_on(GPUEXEC_CURRENT, 100), 0);
     CHECK_TEXT(gpuexec_error_text(),
-            "GPUEXEC_CURRENT names no stream here: no context is current on this thread",
+            "GPUEXEC_CURRENT does not refer to a stream here: no context is current on this thread",
             "gpuexec_context_push", "gpuexec_context_stream(context)");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_EQ(cu.cuCtxCreate_v2(&foreign, 0, 0), 0);
@@ -530,7 +530,7 @@ TEST(the_default_pool) {
     CHECK_EQ(info_of(pool).threshold, 0);
     CHECK_REFUSED(gpuexec_pool_set_threshold(pool, 1), GPUEXEC_BAD_ARGUMENT,
             "cannot change the threshold",
-            "this is the default pool of device 0, which other libraries use, too",
+            "this is the default pool of device 0, which is shared with other libraries",
             "gpuexec_pool_native");
     CHECK_REFUSED(gpuexec_pool_reset_high(pool), GPUEXEC_BAD_ARGUMENT, "the high-water marks");
     CHECK_REFUSED(gpuexec_pool_peer_enable(pool, s.ctx), GPUEXEC_BAD_ARGUMENT,
@@ -584,7 +584,7 @@ TEST(a_pool_with_a_limit) {
     CHECK(p != 0);
     CHECK_NO_MEMORY(gpuexec_pool_alloc(pool, s.stream, 32 << 20), GPUEXEC_OUT_OF_DEVICE_MEMORY,
             "gpuexec_pool_alloc: cannot allocate 33554432 bytes from the pool created at ",
-            "pool.c:", ": 50331648 bytes of it are in use, and its max_bytes is 67108864",
+            "pool.c:", ": 50331648 bytes are in use, and max_bytes is 67108864",
             "a larger max_bytes");
     CHECK_OK(gpuexec_free_on(s.stream, p));
     CHECK_OK(gpuexec_stream_sync(s.stream));
@@ -736,7 +736,7 @@ TEST(what_pools_keep_when_memory_runs_out) {
     CHECK(gpuexec_alloc_pinned(s.ctx, (size_t)1 << 50) == NULL);
     CHECK_TEXT(gpuexec_error_text(),
             "cannot allocate 1.0 PiB (1125899906842624 bytes) of pinned host memory: ",
-            " of the host's ", " are not in use");
+            " of the host's ", " are completely free");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_HOST_MEMORY);
 }
 

@@ -91,9 +91,9 @@ TEST(the_driver) {
             "cure: install a newer NVIDIA driver");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 3000) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND",
-            "\"cuLaunchKernel\" was introduced later than the version passed, 3.0; this driver "
+            "\"cuLaunchKernel\" was introduced after the version passed (CUDA 3.0); this driver "
             "(CUDA",
-            "has it");
+            "provides it");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 0) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_BAD_ARGUMENT",
             "the version for \"cuLaunchKernel\" is 0", "12000 for 12.0");
@@ -534,8 +534,8 @@ static void use_it_in_the_child(void) {
 }
 static void fork_while_starting(void *at_init) {
     pthread_t thread;
-    how_it_was_forked = at_init ? " after CUDA had been initialized there"
-                                : " while another thread was starting CUDA there";
+    how_it_was_forked = at_init ? " after that process initialized CUDA"
+                                : " while another thread of that process was initializing CUDA";
     sem_init(&stopped, 0, 0);
     sem_init(&go_on, 0, 0);
     CHECK_EQ(pthread_create(&thread, NULL, start_and_stop, at_init), 0);

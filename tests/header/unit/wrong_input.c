@@ -1017,7 +1017,8 @@ TEST_ALONE(an_illegal_address_is_located_first) {
             "launched.c:5", s.kernel, s.stream, gpuexec_grid_for(n, 64), GPUEXEC_ARGS(p, by, n)));
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(),
-            "in no allocation that its device can access (GPUEXEC_KERNEL_FAILED)\n  the address 0x",
+            "outside every allocation that its device can access (GPUEXEC_KERNEL_FAILED)\n  the "
+            "address 0x",
             "is 0 bytes past the end of the 4000 bytes of device memory at 0x",
             " (allocated at small.c:18)\n"
             "  last launch on each stream: kernel \"add\" at launched.c:5");
@@ -1031,7 +1032,8 @@ TEST_ALONE(an_illegal_address_in_freed_memory_is_located_first) {
     CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid_for(n, 64), GPUEXEC_ARGS(p, by, n)));
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(),
-            "in no allocation that its device can access (GPUEXEC_KERNEL_FAILED)\n  the address 0x",
+            "outside every allocation that its device can access (GPUEXEC_KERNEL_FAILED)\n  the "
+            "address 0x",
             "is in freed memory, 4000 bytes of device memory at 0x",
             "(allocated at made.c:1, freed at gone.c:2)");
 }
