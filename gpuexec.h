@@ -124,16 +124,23 @@
       CACHE                    >>cache
       COMPILE                  >>compile, and LTO-IR in >>link
       COPIES                   >>copies
-      CURRENT                  >>current, and gpuexec_stream_wait_stream; calls with GPUEXEC_CURRENT
-                               fail
+      CURRENT                  >>current, and gpuexec_stream_wait_stream. Without this part, calls
+                               with GPUEXEC_CURRENT fail
       GRAPH                    >>capture, >>graph, >>nodes and >>batch
       IMAGES                   reading images: gpuexec_module_load_best, >>library, >>link,
-   >>compile and >>cache. The driver checks images; errors name no PTX version and no similar
-   kernel; the number of a module's kernels is not known, nor, with drivers before CUDA 12.4, a
-   kernel's parameters INTEROP                  gpuexec_context_attach, _push, _pop, _is_current and
-   _stack_text, GPUEXEC_CONTEXT_SCOPE, and _from_native for contexts, modules, kernels, streams and
-   events IPC                      >>ipc LIBRARY                  >>library LINK >>link, >>compile
-   and >>cache MANAGED                  >>managed MULTI                    >>barrier and >>multi
+   >>compile,
+                               >>cache. Without this part, only the driver checks images. Errors do
+                               not give the PTX version or suggest similar kernel names. The number
+                               of kernels in a module is unknown and, with drivers before CUDA
+                               12.4, so are a kernel's parameters
+      INTEROP                  gpuexec_context_attach, _push, _pop, _is_current and _stack_text,
+                               GPUEXEC_CONTEXT_SCOPE, and _from_native for contexts, modules,
+                               kernels, streams and events
+      IPC                      >>ipc
+      LIBRARY                  >>library
+      LINK                     >>link, >>compile and >>cache
+      MANAGED                  >>managed
+      MULTI                    >>barrier and >>multi
       PARAMS                   >>params
       PEERS                    peer access and copies between devices, links, topology
       POOL                     >>pool
@@ -156,9 +163,9 @@
 
       - A call that fails to create an object returns a handle in the *failed state*. A failed
         handle holds the reason: every call that uses it, except clean-up, fails with that reason,
-        on any thread. gpuexec_ok(handle) tests a handle. A failed gpuexec_alloc returns 0. Check
-        every pointer that the host dereferences before you use it: on failure, gpuexec_alloc_pinned
-        and gpuexec_prepared_argument return NULL.
+        on any thread. gpuexec_ok(handle) tests a handle. A failed gpuexec_alloc returns 0. Before
+        the host dereferences a pointer, check it: on failure, gpuexec_alloc_pinned and
+        gpuexec_prepared_argument return NULL.
       - The first time a thread fails to create or enqueue something, the failure is also *latched*
         on that thread. From then on, calls on that thread that enqueue work (launch, copy, fill,
         record, or make a stream wait) are refused and return that first failure. As a result, no
@@ -178,18 +185,18 @@
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their
         failures but never latch them. Clean-up is never refused, and does nothing if the handle is
         {0} or failed.
-      - Each thread has its own latch. A call that waits returns the failure latched on the calling
-        thread before any other failure, even if the failure occurred on another stream. If you use
-        several streams and want to continue after a failure, end each batch of calls with
+      - Each thread has its own latch. A call that waits returns the calling thread's latched
+        failure in preference to any other, even if that failure occurred on another stream. If you
+        use several streams and want to continue after a failure, end each batch of calls with
         gpuexec_take_error(): it reports whether the whole batch was enqueued.
       - Failures can also reach other threads. If a launch, copy, fill, record, stream wait or
         gpuexec_alloc_on fails or is refused, its stream is marked. The next gpuexec_stream_sync on
         that stream, or the next gpuexec_context_sync, then returns the failure. This works on any
         thread that has no latched failure itself. Taking the failure on the thread where it
-        occurred clears the marks. gpuexec_shutdown returns a failure, if there is one, that no
-        thread has taken and no waiting call has returned. A failed handle carries its reason to
-        other threads. The 0 that a failed gpuexec_alloc returns carries no reason: check for it
-        before you pass the pointer to another thread.
+        occurred clears the marks. If there is a failure that no thread has taken and no waiting
+        call has returned, gpuexec_shutdown returns it. A failed handle carries its reason to other
+        threads. The 0 that a failed gpuexec_alloc returns carries no reason: check for it before
+        you pass the pointer to another thread.
       - gpuexec_error_text() describes the last failure on the calling thread: where it occurred in
         your program, the cause with the values involved, the driver's result code, and, if known,
         how to fix it. gpuexec_error_detail() returns the same information as separate fields. For
@@ -245,7 +252,7 @@
       gpuexec makes the object's context current and restores the thread's context stack afterwards.
       Any handle may be used on any thread. You need to push a context only for your own driver
       calls and for calls to the CUDA runtime. gpuexec_context_stack_text() lists the contexts on
-      that stack and where each was pushed.
+      the thread's context stack and where each was pushed.
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_unregister, gpuexec_module_unload,
@@ -280,16 +287,17 @@
       __managed__ variables are shared by all contexts (on the CPU device and with older drivers,
       each context has its own). For different GPUs, use PTX or a fatbin. Drivers for CUDA 12.0 and
       later load the image once (cuLibrary). With older drivers, gpuexec loads a copy of the image
-      into each context that needs it. gpuexec_library_info.context_free is 1 if the driver loads it
-      once. If a library does not compile, or has no code for the device, gpuexec_library_module
-      fails. The module is closed when its context ends, or when you call gpuexec_library_unload. A
-      library outlives the contexts that use it: in a new context, its variables have their initial
-      values. Drivers can load code lazily; gpuexec_loads_lazily() returns whether this driver does.
-      If so, a kernel is loaded when you call gpuexec_kernel_get or gpuexec_kernel_load.
+      into each context that needs it. gpuexec_library_info.context_free is 1 if the driver loads
+      the image only once. If a library does not compile, or has no code for the device,
+      gpuexec_library_module fails. The module is closed when its context ends, or when you call
+      gpuexec_library_unload. A library outlives the contexts that use it: in a new context, its
+      variables have their initial values. Drivers can load code lazily; gpuexec_loads_lazily()
+      returns whether this driver does. If so, a kernel is loaded when you call gpuexec_kernel_get
+      or gpuexec_kernel_load.
 
     LINKING (>>link)
-      The linker combines device code from several files, compiled with nvcc -rdc=true (or PTX with
-      .extern and .visible), into one module:
+      The linker combines device code from several files into one module. The files are compiled
+      with nvcc -rdc=true, or are PTX with .extern and .visible:
           gpuexec_linker linker = gpuexec_linker_create(ctx, NULL);
           gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "main.ptx");
           gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "part.ptx");
@@ -303,30 +311,31 @@
       -dlto) is optimized across all inputs that contain it. nvJitLink 12 or 13, a CUDA toolkit
       library, links it together with the other inputs; gpuexec's linker calls nvJitLink
       automatically. An input that contains both LTO-IR and code for the device is treated as code,
-      not as LTO-IR. When nvJitLink links, the driver's linker only checks the inputs without
-      LTO-IR. The LTO-IR must not come from a toolkit that is newer than nvJitLink. For a driver
-      that executes only PTX, nvJitLink compiles the inputs with LTO-IR to PTX; the other inputs
-      cannot use symbols defined in the LTO-IR inputs. If desc.nvjitlink is 1, nvJitLink also links
-      the inputs without LTO-IR, and the driver's linker is not used. In that case, it is not an
-      error if two of these inputs define the same symbol: nvJitLink uses the first definition and
-      prints a line to stderr. gpuexec searches for nvJitLink as it does for NVRTC (see COMPILING),
-      in this order: gpuexec_setup_desc.nvjitlink_path; the environment variable GPUEXEC_NVJITLINK;
-      libnvJitLink.so version 13 or 12. If none is found, gpuexec_linker_add returns
-      GPUEXEC_NO_COMPILER. To install nvJitLink, run `pip install nvidia-nvjitlink`. Kernels that
-      launch kernels (dynamic parallelism) call the device runtime, CUDA's library libcudadevrt.a.
-      If the inputs refer to this library, gpuexec_linker_load finds and links it. Otherwise, the
-      library is not needed. gpuexec uses the first of these that it finds:
-      gpuexec_setup_desc.cudadevrt_path; the environment variable GPUEXEC_CUDADEVRT; libcudadevrt.a
-      in CUDA_HOME, in CUDA_PATH, in the toolkit whose nvcc is on PATH, in /usr/local/cuda*, in a
-      Debian package, or in a Python package (nvidia-cuda-runtime; searched as for NVRTC, see
-      COMPILING). The CPU device does not need this library. Parent and child kernels share global
-      and constant memory. Shared memory belongs to one block, and local memory to one thread: do
-      not pass a child kernel the address of either. What a parent wrote before a launch is visible
-      to the child; the parent never sees what its children write. Only kernels launched into
-      cudaStreamTailLaunch, later work on the host's stream, and the host see it. See
-      examples/quicksort_cdp.c for a sort that uses dynamic parallelism. On an H200 with CUDA 13.0,
-      cudaMemsetAsync in a kernel returns cudaSuccess but writes nothing, and a graph can complete
-      before the kernels that its own kernels launched have finished.
+      not as LTO-IR. When nvJitLink does the linking, the driver's linker is used only to check the
+      inputs without LTO-IR. The LTO-IR must not come from a toolkit that is newer than nvJitLink.
+      For a driver that executes only PTX, nvJitLink compiles the inputs with LTO-IR to PTX; the
+      other inputs cannot use symbols defined in the LTO-IR inputs. If desc.nvjitlink is 1,
+      nvJitLink also links the inputs without LTO-IR, and the driver's linker is not used. In that
+      case, it is not an error if two of these inputs define the same symbol: nvJitLink uses the
+      first definition and prints a line to stderr. gpuexec searches for nvJitLink as it does for
+      NVRTC (see COMPILING), in this order: gpuexec_setup_desc.nvjitlink_path; the environment
+      variable GPUEXEC_NVJITLINK; libnvJitLink.so version 13 or 12. If none is found,
+      gpuexec_linker_add returns GPUEXEC_NO_COMPILER. To install nvJitLink, run `pip install
+      nvidia-nvjitlink`. Kernels that launch kernels (dynamic parallelism) call the device runtime,
+      CUDA's library libcudadevrt.a. If the inputs refer to this library, gpuexec_linker_load finds
+      and links it. Otherwise, the library is not needed. gpuexec uses the first of these that it
+      finds: gpuexec_setup_desc.cudadevrt_path; the environment variable GPUEXEC_CUDADEVRT;
+      libcudadevrt.a in CUDA_HOME, in CUDA_PATH, in the toolkit whose nvcc is on PATH, in
+      /usr/local/cuda*, in a Debian package, or in the Python package nvidia-cuda-runtime (in the
+      same places as for NVRTC; see COMPILING). The CPU device does not need this library. Parent
+      and child kernels share global and constant memory. Shared memory belongs to one block, and
+      local memory to one thread: do not pass a child kernel the address of either. What a parent
+      wrote before a launch is visible to the child; the parent never sees what its children write.
+      What the children write is visible only to kernels launched into cudaStreamTailLaunch, to
+      later work on the host's stream, and to the host. See examples/quicksort_cdp.c for a sort that
+      uses dynamic parallelism. On an H200 with CUDA 13.0, cudaMemsetAsync in a kernel returns
+      cudaSuccess but writes nothing, and a graph can complete while child kernels of its kernels
+      are still running.
 
     COMPILING (>>compile)
       NVRTC, the CUDA toolkit's runtime compilation library, compiles CUDA C while the program runs:
@@ -353,14 +362,14 @@
       /usr/local/cuda*, or from Python packages in VIRTUAL_ENV, CONDA_PREFIX, ~/.local or the
       system's Python. Versions no newer than the driver are tried first. If none is found, the
       error text (GPUEXEC_NO_COMPILER) lists where gpuexec searched and says how to get NVRTC: run
-      `pip install nvidia-cuda-nvrtc`, and, if pip installs it somewhere else, set GPUEXEC_NVRTC to
-      the path of the library. If your program must also run without NVRTC, load PTX or a cubin
-      instead.
+      `pip install nvidia-cuda-nvrtc`, and, if pip installs it in a place that gpuexec does not
+      search, set GPUEXEC_NVRTC to the path of the library. If your program must also run without
+      NVRTC, load PTX or a cubin instead.
 
     KEEPING CODE ON DISK (>>cache)
       gpuexec_module_compile keeps its results on disk. The next time the same user makes the same
-      call, in any process, it only reads a file and does not load NVRTC. Linked code, including
-      code linked by nvJitLink, is cached only if you request it:
+      call, in any process, the call only reads a file and does not load NVRTC. Linked code,
+      including code linked by nvJitLink, is cached only if you request it:
           gpuexec_linker_desc desc = { 0 };
           desc.cache = 1;
           gpuexec_linker linker = gpuexec_linker_create(ctx, &desc);
@@ -414,7 +423,7 @@
       gpuexec_register is pinned for every device. A copy that runs past the end of an allocation
       made by gpuexec, or whose source and destination partly overlap, is rejected before it reaches
       the driver. gpuexec_alloc and gpuexec_free may synchronize the device: call them before your
-      main loop, not inside it. For short-lived memory, see STREAM-ORDERED MEMORY. To retry with a
+      main loop, not inside it. For short-lived memory, see MEMORY IN STREAM ORDER. To retry with a
       smaller size when memory runs out:
           if (gpuexec_take_error() != GPUEXEC_OK) return 1;  // or the loop takes an earlier failure
           while (!(p = gpuexec_alloc(ctx, bytes)) &&
@@ -442,12 +451,12 @@
           f.from.element_bytes = 4, f.from.value = 0;
           f.width_bytes = 640 * 4, f.height = 480;
           gpuexec_copy_with(s, &f);
-      gpuexec_copy_many performs an array of copies in one call. On an H200, 1,000 copies of 4 bytes
-      each take one twentieth of the time of 1,000 separate calls if they read pinned memory, and
-      one thirtieth if they copy between device addresses, because a kernel does the copying. Larger
-      copies to or from the host gain less: copies of 64 KiB use the driver's batch copies and take
-      two fifths of the time. All copies are checked first. If one is refused, none is performed,
-      and the error text names the refused one, for example "copies[17]".
+      gpuexec_copy_many performs an array of copies in one call. On an H200, copying 4 bytes 1,000
+      times this way takes one twentieth of the time of 1,000 separate calls from pinned memory, and
+      one thirtieth between device addresses, because a kernel does the copying. Larger copies to or
+      from the host gain less: copies of 64 KiB use the driver's batch copies and take two fifths of
+      the time. All copies are checked first. If one is refused, none is performed, and the error
+      text names the refused one, for example "copies[17]".
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. An event marks a
@@ -481,16 +490,17 @@
       reuses freed memory for later allocations. Neither gpuexec nor the driver detects this. After
       gpuexec_free_on, copies and fills that use the memory are refused on all streams until the
       memory is allocated again. Kernel launches that pass its address are not refused. For
-      long-lived memory, use gpuexec_alloc. During a capture, both calls become graph nodes. Each
-      launch of the graph allocates the memory again, at the same address. If the captured work does
-      not free the memory, call gpuexec_free_on after each launch. gpuexec has its own pool for each
-      device. It does not touch the device's default pool, which other libraries use. The pool keeps
-      freed memory for reuse until gpuexec_shutdown is called or the last context on its device is
-      closed. By default, CUDA returns a pool's unused memory to the system whenever the host
-      synchronizes. On an H200, a frame with 32 allocations of 32 MiB each then takes 3.3 ms instead
-      of 0.08 ms. gpuexec_alloc and other pools in the same process can still use memory that a
-      gpuexec pool keeps, but other processes cannot. To return unused memory once, or to return
-      everything above a threshold each time the host synchronizes:
+      long-lived memory, use gpuexec_alloc. During a capture, gpuexec_alloc_on and gpuexec_free_on
+      become graph nodes. Each launch of the graph allocates the memory again, at the same address.
+      If the captured work does not free the memory, call gpuexec_free_on after each launch. gpuexec
+      has its own pool for each device. It does not touch the device's default pool, which other
+      libraries use. The pool keeps freed memory for reuse until gpuexec_shutdown is called or the
+      last context on its device is closed. By default, CUDA returns a pool's unused memory to the
+      system whenever the host synchronizes. With that default, on an H200, a loop iteration with 32
+      allocations of 32 MiB each takes 3.3 ms; with gpuexec's pool, it takes 0.08 ms. gpuexec_alloc
+      and other pools in the same process can still use memory that a gpuexec pool keeps, but other
+      processes cannot. To return unused memory once, or to return everything above a threshold each
+      time the host synchronizes:
           gpuexec_pool_trim(gpuexec_context_pool(ctx), 0);
           gpuexec_pool_set_threshold(gpuexec_context_pool(ctx), 256 << 20);
       Use gpuexec_pool_create to give parts of a program their own pools. A pool can have a
@@ -515,9 +525,9 @@
           if (gpuexec_stream_sync(s) == GPUEXEC_OK) printf("%g\n", x[0]);
       Without prefetching, the first access to each page waits until the page has migrated, so
       explicit copies are usually faster. Use managed memory for pointer-based data structures, for
-      sparse accesses, and for data that does not fit in device memory. On some devices (Windows,
-      many integrated ones), the host must not access managed memory while any kernel is running on
-      the device: such an access would crash the process. On such devices,
+      sparse accesses, and for data that does not fit in device memory. On some devices (those under
+      Windows, and many integrated ones), the host must not access managed memory while any kernel
+      is running on the device: such an access would crash the process. On such devices,
       gpuexec_managed_info.concurrent is 0, prefetches are refused, and gpuexec_managed_host returns
       NULL while any stream has pending work. If your program relies on concurrent access, set
       gpuexec_managed_desc.concurrent. The allocation then fails on devices that do not support it.
@@ -531,9 +541,10 @@
     OVERLAPPING WORK, a guide to streams (>>stream, >>current, >>event)
       There are three levels. Each needs more care than the one before. Move to the next level only
       if measurements show that the device or the host is idle. In the programs below, x, y and z
-      are device memory, and host_x, host_y and host_z are pinned host memory. (new paragraph) Level
-      1, no streams: pass GPUEXEC_CURRENT to every call. The work runs in order on the context's own
-      stream. Meanwhile, the host continues. It waits only once, before it reads the results:
+      are device memory, and host_x, host_y and host_z are pinned host memory.
+      Level 1, no streams: pass GPUEXEC_CURRENT to every call. The work runs in order on the
+      context's own stream. Meanwhile, the host continues. It waits only once, before it reads the
+      results:
           gpuexec_copy_in(GPUEXEC_CURRENT, x, host_x, bytes);
           gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, x, y, n));
           gpuexec_copy_out(GPUEXEC_CURRENT, host_y, y, bytes);
@@ -672,9 +683,9 @@
       The block is ordinary code; it may call libraries that enqueue on the stream. The graph keeps
       the arguments, addresses and sizes from the time of the capture, but copies read their source
       again at each launch. Other streams, including those on other devices, join the capture when
-      they wait for a captured stream. The first stream must wait for them again before the capture
-      ends. Each time the graph is launched, the work on the two streams between the fork and the
-      join may run concurrently:
+      they wait for a captured stream. The first stream must in turn wait for them before the
+      capture ends. In this example, the work between the fork and the join on streams s and t may
+      run concurrently each time the graph is launched:
           gpuexec_stream_wait_stream(t, s);                // fork: t joins the capture
           left(s);
           right(t);
@@ -721,11 +732,11 @@
       disable a node. Launches already enqueued keep the values they were enqueued with. The next
       launch instantiates the graph again only if you added a node, or made a change that the driver
       cannot apply to an instantiated graph. Before you free memory, change the nodes that use it: a
-      graph that still uses freed memory can no longer be launched or changed. Which one to use
-      (times measured on an H200, for graphs of 1,000 empty kernels):
+      graph that still uses freed memory can no longer be launched or changed. How to choose (times
+      measured on an H200, for graphs of 1,000 empty kernels):
 
-      - A capture records existing code unchanged, including library code. It takes 0.7 to 1.3 us
-        for each launch, plus 3 to 5 us for each launch to instantiate the graph.
+      - A capture records existing code unchanged, including library code. Capturing takes 0.7 to
+        1.3 us per captured launch, and instantiating the graph another 3 to 5 us per launch.
       - A graph built by hand needs no stream, states which of its nodes are independent, and can
         contain what a capture cannot record: loops and branches (gpuexec_graph_add_while, _if),
         child graphs, and disabled nodes.
@@ -750,8 +761,8 @@
       run concurrently. Where some launches use the results of earlier ones, separate them with
       gpuexec_batch_barrier. GPUEXEC_BATCH_PROGRAMMATIC is for kernels that themselves wait for the
       preceding kernel (programmatic dependent launch). The arguments are checked when you add them
-      and when you change them. Only the first launch of a batch takes long, because it creates a
-      graph. Which one to use:
+      and when you change them. Only the first launch of a batch takes a long time, because it
+      creates a graph. Which one to use:
 
       - gpuexec_launch: for work that is different each time. On an H200, each call takes 3 us on
         the host.
@@ -775,17 +786,17 @@
           r = gpuexec_ipc_receive(connection, &message, -1);
           q = gpuexec_ipc_import(ctx, &message.object);
       Events order the work: a stream in one process waits for an event that the other process has
-      recorded. As always, a stream waits for the most recent record of the event before the wait
-      call. So send a message after you record the event, and have the other process call the wait
-      after the message arrives. The example ipc_ring is a ring buffer that works this way. The
-      rules:
+      recorded. As always, a stream waits for the record of the event that most recently preceded
+      the wait call. So send a message after you record the event, and have the other process
+      enqueue its wait after the message arrives. The example ipc_ring is a ring buffer that works
+      this way. The rules:
 
       - Start other processes with exec, or fork them before CUDA is initialized: a forked child
         cannot use CUDA if its parent had already initialized it.
       - A process cannot import an object that it exported itself. It can import each allocation
         only once.
       - Only whole allocations can be exported, and only by their start address. To refer to a
-        position inside one, send the offset as the message's number.
+        position inside one, send the offset in the message's number field.
       - Memory from gpuexec_alloc_on cannot be exported. Use gpuexec_alloc, or a pool with
         gpuexec_pool_desc.exportable: first send and import the pool (gpuexec_ipc_send_pool,
         gpuexec_ipc_import_pool), then send and import its memory (gpuexec_ipc_import_from). Pinned
@@ -796,12 +807,12 @@
         timing.
       - Importers must free the memory before the exporter does. Memory that an importer has opened
         stays valid if the exporter is killed.
-      - CUDA does not report that a process has ended. If a process ends before the work ahead of
-        its event record completes, a stream or thread that waits for that event waits forever.
-        gpuexec_ipc_receive, _send and _wait detect that the other process has ended: they return
-        GPUEXEC_PEER_GONE, and the error text says which process ended and how. If the other process
-        may be killed, do not use gpuexec_stream_wait_event. Instead, call gpuexec_ipc_wait on its
-        event before you enqueue work that depends on the event.
+      - CUDA does not report that a process has ended. If a process ends before it has completed the
+        work that precedes its event record, a stream or thread that waits for that event waits
+        forever. gpuexec_ipc_receive, _send and _wait detect that the other process has ended: they
+        return GPUEXEC_PEER_GONE, and the error text says which process ended and how. If the other
+        process may be killed, do not use gpuexec_stream_wait_event. Instead, call gpuexec_ipc_wait
+        on its event before you enqueue work that depends on the event.
       - If a stream is already waiting for such an event, this process can no longer use the device:
         on an H200, calls that free memory, unload modules, allocate pinned memory, or create or
         destroy contexts also hang. After GPUEXEC_PEER_GONE, call gpuexec_shutdown or
@@ -811,7 +822,7 @@
       - On Linux 6.5 and later, the operating system reports which process has ended, even if
         another process holds a copy of its socket. On older versions, gpuexec notices the end of a
         process only when all copies of its socket are closed. If a process hands its end of the
-        connection over to a second process and then exits, the peer counts as gone until the second
+        connection over to a second process and then exits, that end counts as gone until the second
         process calls gpuexec_ipc_from_fd.
 
     MANY DEVICES (>>multi, >>barrier)
@@ -819,7 +830,7 @@
       gpuexec_stream_wait_event and gpuexec_stream_wait_stream also work between streams on
       different devices. gpuexec_copy and gpuexec_copy_peer copy between devices. After
       gpuexec_peer_enable, kernels can read and write the other device's memory, if the hardware
-      supports it. gpuexec_topology_text shows which pairs of devices do, and
+      supports it. gpuexec_topology_text shows which pairs of devices support this, and
       gpuexec_device_get_link reports on a single pair. Before you launch kernels that use atomics
       on another device's memory, check gpuexec_device_link.native_atomics. If the link has no
       native atomics, let only one device write to each word. gpuexec_launch_multi_device starts one
@@ -843,8 +854,8 @@
       Choose the first of the following that is sufficient. Each one needs more code than the one
       before it, and can fail in more ways.
 
-      - One GPU: several streams, batches and graphs (OVERLAPPING WORK) often give what a second GPU
-        would.
+      - One GPU: several streams, batches and graphs (OVERLAPPING WORK) often speed up a program as
+        much as a second GPU would.
       - Several GPUs in one process (MANY DEVICES): if the data or the work is too large for one
         GPU. The program has a context, a module and a stream for each device, and divides its data
         among the devices. gpuexec copies data between the devices, and launches kernels that wait
@@ -891,11 +902,11 @@
       - MPI: mpirun terminates all other ranks, including those that are waiting in MPI or for a
         stream. It prints which rank died and which signal killed it, and returns a nonzero exit
         code (within 2 s with Open MPI 4.1 and 5.0 and MPICH 5.0). No rank gets an error that it
-        could handle, so write checkpoints. If a rank dies in MPI_Init, mpirun of Open MPI 5.0 may
+        could handle, so write checkpoints. If a rank dies in MPI_Init, Open MPI 5.0's mpirun may
         return the exit code without printing anything.
       - NCCL: kernels that wait for the dead process can spin forever. Poll ncclCommGetAsyncError
-        with a timeout, and call ncclCommAbort when it reports an error or the timeout expires.
-        Under mpirun, mpirun usually terminates the ranks first.
+        with a timeout, and call ncclCommAbort when it reports an error or the timeout expires. If
+        the program runs under mpirun, that usually terminates the ranks first.
       In gpuexec's repository, examples/multi_device_jacobi.c and examples/mpi_jacobi.c solve the
       same problem, with one process and with several; ipc_ring.c shares memory between processes,
       and nccl_allreduce.c computes a sum with NCCL.
@@ -903,8 +914,8 @@
     IN A PLUGIN that gets its context and stream from the host program
       Opening: call gpuexec_context_from_native (or _attach, if the host may release its context
       before the plugin does) and gpuexec_stream_from_native, load the module, and get the kernels.
-      Run: enqueue on the host's stream, with the host's own device pointers. If an entry point of
-      the plugin does not wait for the stream, call gpuexec_take_error() at its end. Pass
+      Running: enqueue on the host's stream, with the host's own device pointers. If an entry point
+      of the plugin does not wait for the stream, call gpuexec_take_error() at its end. Pass
       gpuexec_error_text() to the host. Closing: while the host's context and stream are still
       valid, call gpuexec_context_close; it destroys what the plugin created, and leaves the host's
       objects untouched. Unloading: gpuexec_shutdown() must be the last gpuexec call before the
@@ -917,12 +928,12 @@
     IN A LIBRARY whose callers may also use gpuexec
       Build the library with GPUEXEC_STATIC, or as a shared library with its own gpuexec.c, so that
       it has its own latch. If the library and its caller share one copy of gpuexec, the library's
-      calls fail as long as the caller has not taken an earlier failure. Give each thread its own
-      stream, since a failure on a stream is reported to every thread that waits for that stream;
-      gpuexec_stream_per_thread is a different stream in each thread. Before your function returns,
-      take any failure and copy its text. To report your caller's location, call the _at functions
-      with a string such as "main.c:12" as `where`. For later error texts, a launch keeps only the
-      pointer to this string; the string must therefore stay valid until gpuexec_shutdown.
+      calls fail until the caller takes its own earlier failure, if it has one. Give each thread its
+      own stream, since a failure on a stream is reported to every thread that waits for that
+      stream; gpuexec_stream_per_thread is a different stream in each thread. Before your function
+      returns, take any failure and copy its text. To report your caller's location, call the _at
+      functions with a string such as "main.c:12" as `where`. For later error texts, a launch keeps
+      only the pointer to this string; the string must therefore stay valid until gpuexec_shutdown.
 
     IN C++ CLASSES
       A destructor can close any handle: clean-up calls accept handles that were never created, that
@@ -6578,7 +6589,7 @@ typedef struct gxi_driver_fault {
     int cu;
     const char *says, *what, *cure;
 } gxi_driver_fault;
-#define GXI_NEW_PROCESS "; only a new process can use CUDA again"
+#define GXI_NEW_PROCESS "; CUDA cannot be used again in this process: start a new one"
 static const gxi_driver_fault gxi_driver_faults[] = {
     { GXI_ILLEGAL_ADDRESS, ": a copy or fill used ", "used memory that was freed before it ran",
             "free memory only after the last copy or fill that uses it, or on the stream that runs "
@@ -6591,7 +6602,7 @@ static const gxi_driver_fault gxi_driver_faults[] = {
             "was called for memory on other devices; compute-sanitizer finds the "
             "instruction" GXI_NEW_PROCESS },
     { GXI_MISALIGNED_ADDRESS, NULL,
-            "accessed a misaligned address, which is not a multiple of the access size",
+            "accessed a misaligned address (not a multiple of the access size)",
             "check that each pointer and offset is a multiple of the size that the kernel "
             "accesses, and that the arguments are in the order of the kernel's "
             "parameters" GXI_NEW_PROCESS },
@@ -6828,14 +6839,16 @@ static GXI_COLD gpuexec_result gxi_fail_init(gxi_call *call) {
         const char *cure;
     } cures[] = {
         { GXI_NOT_INITIALIZED,
-                "load the driver's kernel modules (running `nvidia-smi` does); in a container, "
-                "start it with GPUs (docker run --gpus all); without a GPU, " GXI_CPU_DEVICE },
+                "load the driver's kernel modules (running `nvidia-smi` does); if running in a "
+                "container, start the container with GPU access (docker run --gpus all); without a "
+                "GPU, " GXI_CPU_DEVICE },
         { 35,
                 "update NVIDIA's driver, or remove the cuda-compat folder from LD_LIBRARY_PATH: "
                 "this library is newer than the kernel module" },
         { GXI_NO_DEVICE,
-                "check `nvidia-smi` and CUDA_VISIBLE_DEVICES; in a container, start it with GPUs "
-                "(docker run --gpus all); without a GPU, " GXI_CPU_DEVICE },
+                "check `nvidia-smi` and CUDA_VISIBLE_DEVICES; if running in a container, start the "
+                "container with GPU access (docker run --gpus all); without a "
+                "GPU, " GXI_CPU_DEVICE },
         { GXI_INVALID_DEVICE,
                 "correct or unset CUDA_VISIBLE_DEVICES: `nvidia-smi -L` lists the GPUs and MIG "
                 "devices" },
@@ -7057,7 +7070,7 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(
         gxi_call *call, const char *name, uint32_t start, uint32_t end) {
     if (start == 0 && end == 0) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-            "initialize it with `= {0}` (C++: `{}`), then set members",
+            "initialize it with `= {0}` (C++: `{}`), then set its members",
             "the %s was not zero-initialized", name);
 }
 
@@ -7594,7 +7607,7 @@ static GXI_COLD void gxi_add_closed_handle(gxi_text *t, uint64_t id) {
                 gxi_place_of_note(past.closed_at, place, sizeof place),
                 GXI_PART(" (created at ", past.made_at), past.made_at ? ")" : "");
     else if (id >> 48 != gxi_tag_current() >> 48 || generation <= gxi.objects.generation)
-        gxi_add(t, "it was closed by gpuexec_shutdown, or before that");
+        gxi_add(t, "it was closed by gpuexec_shutdown or earlier");
     else gxi_add(t, "it was %s%s", row->ended, row->also);
     gxi_unlock(&gxi_tables_mutex);
 }
@@ -8543,7 +8556,8 @@ GPUEXEC_API void *gpuexec_driver_symbol_at(const char *where, const char *name, 
     if (gxi_begin(call)) return NULL;
     if (version < 2000) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "pass the version of CUDA whose manual has the prototype: 12000 for 12.0",
+                "pass the CUDA version whose documentation has the prototype that you use, for "
+                "example 12000 for CUDA 12.0",
                 "the version for \"%s\" is %d, which is not a CUDA version", name, version);
         return NULL;
     }
@@ -8554,7 +8568,7 @@ GPUEXEC_API void *gpuexec_driver_symbol_at(const char *where, const char *name, 
                 gxi_driver_resolve(name, gxi.driver.version)
                         ? "request it for an older CUDA version, or install a newer driver"
                         : "install a newer NVIDIA driver",
-                "\"%s\" of CUDA %d.%d is not available: this driver supports CUDA %d.%d", name,
+                "\"%s\" from CUDA %d.%d is not available: this driver supports CUDA %d.%d", name,
                 GXI_DOTTED(version), GXI_DOTTED(gxi.driver.version));
     else if (gxi_driver_resolve(name, gxi.driver.version))
         gxi_fail(call, GPUEXEC_NOT_FOUND,
@@ -9600,7 +9614,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(
                 gxi_limit_names[limit], gxi_context_of(slot)->ordinal);
     if (cu)
         return gxi_fail_cu(call, NULL,
-                "cannot set limit %s of device %d's context to %llu: it remains %llu",
+                "cannot set limit %s of device %d's context to %llu: it is still %llu",
                 gxi_limit_names[limit], gxi_context_of(slot)->ordinal, (unsigned long long)value,
                 (unsigned long long)current);
     if (unknown)
@@ -9648,8 +9662,8 @@ static gpuexec_result gxi_refused_take_error(gxi_call *call, uint32_t refused) {
     if (!refused) return GPUEXEC_OK;
     if (refused != GXI_LATCH_WITHOUT_TEXT) return gxi_thread_take_error(call, refused);
     gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
-            "out of host memory: a call enqueued nothing on the stream, and its reason could not "
-            "be stored");
+            "out of host memory: an earlier call could not enqueue its work on the stream, and the "
+            "reason could not be stored");
     return gxi_take_error();
 }
 /* Takes the latched failure; if there is none, the reason why another thread's call enqueued
@@ -10351,8 +10365,8 @@ static size_t gxi_image_bytes(const void *image) {
 static gpuexec_result gxi_check_length(gxi_call *call, const char *name, size_t n) {
     if (n < GXI_NO_LENGTH) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-            "pass its length in bytes; check that it is not a negative number, and that its file "
-            "could be read",
+            "pass its length in bytes; check that the length is not negative and that the image "
+            "file was read successfully",
             "the length of %s is %lu bytes, but memory can hold at most %lu", name,
             (unsigned long)n, (unsigned long)GXI_NO_LENGTH - 1);
 }
@@ -10795,8 +10809,8 @@ static const struct {
     { "gpuexec_barrier_", GXI_SAYS_BARRIER,
             "add kernels/gpuexec_barrier.ptx from gpuexec's repository" },
     { "ndefined reference to", GXI_SAYS_UNDEFINED,
-            "add the input that defines it as .visible; C++ names must be the same on both sides "
-            "(extern \"C\")" },
+            "add an input that defines the symbol as .visible; C++ names must be the same on both "
+            "sides (extern \"C\")" },
     { "nresolved extern", GXI_SAYS_UNDEFINED, NULL },
     { "Multiple definition of", GXI_SAYS_TWICE,
             "keep one definition and declare it .extern elsewhere (CUDA C: extern), or make it "
@@ -13841,7 +13855,8 @@ static GXI_COLD void gxi_fail_nvjitlink(
                 "cannot link %s: %s does not support one of the options", l->name, by);
     else if (code == GXI_NVJITLINK_UNRECOGNIZED_ARCH || code == GXI_NVJITLINK_UNSUPPORTED_ARCH)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                "use the nvJitLink of a toolkit that compiles for it (GPUEXEC_NVJITLINK)",
+                "use nvJitLink from a toolkit that supports this architecture (set "
+                "GPUEXEC_NVJITLINK)",
                 "cannot link %s: %s does not make code for %s", l->name, by,
                 n->options.p + strlen("-arch="));
     else if (code == GXI_NVJITLINK_OUTDATED_LIBRARY || says & GXI_SAYS_NEWER)
@@ -14426,8 +14441,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(
     /* the new file would replace a device or a FIFO */
     if ((other = gxi_special_file_type(path)) != NULL)
         return gxi_fail(call, GPUEXEC_FILE_ERROR,
-                "pass the path of a regular file; gpuexec_linker_image returns the bytes, to write "
-                "them elsewhere",
+                "pass the path of a regular file; to write the bytes elsewhere, get them with "
+                "gpuexec_linker_image",
                 "cannot write \"%s\": it is %s", path, other);
     while (name > path && !strchr(GXI_SLASHES, name[-1])) name--;
     /* Others may write the same file at the same time: write a new file beside it, then rename.
@@ -14540,7 +14555,7 @@ static void *gxi_nvrtc_use(gxi_call *call, const char *path, gxi_text *why) {
 }
 
 #define GXI_GET_NVRTC \
-    "`pip install nvidia-cuda-nvrtc` (for drivers of CUDA 12: nvidia-cuda-nvrtc-cu12), then set " \
+    "`pip install nvidia-cuda-nvrtc` (for CUDA 12 drivers: nvidia-cuda-nvrtc-cu12), then set " \
     "GPUEXEC_NVRTC to its libnvrtc.so, or install the CUDA toolkit (on Debian: `apt install " \
     "libnvrtc12`)"
 static gpuexec_result gxi_nvrtc_load(gxi_call *call) {
@@ -14645,7 +14660,8 @@ static gpuexec_result gxi_nvrtc_architecture(
     gxi_free(known);
     if (!n)
         return gxi_fail(call, GPUEXEC_NO_COMPILER, GXI_GET_NVRTC,
-                "NVRTC \"%s\" does not report its architectures", gxi.tools.nvrtc_path);
+                "NVRTC \"%s\" does not report which architectures it supports",
+                gxi.tools.nvrtc_path);
     if (!best)
         return gxi_fail(call, GPUEXEC_NO_COMPILER,
                 "use an older NVRTC: NVRTC 12 compiles for 5.0 and later; " GXI_GET_NVRTC,
@@ -14735,12 +14751,12 @@ static const struct {
             "correct gpuexec_compile_desc.options: NVRTC's manual lists them; those of nvcc are "
             "not the same" },
     { 0, "not open source file",
-            "add it to gpuexec_compile_desc.headers, or its folder to .folders; the toolkit's "
-            "headers are in the toolkit and in `pip install nvidia-cuda-runtime nvidia-cuda-cccl`; "
-            "NVRTC has no headers of the host" },
+            "add it to gpuexec_compile_desc.headers, or its folder to .folders; CUDA's headers "
+            "come with the toolkit, or with `pip install nvidia-cuda-runtime nvidia-cuda-cccl`; "
+            "NVRTC does not provide the host compiler's headers" },
     { 0, "__nv_name_map",
-            "correct gpuexec_compile_desc.expressions: each is the name of a kernel, or & and that "
-            "of a variable, in this source" },
+            "correct gpuexec_compile_desc.expressions: each must be the name of a kernel in this "
+            "source, or & followed by the name of a variable in it" },
     { 0, "runtime APIs are not declared", GXI_ADD_RDC },
     { 0, "separate compilation", GXI_ADD_RDC },
     { 0, "builtins", "keep libnvrtc-builtins.so of the same version in the folder of libnvrtc.so" },
@@ -14810,8 +14826,8 @@ static gpuexec_result gxi_nvrtc_compile(
         return gxi_failed_result();
     if (c->cubin || c->ptx) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_COMPILE_FAILED,
-            "remove options that change the kind of the output, such as -dlto",
-            "NVRTC made neither a cubin nor PTX of \"%s\"", c->name);
+            "remove options that change the kind of output, such as -dlto",
+            "NVRTC produced neither a cubin nor PTX from \"%s\"", c->name);
 }
 /* Loads the cubin, or the PTX if there is no cubin or the driver does not accept it; 0 after a
    failure. */
@@ -15166,11 +15182,11 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *cont
         gxi_add_bytes(&t, (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page);
         gxi_add(&t, " of the host's ");
         gxi_add_bytes(&t, (uint64_t)sysconf(_SC_PHYS_PAGES) * page);
-        gxi_add(&t, " are completely free, not used even for caches");
+        gxi_add(&t, " are completely free, not even used for caches");
 #endif
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY,
-                "request less: pinned memory occupies the host's RAM and cannot be swapped; copies "
-                "also work with ordinary memory",
+                "request less: pinned memory occupies the host's RAM and cannot be swapped; "
+                "ordinary memory works for copies too",
                 "%s", t.p ? t.p : "");
     } else {
         gxi_add(&t, ": ");
@@ -15302,7 +15318,7 @@ static gpuexec_result gxi_check_free(
     if (gxi_begin(call)) return gxi_failed_result();
     if (!gxi_range_find(address, range)) {
         const char *const cure = call->kind != GXI_CLEANS
-                ? "make the call while the memory is allocated"
+                ? "export the memory while it is allocated"
                 : registered
                 ? "unregister it only once; memory from another library must be released by that "
                   "library"
@@ -15857,7 +15873,8 @@ static uint64_t gxi_stream_adopt(
     else {
         const gxi_context_name its = gxi_name_context(owner, 0),
                                passed = gxi_name_context(NULL, context.id);
-        gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "adopt it with its own context",
+        gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
+                "adopt the stream with the context that it belongs to",
                 "stream %p belongs to %s, but the context passed is %s", (void *)native, its.text,
                 passed.text);
     }
@@ -15897,8 +15914,9 @@ static GXI_NOINLINE gpuexec_result gxi_enter_legacy(
         return GPUEXEC_OK;
     gxi_leave(scope);
     return gxi_fail(call, GPUEXEC_CAPTURING,
-            "capture on a stream created with gpuexec_stream_desc.non_blocking, or use another "
-            "stream than the legacy one meanwhile (functions whose names end in _now use it)",
+            "capture on a stream created with gpuexec_stream_desc.non_blocking, or use a stream "
+            "other than the legacy one during the capture (functions whose names end in _now use "
+            "the legacy stream)",
             "a blocking stream of the context is capturing: the legacy default stream cannot wait "
             "for "
             "it");
@@ -16643,12 +16661,13 @@ static gpuexec_result gxi_need_pools(gxi_call *call, const gxi_context *info) {
     if (gxi_device_attribute(call, info->device, GXI_DEV_MEMORY_POOLS_SUPPORTED, &supported))
         return gxi_fail_cu(
                 call, NULL, "cannot query whether device %d has memory pools", info->ordinal);
-    return supported ? GPUEXEC_OK
-                     : gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                               "use gpuexec_alloc and gpuexec_free, or gpuexec_pool_desc.or_plain",
-                               "device %d has no memory pools: "
-                               "CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED is 0",
-                               info->ordinal);
+    return supported
+            ? GPUEXEC_OK
+            : gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                      "use gpuexec_alloc and gpuexec_free, or set gpuexec_pool_desc.or_plain",
+                      "device %d has no memory pools: "
+                      "CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED is 0",
+                      info->ordinal);
 }
 static int gxi_pool_set(gxi_call *call, void *pool, int attribute, uint64_t value) {
     return GXI_TRY(cuMemPoolSetAttribute, (pool, attribute, &value));
@@ -17259,8 +17278,8 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_cont
     }
     if (!has[0] || (desc && desc->concurrent && !has[1])) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                has[0] ? "access it on the host only when the device is idle, and leave "
-                         "gpuexec_managed_desc.concurrent 0"
+                has[0] ? "access it from the host only when the device is idle, and leave "
+                         "gpuexec_managed_desc.concurrent at 0"
                        : "use gpuexec_alloc and copies, or gpuexec_alloc_pinned",
                 has[0] ? "the host cannot access managed memory while kernels run on device %d: "
                          "CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0"
@@ -17309,7 +17328,7 @@ static gpuexec_result gxi_check_managed(
     if (info.bytes && bytes > info.bytes - (address - info.base))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "check the sizes",
                 "only %llu byte%s from 0x%llx to the end of its allocation (%llu bytes of managed "
-                "memory%s%s), but the range has %llu",
+                "memory%s%s), but the range is %llu bytes",
                 (unsigned long long)(info.bytes - (address - info.base)),
                 info.bytes - (address - info.base) == 1 ? " remains" : "s remain",
                 (unsigned long long)address, (unsigned long long)info.bytes,
@@ -17544,8 +17563,8 @@ GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address
             gxi_need_concurrent(call, device, &concurrent))
         return NULL;
     if (concurrent || !gxi_busy_stream(device, &busy)) return (void *)(uintptr_t)address;
-    gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "wait first: gpuexec_context_sync",
-            "device %d does not let the host access managed memory while it works "
+    gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "wait first, with gpuexec_context_sync",
+            "device %d does not let the host access managed memory while the device is busy "
             "(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0), and the stream created at %s "
             "has pending work",
             gxi_ordinal_of(&busy), gxi_place_text(busy.where));
@@ -17943,7 +17962,7 @@ static gpuexec_result gxi_check_freed(gxi_call *call, const gxi_transfer *x, con
     if (gxi_add_freed(&t, "", side->address, &was) && was.kind == GPUEXEC_MEMORY_DEVICE &&
             was.pooled != GXI_OF_GRAPH && gxi_pointer_query(&own, side->address, &now) == 0 &&
             now.kind == GPUEXEC_MEMORY_PAGEABLE)
-        result = gxi_fail_transfer(call, x, "free memory after the last call that uses it",
+        result = gxi_fail_transfer(call, x, "free memory only after the last call that uses it",
                 "%s 0x%llx was freed: %s", side->role, (unsigned long long)side->address,
                 t.p ? t.p : "");
     gxi_text_free(&t);
@@ -17974,9 +17993,9 @@ static gpuexec_result gxi_check_side(
                 side->role, (unsigned long long)side->pitch, element);
     if (side->pitch < x->bytes)
         return gxi_fail_transfer(call, x,
-                "pass the distance in bytes between the starts of two rows as the pitch; without "
-                "padding, it is the width in bytes",
-                "the pitch of %s is %llu byte%s, less than the %llu of a row", side->role,
+                "pass the distance in bytes between the starts of consecutive rows as the pitch; "
+                "without padding, it is the width in bytes",
+                "the pitch of %s is %llu byte%s, less than the %llu bytes of a row", side->role,
                 (unsigned long long)side->pitch, gxi_plural_s(side->pitch),
                 (unsigned long long)x->bytes);
     if (max_pitch && side->pitch > (unsigned)max_pitch)
@@ -18541,8 +18560,8 @@ static gpuexec_result gxi_transfer_set_box(
                 (unsigned long long)pitch);
     if (x->rows > height || y > height - x->rows)
         return gxi_fail_transfer(call, x,
-                "set slice_height to the number of rows between the starts of two slices; 0 means "
-                "height",
+                "set slice_height to the number of rows between the starts of consecutive slices; "
+                "0 means the height",
                 "%s.y (%llu) plus height (%llu) exceeds %s.slice_height (%llu)", name,
                 (unsigned long long)y, (unsigned long long)x->rows, name,
                 (unsigned long long)height);
@@ -18562,20 +18581,20 @@ static gpuexec_result gxi_set_source_value(
     if (!gxi_set_value(call, x, from->value, from->element_bytes)) return GPUEXEC_BAD_ARGUMENT;
     if (from->device || from->host)
         return gxi_fail_transfer(call, x, "set from.element_bytes to 0 for a copy",
-                "%s is both memory and a value", x->sides[GXI_FROM].role);
+                "%s specifies both memory and a fill value", x->sides[GXI_FROM].role);
     if (x->sides[GXI_TO].host)
         return gxi_fail_transfer(call, x,
-                "use memset; or pass the address of gpuexec_pinned_address as to.device",
-                "%s is host memory, which the device does not fill", x->sides[GXI_TO].role);
+                "use memset, or pass the address returned by gpuexec_pinned_address as to.device",
+                "%s is host memory, which the device cannot fill", x->sides[GXI_TO].role);
     if (x->bytes % from->element_bytes)
         return gxi_fail_transfer(call, x, NULL,
                 "a row of %llu byte%s is not a whole number of %u-byte elements",
                 (unsigned long long)x->bytes, gxi_plural_s(x->bytes), from->element_bytes);
     return x->slices == 1 ? GPUEXEC_OK
                           : gxi_fail_transfer(call, x,
-                                    "fill each slice; or, if there are no rows between them, all "
-                                    "rows as one slice",
-                                    "a fill has one slice");
+                                    "fill each slice separately or, if there are no rows between "
+                                    "the slices, fill all rows as one slice",
+                                    "a fill can cover only one slice");
 }
 static gpuexec_result gxi_transfer_of_desc(
         gxi_call *call, const gpuexec_copy_desc *copy, gxi_transfer *x) {
@@ -18585,9 +18604,10 @@ static gpuexec_result gxi_transfer_of_desc(
         return GPUEXEC_BAD_ARGUMENT;
     if (copy->bytes && (copy->width_bytes || copy->height || copy->depth))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "set `bytes` to copy in one piece, or the others to copy a box",
-                "gpuexec_copy_desc has bytes (%llu) and also width_bytes (%llu), height (%llu) or "
-                "depth (%llu)",
+                "set only `bytes` to copy one contiguous block, or only the other members to copy "
+                "a box",
+                "gpuexec_copy_desc sets both bytes (%llu) and a box: width_bytes (%llu), height "
+                "(%llu) or depth (%llu)",
                 (unsigned long long)copy->bytes, (unsigned long long)copy->width_bytes,
                 (unsigned long long)copy->height, (unsigned long long)copy->depth);
     x->bytes = copy->bytes ? copy->bytes : copy->width_bytes;
@@ -19315,7 +19335,8 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
     for (i = 0; i < 3; i++) {
         if (own[i] && cluster[i] != own[i])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
-                    "set desc.cluster_x, cluster_y and cluster_z to 0 to use the kernel's clusters",
+                    "set desc.cluster_x, cluster_y and cluster_z to 0 to use the kernel's own "
+                    "cluster size",
                     "%s was compiled for clusters of %u x %u x %u blocks, but %u x %u x %u were "
                     "requested",
                     name, own[0], own[1], own[2], cluster[0], cluster[1], cluster[2]);
@@ -19328,8 +19349,8 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
     if (blocks > 8 && !desc->non_portable_cluster)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                 "use smaller clusters, or set desc.non_portable_cluster to 1",
-                "a cluster of %u x %u x %u has %llu blocks, but at most 8 are supported on every "
-                "device with clusters (%s)",
+                "a cluster of %u x %u x %u has %llu blocks, but only up to 8 are guaranteed on "
+                "every device that supports clusters (%s)",
                 cluster[0], cluster[1], cluster[2], (unsigned long long)blocks, name);
     if (!requested || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) ||
             gxi_enter(&query, kernel->cu_context, &scope))
@@ -19771,12 +19792,12 @@ static gpuexec_result gxi_params_append_struct(
     unsigned kind = GXI_STRUCT;
     if (!alignment || (alignment & (alignment - 1)))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "pass the alignment of the struct's most aligned member in device code",
-                "the alignment %llu of a struct of %llu bytes is not a power of two",
+                "pass the alignment of the struct's most strictly aligned member in device code",
+                "alignment %llu of a %llu-byte struct is not a power of two",
                 (unsigned long long)alignment, (unsigned long long)bytes);
     if (!bytes || bytes % alignment)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "include the padding after the last member: pass the sizeof of a type with the "
+                "include the padding after the last member: pass sizeof for a type that has the "
                 "device's layout",
                 "a struct of %llu bytes cannot be aligned to %llu: its size is not a multiple of "
                 "%llu",
@@ -19849,10 +19870,12 @@ static GXI_COLD gpuexec_result gxi_fail_layout(
     if (kind < GXI_STRUCT) snprintf(type, sizeof type, "%s", gxi_number_types[kind].name);
     else snprintf(type, sizeof type, "a struct aligned to %u", 1u << (kind - GXI_STRUCT));
     return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-            b->sizes[i] != bytes ? "add the type that the kernel declares: the sizes differ"
+            b->sizes[i] != bytes
+                    ? "add an argument of the type that the kernel declares: the sizes differ"
                     : kind >= GXI_STRUCT
-                    ? "pass the alignment of the struct's most aligned member in device code"
-                    : "add the type that the kernel declares (a struct with "
+                    ? "pass the alignment of the struct's most strictly aligned member in device "
+                      "code"
+                    : "add an argument of the type that the kernel declares (for a struct, use "
                       "gpuexec_params_add_struct): the alignments differ",
             "parameter %u (counted from 0) of %s has %u byte%s at offset %u, but the argument (%s) "
             "has %u at offset %d",
@@ -20816,7 +20839,7 @@ static gpuexec_result gxi_check_graph_whole(
                  : gxi_fail(call, GPUEXEC_STALE_HANDLE,
                            "keep memory, modules, events and contexts until after the graph's last "
                            "launch, or until its nodes no longer use them; or create another "
-                           "graph, and launch it or update with it",
+                           "graph, and launch that one or update this graph from it",
                            "cannot %s the graph %s at %s: %s", cannot, GXI_GRAPH_AT(graph), gone);
 }
 
@@ -20976,7 +20999,7 @@ static void gxi_add_node_of(
     struct CUgraphNode_st **nodes = gxi_graph_get_nodes(&own, graph, &count, &cu);
     size_t i = 0;
     while (nodes && i < count && nodes[i] != node) i++;
-    if (nodes) gxi_add(t, "there, node %llu is: ", (unsigned long long)i);
+    if (nodes) gxi_add(t, "in the latter, node %llu is: ", (unsigned long long)i);
     if (nodes) gxi_add_node(t, &own, node);
     gxi_free(nodes);
 }
@@ -21035,7 +21058,7 @@ static size_t gxi_graph_write(
 }
 static GXI_COLD gpuexec_result gxi_fail_body(gxi_call *call, const char *cannot) {
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-            "pass the graph that its conditional node was added to",
+            "pass the graph to which the conditional node was added",
             "cannot %s the body of a conditional node: it runs as part of the graph that contains "
             "that node",
             cannot);
@@ -21183,7 +21206,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(
     int cu;
     GXI_CALL_ON(stream, gpuexec_graph_prepare);
     if (!(g = gxi_begin_with_graph(call, graph)) || !(s = gxi_find_stream(call, stream)) ||
-            gxi_check_capture(call, s, "upload a graph", "pass a stream that does not capture") ||
+            gxi_check_capture(call, s, "upload a graph", "pass a stream that is not capturing") ||
             gxi_graph_instantiate(call, g) || gxi_enter_relaxed(call, s, &scope))
         return gxi_failed_result();
     cu = GXI_TRY(cuGraphUpload, (GXI_LOAD(&g->data.graph.exec), s->data.stream.native));
@@ -21195,10 +21218,11 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(
         const char *where, gpuexec_graph graph, gpuexec_graph other) {
     static const char *const differs[] = { /* CU_GRAPH_EXEC_UPDATE_ERROR_*, from 1 on */
         "the driver does not say how they differ",
-        "they do not have the same nodes and dependencies", "a node has another type",
+        "they do not have the same nodes and dependencies", "a node has a different type",
         "a kernel node has another kernel, which this driver cannot exchange",
         "a node differs in what cannot be changed: a copy's kind of memory, a fill's rows",
-        "a node cannot be updated", "a kernel node has another kernel, which cannot be exchanged",
+        "a node cannot be updated",
+        "a kernel node has a different kernel, which an update cannot change",
         "a kernel node has other launch attributes, such as a cooperative launch"
     };
     gxi_slot *g, *o;
@@ -21234,8 +21258,8 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(
                     (unsigned long long)here);
         else if (info.node) gxi_add_node_of(&t, call, gxi_native_graph_of(o)->native, info.node);
         gxi_fail(call, GPUEXEC_GRAPH_DIFFERS, "launch the other graph instead",
-                "the graph %s at %s cannot take over the one %s at %s: %s%s%s", GXI_GRAPH_AT(g),
-                GXI_GRAPH_AT(o),
+                "the graph %s at %s cannot be updated from the one %s at %s: %s%s%s",
+                GXI_GRAPH_AT(g), GXI_GRAPH_AT(o),
                 differs[info.result >= 1 && info.result <= 8 ? info.result - 1 : 0],
                 GXI_PART("; ", t.p));
         gxi_text_free(&t);
@@ -21448,8 +21472,8 @@ static uint64_t gxi_capture_finish(gxi_call *call, gpuexec_stream stream) {
     if (!gxi_capture_remove(stream.id, &c)) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "begin a capture with gpuexec_capture_begin, and end it on the same stream",
-                gxi_capture_status_of(slot) ? "gpuexec did not begin a capture on this stream: it "
-                                              "joined one, or another library began it"
+                gxi_capture_status_of(slot) ? "gpuexec did not begin a capture on this stream: the "
+                                              "stream joined one, or another library began one"
                                             : "the stream is not capturing");
         return 0;
     }
@@ -22210,7 +22234,7 @@ static int gxi_node_set_begin(gxi_call *call, gxi_node_change *s, gpuexec_node n
                 GXI_GRAPH_AT(s->graph), (unsigned long long)s->r->nnodes,
                 gxi_plural_s(s->r->nnodes));
     else if (type >= 0 && s->r->nodes[node.index].type != type)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "node %u is not a %s, but: %s", node.index,
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "node %u is not a %s but a different kind: %s", node.index,
                 gxi_node_type(type), gxi_node_type(s->r->nodes[node.index].type));
     else {
         s->node = &s->r->nodes[node.index];
@@ -22912,8 +22936,8 @@ static GXI_COLD gpuexec_result gxi_fail_batch_launch(
                 "module loaded now");
     gxi_add_freed(&was, ": ", address, &range);
     gxi_fail(call, GPUEXEC_STALE_HANDLE,
-            "keep memory until the batch's last launch, or change the argument with "
-            "gpuexec_batch_set",
+            "keep the memory allocated until the batch's last launch has finished, or change the "
+            "argument with gpuexec_batch_set",
             "argument %d (counted from 0) of %s is the address 0x%llx, whose memory has been freed "
             "since%s",
             argument, l->name, (unsigned long long)address, was.p ? was.p : "");
@@ -23469,7 +23493,7 @@ static gpuexec_result gxi_barrier_join(gxi_call *call, gxi_barrier *b,
         for (k = 0; k < i; k++)
             if (b->ordinals[k] == b->ordinals[i])
                 return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                        "pass each device once: one grid runs on each",
+                        "pass only one context per device: one grid runs on each",
                         "contexts[%u] and contexts[%u] are both on device %d", k, i,
                         b->ordinals[i]);
     }
@@ -23763,14 +23787,14 @@ static GXI_COLD gpuexec_result gxi_multi_compare(
                 d[0].ordinal, n[0], c[0] / 10, c[0] % 10, d[i].ordinal, n[1], c[1] / 10, c[1] % 10);
     if (strcmp(a->name, b->name) != 0)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
-                "get the kernel of the same name from the same image on each device",
+                "get the kernel with the same name from the same image on each device",
                 "the kernels have different code: device %d has \"%s\", but device %d has \"%s\"",
                 d[0].ordinal, a->name, d[i].ordinal, b->name);
     if (ma && mb && ma->data.module.info->image_hash && mb->data.module.info->image_hash &&
             ma->data.module.info->image_hash != mb->data.module.info->image_hash)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image on each device",
                 "the kernels have different code: \"%s\" on device %d is from %s, but on device %d "
-                "it is from %s, and these images differ",
+                "it is from %s, and the two images differ",
                 a->name, d[0].ordinal, ma->data.module.info->name, d[i].ordinal,
                 mb->data.module.info->name);
     for (k = 0; k < 2; k++)
@@ -23806,7 +23830,7 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(
     if (d[i].stream->legacy)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create one with gpuexec_stream_create",
                 "the stream is a default stream (legacy or per-thread) on device %d; a "
-                "multi-device launch requires created streams",
+                "multi-device launch requires explicitly created streams",
                 gxi_ordinal_of(d[i].stream));
     for (k = 0; k < i; k++)
         if (d[k].ordinal == d[i].ordinal)
@@ -24117,8 +24141,8 @@ static GXI_COLD gpuexec_result gxi_multi_record_all(gxi_call *call, unsigned cou
         if (!gxi_capture_status_of(d[i].stream))
             return gxi_fail(call, GPUEXEC_CAPTURING,
                     "make the stream wait for one that is capturing (gpuexec_stream_wait_stream), "
-                    "or "
-                    "set gpuexec_multi_desc.no_pre_sync to 0: then it joins",
+                    "or set gpuexec_multi_desc.no_pre_sync to 0 so that it joins the capture "
+                    "automatically",
                     "launches[%u].stream is capturing, but launches[%u].stream has not joined the "
                     "capture",
                     center, i);
@@ -24278,10 +24302,11 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_multi_device_at(const char *where, gp
         return gxi_failed_node();
     if (desc->way == GPUEXEC_MULTI_DRIVER || desc->no_pre_sync || desc->no_post_sync) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "set the members to 0: in a graph, `after`, and the nodes that depend on the one "
-                "returned, determine what waits",
-                "gpuexec_multi_desc.way is %d, no_pre_sync %d, no_post_sync %d", (int)desc->way,
-                desc->no_pre_sync, desc->no_post_sync);
+                "set these members to 0: in a graph, the order is determined by `after` and by the "
+                "nodes that depend on the returned node",
+                "gpuexec_multi_desc.way is %d, no_pre_sync is %d and no_post_sync is %d, but all "
+                "three must be 0 in a graph",
+                (int)desc->way, desc->no_pre_sync, desc->no_post_sync);
         return gxi_failed_node();
     }
     if (gxi_multi_check(call, list, count, d)) return gxi_failed_node();
@@ -24445,16 +24470,16 @@ static gpuexec_result gxi_ipc_read(
     static const char *const importers[] = { "", "import it with gpuexec_ipc_import",
         "import it with gpuexec_ipc_import_event", "", "import it with gpuexec_ipc_import_from" };
     static const char cure[] =
-            "pass the bytes from gpuexec_ipc_export or gpuexec_ipc_export_event, all 128 of them";
+            "pass all 128 bytes from gpuexec_ipc_export or gpuexec_ipc_export_event";
     memset(o, 0, sizeof *o);
     if (!object) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object is NULL");
     memcpy(o, object, sizeof *o);
     if (memcmp(o->magic, gxi_ipc_magic, sizeof o->magic) != 0)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
-                "the bytes are not an object of gpuexec: they do not begin with its mark");
+                "the bytes are not a gpuexec object: they do not begin with its signature");
     if (o->version != GXI_IPC_VERSION)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use one version of gpuexec.h in all processes",
-                "the object has format %u, this gpuexec.h reads format %d", o->version,
+                "the object has format %u, but this gpuexec.h reads format %d", o->version,
                 GXI_IPC_VERSION);
     if (o->hash != gxi_hash_bytes(o, offsetof(gxi_ipc_object, hash)) || o->kind < 1 ||
             o->kind > GPUEXEC_IPC_POOL_MEMORY)
@@ -24602,7 +24627,8 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(
     if (!slot->interprocess && !slot->adopted)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "create it with gpuexec_event_desc.interprocess",
-                "the event cannot be exported: it was created for one process, at %s",
+                "the event cannot be exported: it was created for use in a single process only, at "
+                "%s",
                 gxi_place_text(slot->where));
     if (!(context = gxi_get(call, slot->context, GXI_CONTEXT, "the event's context")) ||
             gxi_enter(call, slot->cu_context, &scope))
@@ -24676,7 +24702,8 @@ GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(
         if (GXI_TRY_MAKE(native, cuMemPoolImportFromShareableHandle,
                     (&native, (void *)(intptr_t)fd, GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0)))
             gxi_fail_cu(call,
-                    "pass a descriptor from gpuexec_ipc_export_pool of a process that still runs",
+                    "pass a descriptor that gpuexec_ipc_export_pool returned in a process that is "
+                    "still running",
                     "cannot import a pool from file descriptor %d", fd);
         else handle.id = gxi_pool_new(call, slot, native, 0, 0);
     }
@@ -24867,7 +24894,7 @@ static gpuexec_result gxi_ipc_fail_lost(gxi_call *call, gxi_ipc *c, int64_t dead
             "%s %s", who,
             *c->how          ? c->how
                     : c->bye ? "has closed its end of the connection"
-                             : "has closed its end of the connection, or is ending");
+                             : "has closed its end of the connection, or is exiting");
 }
 
 /* --- messages --------------------------------------------------------------------------------- */
@@ -24985,7 +25012,8 @@ static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
                 "a message with %s has %d%s file descriptor%s instead of %d",
                 wire->kind < GXI_IPC_HELLO ? gxi_ipc_kinds[wire->kind] : "nothing", came->count,
-                came->flags & MSG_CTRUNC ? " or more" : "", gxi_plural_s(came->count), wanted);
+                came->flags & MSG_CTRUNC ? " or more" : "", gxi_plural_s((unsigned)came->count),
+                wanted);
     if (wanted || wire->kind == GPUEXEC_IPC_NOTHING || wire->kind >= GXI_IPC_HELLO)
         return GPUEXEC_OK;
     if (gxi_ipc_read(call, &wire->object, 0, &o)) return gxi_failed_result();
@@ -25377,7 +25405,7 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(
             gxi_fail(call, GPUEXEC_FILE_ERROR,
                     "check that the other process calls gpuexec_ipc_listen with this name",
                     "cannot connect to \"%s\" within %d ms: %s", name, timeout_ms,
-                    failed == EAGAIN ? "the process that listens there does not accept"
+                    failed == EAGAIN ? "the process listening there did not accept the connection"
                                      : strerror(failed));
         else if (!gxi_ipc_is_ours(fd)) {
             failed = 1;

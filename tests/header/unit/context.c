@@ -777,7 +777,7 @@ TEST(limits_that_cannot_be) {
     CHECK_RESULT(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_STACK, (size_t)1 << 50),
             GPUEXEC_BAD_ARGUMENT);
     snprintf(text, sizeof text,
-            "cannot set limit STACK of device 0's context to 1125899906842624: it remains %llu",
+            "cannot set limit STACK of device 0's context to 1125899906842624: it is still %llu",
             (unsigned long long)before);
     CHECK_TEXT(gpuexec_error_text(), text, "cuCtxSetLimit");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);

@@ -419,9 +419,9 @@ TEST(boxes_that_are_refused) {
     c.from.slice_height = 10;
     BOX("overlap");
     c.bytes = 16;
-    BOX("has bytes (16) and also width_bytes (16), height (8) or depth (4)", "cure:");
+    BOX("sets both bytes (16) and a box: width_bytes (16), height (8) or depth (4)", "cure:");
     c.from.element_bytes = 4;
-    BOX("the source is both memory and a value", "cure:");
+    BOX("the source specifies both memory and a fill value", "cure:");
     c.from.host = NULL;
     c.from.element_bytes = 3;
     BOX("an element is 3 bytes; it must be 1, 2 or 4");
@@ -431,7 +431,7 @@ TEST(boxes_that_are_refused) {
     BOX("the value 0x100 does not fit into 1 byte", "cure:");
     c.from.host = NULL;
     c.from.element_bytes = 1;
-    BOX("cannot fill 4 slices of 8 rows of 16 bytes: a fill has one slice", "cure:");
+    BOX("cannot fill 4 slices of 8 rows of 16 bytes: a fill can cover only one slice", "cure:");
     c.from.host = NULL;
     c.from.element_bytes = 4;
     c.depth = 0;
@@ -441,7 +441,7 @@ TEST(boxes_that_are_refused) {
     c.from.host = NULL;
     c.to.device = 0;
     c.from.element_bytes = 1;
-    BOX("the destination is host memory, which the device does not fill", "gpuexec_pinned_address");
+    BOX("the destination is host memory, which the device cannot fill", "gpuexec_pinned_address");
     c.depth = 0;           /* means 1 */
     c.to.slice_height = 1; /* means nothing without a second slice */
     CHECK_OK(gpuexec_copy_with(w.stream, &c));
@@ -465,7 +465,7 @@ TEST(words_that_are_not_aligned) {
     CHECK_REFUSED(gpuexec_copy_with(w.stream, ROWS(ON_DEVICE(p, 22), OF_VALUE(1, 4), 4 * 2, 2)),
             GPUEXEC_BAD_ARGUMENT, "22", "not a multiple of 4");
     CHECK_REFUSED(gpuexec_copy_with(w.stream, ROWS(ON_DEVICE(p, 12), OF_VALUE(1, 4), 4 * 4, 2)),
-            GPUEXEC_BAD_ARGUMENT, "is 12 bytes, less than the 16 of a row");
+            GPUEXEC_BAD_ARGUMENT, "is 12 bytes, less than the 16 bytes of a row");
     CHECK_REFUSED(gpuexec_copy_with(w.stream, ROWS(ON_DEVICE(p, 1000), OF_VALUE(1, 4), 1000, 7)),
             GPUEXEC_BAD_ARGUMENT, "only 6000 bytes remain", "the fill needs 7000");
     free(w.at[PAGEABLE].host);

@@ -227,7 +227,7 @@ TEST(a_graph_can_be_updated) {
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_EQ(value(&s), 3);
     CHECK_REFUSED(gpuexec_graph_update(graph, longer), GPUEXEC_GRAPH_DIFFERS,
-            "cannot take over the one captured at", "they do not have the same nodes",
+            "cannot be updated from the one captured at", "they do not have the same nodes",
             "; it has 6 nodes, not 5", "launch the other graph instead");
     GPUEXEC_CAPTURE(s.stream, &kind) {
         CHECK_OK(add_to(&s, s.stream, 1));
@@ -237,7 +237,7 @@ TEST(a_graph_can_be_updated) {
         CHECK_OK(gpuexec_copy_out(s.stream, s.host, s.data, BYTES));
     }
     CHECK_REFUSED(gpuexec_graph_update(graph, kind), GPUEXEC_GRAPH_DIFFERS,
-            "a node has another type", "; there, node 1 is: fill of 2.0 KiB");
+            "a node has a different type", "; in the latter, node 1 is: fill of 2.0 KiB");
     CHECK_OK(gpuexec_graph_launch(graph, s.stream)); /* unchanged */
     CHECK_EQ(value(&s), 3);
 }
@@ -279,7 +279,8 @@ TEST(what_a_capture_refuses) {
         CHECK_REFUSED(gpuexec_capture_begin(s.stream, NULL), GPUEXEC_CAPTURING,
                 "is already capturing, since", "graph.c:");
         CHECK_REFUSED(add_to(&s, legacy, 1), GPUEXEC_CAPTURING,
-                "a blocking stream of the context is capturing", "gpuexec_stream_desc.non_blocking");
+                "a blocking stream of the context is capturing",
+                "gpuexec_stream_desc.non_blocking");
         CHECK_REFUSED(gpuexec_fill_now(s.ctx, s.data, 0, 1, BYTES), GPUEXEC_CAPTURING,
                 "a blocking stream of the context");
         CHECK(!gpuexec_stream_is_capturing(legacy));
@@ -514,7 +515,7 @@ TEST(the_capture_of_another_library) {
     CHECK_FAILED(gpuexec_stream_sync(adopted), GPUEXEC_CAPTURING, "the stream is capturing");
     CHECK_REFUSED(gpuexec_capture_begin(adopted, NULL), GPUEXEC_CAPTURING,
             "another library is capturing on it");
-    CHECK_NOT_MADE(gpuexec_capture_end(adopted), GPUEXEC_BAD_ARGUMENT, "another library began it");
+    CHECK_NOT_MADE(gpuexec_capture_end(adopted), GPUEXEC_BAD_ARGUMENT, "another library began one");
     CHECK_EQ(cu.cuStreamEndCapture(gpuexec_stream_native(adopted), &native), 0);
     CHECK(native != NULL);
     CHECK_OK(gpuexec_stream_sync(adopted));

@@ -376,7 +376,7 @@ TEST(what_cannot_be_exported) {
     CHECK_REFUSED(gpuexec_ipc_export(pooled, &o), GPUEXEC_BAD_ARGUMENT,
             "gpuexec_pool_desc.exportable", "ipc.c:");
     CHECK_REFUSED(gpuexec_ipc_export_event(plain, &o), GPUEXEC_BAD_ARGUMENT,
-            "created for one process", "gpuexec_event_desc.interprocess");
+            "created for use in a single process", "gpuexec_event_desc.interprocess");
     CHECK_REFUSED(gpuexec_ipc_export_event(e, NULL), GPUEXEC_BAD_ARGUMENT, "object is NULL");
     CHECK_EQ(gpuexec_ipc_export_pool(gpuexec_context_pool(s.ctx)), -1);
     CHECK_REFUSED(
@@ -412,13 +412,13 @@ TEST(bytes_that_are_not_another_process_s_object) {
         bad = o;
         bad.bytes[i] ^= 0x10;
         REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &bad),
-                i < 8            ? "do not begin with its mark"
+                i < 8            ? "do not begin with its signature"
                         : i < 12 ? "format"
                                  : "checksum does not match");
         CHECK_FAILED(gpuexec_ipc_get_info(&bad, &info), GPUEXEC_BAD_ARGUMENT, "");
     }
     memset(&bad, 0, sizeof bad);
-    REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &bad), "not an object of gpuexec", "all 128");
+    REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &bad), "not a gpuexec object", "all 128");
 }
 
 /* Exports, and is then killed by the test, or ends after a message. */
@@ -708,9 +708,9 @@ TEST(a_listener_that_does_not_accept) {
         CHECK_EQ(connect(waits[i], (struct sockaddr *)(void *)&address, size), 0);
     }
     CHECK_NOT_MADE(
-            gpuexec_ipc_connect(name, 100), GPUEXEC_FILE_ERROR, "within 100 ms", "does not accept");
+            gpuexec_ipc_connect(name, 100), GPUEXEC_FILE_ERROR, "within 100 ms", "did not accept");
     CHECK_NOT_MADE(
-            gpuexec_ipc_connect(name, 0), GPUEXEC_FILE_ERROR, "within 0 ms", "does not accept");
+            gpuexec_ipc_connect(name, 0), GPUEXEC_FILE_ERROR, "within 0 ms", "did not accept");
     for (i = 0; i < 2; i++) close(waits[i]);
     close(fd);
 }
@@ -805,7 +805,7 @@ TEST(what_a_lying_process_sends_is_refused) {
         refused_raw(c, raw, w, sizeof *w, (int)kind % 2, text);
     }
     w[0] = wire_of(GPUEXEC_IPC_MEMORY, 0);
-    refused_raw(c, raw, w, sizeof *w, 0, "not an object of gpuexec");
+    refused_raw(c, raw, w, sizeof *w, 0, "not a gpuexec object");
     w[0].object = o;
     w[0].object.bytes[100] ^= 1;
     refused_raw(c, raw, w, sizeof *w, 0, "checksum does not match");
@@ -1146,7 +1146,8 @@ TEST(messages) {
     label[64] = 0;
     CHECK_FAILED(gpuexec_ipc_send(a, label, 0, NULL, -1), GPUEXEC_BAD_ARGUMENT, "64 bytes", "63");
     memset(&bad, 1, sizeof bad);
-    CHECK_FAILED(gpuexec_ipc_send(a, "", 0, &bad, -1), GPUEXEC_BAD_ARGUMENT, "not an object");
+    CHECK_FAILED(
+            gpuexec_ipc_send(a, "", 0, &bad, -1), GPUEXEC_BAD_ARGUMENT, "not a gpuexec object");
     CHECK_FAILED(gpuexec_ipc_receive(a, NULL, 0), GPUEXEC_BAD_ARGUMENT, "message is NULL");
     CHECK_FAILED(gpuexec_ipc_send_pool(a, "", 0, gpuexec_context_pool(s.ctx), -1),
             GPUEXEC_BAD_ARGUMENT, "exportable");

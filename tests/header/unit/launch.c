@@ -485,7 +485,7 @@ TEST(clusters) {
     desc.cluster_x = 16;
     grid.grid_x = 32;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),
-            GPUEXEC_BAD_LAUNCH, "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
+            GPUEXEC_BAD_LAUNCH, "16 x 1 x 1 has 16 blocks", "only up to 8", "non_portable_cluster");
     desc.cluster_x = 32;
     desc.non_portable_cluster = 1;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),

@@ -728,7 +728,7 @@ TEST(library_names_what_is_missing_and_links_when_it_came) {
     gpuexec_module mod = gpuexec_linker_load(l);
     CHECK_NOT_MADE(mod, GPUEXEC_LINK_FAILED, "cannot link the image",
             "Undefined reference to 'twist' in 'main'", "'shared_word'", "'table'",
-            "GPUEXEC_LINK_FAILED", "cure: add the input that defines it");
+            "GPUEXEC_LINK_FAILED", "cure: add an input that defines the symbol");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
     mod = gpuexec_linker_load(l);
     CHECK_EQ(run_kernel(ctx, mod, "run"), 1035);
@@ -769,7 +769,7 @@ TEST(library_names_what_is_missing_in_the_device_runtime) {
             GPUEXEC_LINK_FAILED,
             "cannot link the image: Undefined reference to 'cudaNoSuchCall' in 'parent.ptx'");
     /* there is a libcudadevrt.a */
-    if (!strstr(gpuexec_error_text(), "cure: add the input that defines it"))
+    if (!strstr(gpuexec_error_text(), "cure: add an input that defines the symbol"))
         CHECK_TEXT(gpuexec_error_text(),
                 "this is in the device runtime, libcudadevrt.a, which was not found in "
                 "$CUDA_HOME/lib64",
@@ -946,7 +946,7 @@ TEST(library_names_what_is_missing_when_verbose) {
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, "main"));
     CHECK_RESULT(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_LINK_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "Undefined reference to 'twist' in 'main'", "'shared_word'",
-            "'table'", "cure: add the input that defines it");
+            "'table'", "cure: add an input that defines the symbol");
     CHECK(image == NULL && bytes == 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));

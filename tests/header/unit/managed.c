@@ -202,7 +202,7 @@ TEST(wrong_calls) {
             "the range has 0 bytes");
     CHECK_REFUSED(gpuexec_managed_prefetch(s.stream, p + 4, BYTES, 0), GPUEXEC_BAD_ARGUMENT,
             "only 16380 bytes remain", "16384 bytes of managed memory, allocated at ",
-            "managed.c:", "but the range has 16384");
+            "managed.c:", "but the range is 16384 bytes");
     CHECK_REFUSED(gpuexec_managed_prefetch(s.stream, p, BYTES, GPUEXEC_NOWHERE),
             GPUEXEC_BAD_ARGUMENT, "-2 is not a location", "GPUEXEC_NUMA");
     CHECK_REFUSED(gpuexec_managed_prefetch(s.stream, p, BYTES, 99), GPUEXEC_NO_DEVICE,
@@ -268,7 +268,7 @@ TEST_ALONE(a_device_without_concurrent_access) {
     CHECK_OK(add_to(&s, p, 1));
     CHECK(gpuexec_managed_host(p) == NULL);
     CHECK_TEXT(gpuexec_error_text(),
-            "device 0 does not let the host access managed memory while it works",
+            "device 0 does not let the host access managed memory while the device is busy",
             "CONCURRENT_MANAGED_ACCESS is 0), and the stream created at ", "has pending work",
             "gpuexec_context_sync");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);

@@ -438,14 +438,14 @@ TEST(rows_that_are_refused) {
     int max_pitch = 0;
     memset(host, 0, sizeof host);
     REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 32), ON_HOST(host, 40), 33, 2)),
-            "2 rows of 33 bytes", "pitch of the destination is 32", "less than the 33 of a row",
-            "cure:");
+            "2 rows of 33 bytes", "pitch of the destination is 32",
+            "less than the 33 bytes of a row", "cure:");
     REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 40), ON_HOST(host, 32), 33, 2)),
-            "pitch of the source is 32", "less than the 33 of a row");
+            "pitch of the source is 32", "less than the 33 bytes of a row");
     REFUSED(gpuexec_copy_with(s, ROWS(ON_HOST(host, 1), ON_DEVICE(a, 40), 33, 2)),
             "pitch of the destination is 1");
     REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 7), OF_VALUE(0, 1), 8, 2)), "cannot fill",
-            "pitch of the destination is 7", "less than the 8 of a row");
+            "pitch of the destination is 7", "less than the 8 bytes of a row");
     REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 100), ON_HOST(host, 50), 50, 11)),
             "the copy needs 1050", "only 1000 bytes remain",
             "its allocation (1000 bytes of device memory, allocated at ", "memory.c:");

@@ -209,7 +209,7 @@ TEST(an_update_that_does_not_fit) {
     }
     if (gpuexec_driver_version() < 12000) SKIP("updates need a driver for CUDA 12.0");
     CHECK_REFUSED(gpuexec_graph_update(graph, longer), GPUEXEC_GRAPH_DIFFERS,
-            "gpuexec_graph_update", "cannot take", "launch the other graph instead");
+            "gpuexec_graph_update", "cannot be updated from", "launch the other graph instead");
     CHECK_OK(gpuexec_graph_update(graph, captured(&s, 5)));
     adds(&s, graph, 5);
 }
@@ -224,7 +224,7 @@ TEST_MULTI(an_update_from_a_graph_of_another_device) {
     graph = captured(&s, 1);
     other = captured(&t, 2);
     CHECK_REFUSED(gpuexec_graph_update(graph, other), GPUEXEC_GRAPH_DIFFERS, "gpuexec_graph_update",
-            "cannot take");
+            "cannot be updated from");
     CHECK_CURE();
     CHECK_OK(gpuexec_graph_update(graph, captured(&s, 5)));
     adds(&s, graph, 5);
@@ -309,7 +309,7 @@ TEST(a_capture_ended_on_another_stream) {
     CHECK_OK(add_to(&s, other, 1));
     CHECK_OK(gpuexec_stream_wait_stream(s.stream, other));
     CHECK_NOT_MADE(gpuexec_capture_end(other), GPUEXEC_BAD_ARGUMENT, "gpuexec_capture_end",
-            "it joined one", "end it on the same stream");
+            "the stream joined one", "end it on the same stream");
     adds(&s, gpuexec_capture_end(s.stream), 1);
 }
 
@@ -408,7 +408,7 @@ TEST(a_synchronous_copy_during_a_capture) {
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_REFUSED(gpuexec_copy_in_now(s.ctx, s.data, &word, 4), GPUEXEC_CAPTURING,
-                "gpuexec_copy_in_now", "functions whose names end in _now use it");
+                "gpuexec_copy_in_now", "functions whose names end in _now use the legacy");
     }
     adds(&s, graph, 1);
     desc.non_blocking = 1;

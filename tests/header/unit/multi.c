@@ -300,7 +300,9 @@ TEST_ALONE_MULTI(nodes_on_all_devices) {
 
     desc.no_post_sync = 1;
     CHECK_NOT_MADE(gpuexec_graph_add_multi_device(graph, list, p.n, &desc, GPUEXEC_FIRST).graph,
-            GPUEXEC_BAD_ARGUMENT, "gpuexec_multi_desc.way is 0, no_pre_sync 0, no_post_sync 1",
+            GPUEXEC_BAD_ARGUMENT,
+            "gpuexec_multi_desc.way is 0, no_pre_sync is 0 and no_post_sync is 1, but all three "
+            "must be 0 in a graph",
             "in a graph");
     desc.no_post_sync = 0;
     dims = list[1].dims;
@@ -704,7 +706,7 @@ TEST_MULTI(rules) {
             list[1].kernel = gpuexec_kernel_get(
                     gpuexec_module_load(p.context[1], text, bytes, NULL), "ring_exchange");
             BROKEN("the same image", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "have different code",
-                    "\"kernels/ring_exchange.ptx\"", "these images differ");
+                    "\"kernels/ring_exchange.ptx\"", "the two images differ");
         }
     }
     {

@@ -492,7 +492,7 @@ TEST(errors_of_nodes_name_them) {
             "but 8 were passed");
     CHECK_REFUSED(gpuexec_node_set_argument(n[1], 1, NULL, 4), GPUEXEC_BAD_ARGUMENT, "is NULL");
     CHECK_REFUSED(gpuexec_node_set_argument(n[0], 1, &by, 4), GPUEXEC_BAD_ARGUMENT,
-            "node 0 is not a kernel, but: fill");
+            "node 0 is not a kernel but a different kind: fill");
     CHECK_REFUSED(gpuexec_node_set_args(n[1], GPUEXEC_ARGS(by)), GPUEXEC_BAD_PARAMETERS,
             "node 1 (kernel \"add\"): ", "takes 3 parameters");
     CHECK_REFUSED(gpuexec_node_set_dims(n[1], gpuexec_grid(0, 1, 0)), GPUEXEC_BAD_LAUNCH,
@@ -651,7 +651,7 @@ TEST(a_loop_in_a_graph) {
             "node 0 is in the body of a conditional node");
     CHECK_REFUSED(gpuexec_graph_launch(body, s.stream), GPUEXEC_BAD_ARGUMENT,
             "cannot launch the body of a conditional node",
-            "the graph that its conditional node was added to");
+            "the graph to which the conditional node was added");
     CHECK_REFUSED(
             gpuexec_graph_update(graph, body), GPUEXEC_BAD_ARGUMENT, "cannot update the body");
     CHECK_NOT_MADE(gpuexec_graph_clone(graph), GPUEXEC_NOT_SUPPORTED, "(conditional node)");

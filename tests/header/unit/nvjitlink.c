@@ -198,7 +198,7 @@ TEST(symbols_that_do_not_link) {
     l = gpuexec_linker_create(ctx, NULL);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, c.kernel, c.kernel_bytes, "kernel.ltoir"));
     CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_LINK_FAILED, "_Z5twicei",
-            "add the input that defines it");
+            "add an input that defines the symbol");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, c.twice, c.twice_bytes, "twice.ltoir"));
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, c.twice, c.twice_bytes, "again.ltoir"));
     CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_LINK_FAILED, "multiply defined", "again.ltoir",
@@ -450,7 +450,7 @@ TEST_ALONE(played_failures) {
         setenv("PLAY_NVJITLINK_LOG", "ptxas fatal   : Unresolved extern function 'f'\n", 1);
         setenv("PLAY_NVJITLINK_FAILS", "nvJitLinkComplete", 1);
         CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_LINK_FAILED,
-                "Unresolved extern function 'f'", "that defines it");
+                "Unresolved extern function 'f'", "that defines the symbol");
         unsetenv("PLAY_NVJITLINK_FAILS");
         unsetenv("PLAY_NVJITLINK_LOG");
         /* after all of these, the inputs are still there */

@@ -259,7 +259,7 @@ TEST_ALONE(played) {
     CHECK_MADE(played_compile(NULL));
     setenv("PLAY_NVRTC_NO_PTX", "1", 1);
     CHECK_NOT_MADE(played_compile(NULL), GPUEXEC_COMPILE_FAILED,
-            "neither a cubin nor PTX of \"p.cu\"", "-dlto");
+            "neither a cubin nor PTX from \"p.cu\"", "-dlto");
     unsetenv("PLAY_NVRTC_NO_PTX");
     setenv("PLAY_NVRTC_LOG", "", 1);
     CHECK_MADE(played_compile(NULL));
@@ -317,8 +317,8 @@ TEST_ALONE(played_refusals) {
 
 TEST_ALONE(played_failures) {
     static const char *const fails[][2] = {
-        { "nvrtcGetNumSupportedArchs", "does not report its architectures" },
-        { "nvrtcGetSupportedArchs", "does not report its architectures" },
+        { "nvrtcGetNumSupportedArchs", "does not report which architectures it supports" },
+        { "nvrtcGetSupportedArchs", "does not report which architectures it supports" },
         { "nvrtcCreateProgram", "cannot begin to compile" },
         { "nvrtcAddNameExpression", "rejected the expression" },
         { "nvrtcCompileProgram", "does not compile" },

@@ -468,7 +468,7 @@ TEST(wrong_arguments_are_refused) {
     CHECK_REFUSED(gpuexec_params_add_struct(p, NULL, 4, 4), GPUEXEC_BAD_ARGUMENT,
             "the value of argument 0 (counted from 0) is NULL");
     CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 12, 3), GPUEXEC_BAD_ARGUMENT, "alignment 3",
-            "12 bytes", "not a power of two");
+            "12-byte struct", "not a power of two");
     CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 12, 0), GPUEXEC_BAD_ARGUMENT, "alignment 0",
             "not a power of two");
     CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 20, 16), GPUEXEC_BAD_ARGUMENT, "20 bytes",

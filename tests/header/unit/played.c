@@ -59,7 +59,7 @@ TEST(a_stream_of_another_context) {
     gpuexec_context other = gpuexec_context_create(0, NULL);
     gpuexec_stream wrong = gpuexec_stream_from_native(other, gpuexec_stream_native(t.stream));
     CHECK_NOT_MADE(wrong, GPUEXEC_WRONG_CONTEXT, "belongs to the context opened at",
-            "but the context passed is", "adopt it with its own context");
+            "but the context passed is", "adopt the stream with the context that it belongs to");
     CHECK_FAILED(gpuexec_stream_sync(wrong), GPUEXEC_WRONG_CONTEXT,
             "; because of this, gpuexec_stream_from_native at ", " did not create the stream");
 }
@@ -219,7 +219,7 @@ TEST(clusters_that_are_refused) {
     desc.cluster_x = 16;
     grid.grid_x = 32;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),
-            GPUEXEC_BAD_LAUNCH, "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
+            GPUEXEC_BAD_LAUNCH, "16 x 1 x 1 has 16 blocks", "only up to 8", "non_portable_cluster");
     desc.cluster_x = 32;
     desc.non_portable_cluster = 1;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),

@@ -245,7 +245,7 @@ TEST(memory_freed_in_stream_order_is_not_used) {
 #define FREED(call) \
     CHECK_REFUSED(call, GPUEXEC_BAD_ARGUMENT, " was freed: ", " bytes of device memory at 0x", \
             "(allocated at made.c:1, freed at gone.c:2)", \
-            "free memory after the last call that uses it")
+            "free memory only after the last call that uses it")
     for (turn = 0; turn < 3; turn++) {
         FREED(gpuexec_copy_out(s.stream, &word, p, 4));
         FREED(gpuexec_copy_out(other, &word, p + 8, 4));

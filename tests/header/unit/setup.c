@@ -83,11 +83,11 @@ TEST(the_driver) {
             "cure: check the spelling", "in any version");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 99000) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER",
-            "\"cuLaunchKernel\" of CUDA 99.0 is not available",
+            "\"cuLaunchKernel\" from CUDA 99.0 is not available",
             "cure: request it for an older CUDA version");
     CHECK(gpuexec_driver_symbol("cuNoSuchCall", 99000) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER",
-            "\"cuNoSuchCall\" of CUDA 99.0 is not available",
+            "\"cuNoSuchCall\" from CUDA 99.0 is not available",
             "cure: install a newer NVIDIA driver");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 3000) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND",
@@ -96,7 +96,7 @@ TEST(the_driver) {
             "provides it");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 0) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_BAD_ARGUMENT",
-            "the version for \"cuLaunchKernel\" is 0", "12000 for 12.0");
+            "the version for \"cuLaunchKernel\" is 0", "12000 for CUDA 12.0");
     CHECK_OK(gpuexec_take_error()); /* queries latch nothing */
 }
 

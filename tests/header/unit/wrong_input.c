@@ -553,7 +553,7 @@ TEST(stale_handles_name_their_places) {
     CHECK_TEXT(gpuexec_id_why(used[0].id), "is stale: it was destroyed");
     gpuexec_shutdown();
     CHECK_TEXT(gpuexec_id_why(c[0].id),
-            "the handle is stale: it was closed by gpuexec_shutdown, or before that");
+            "the handle is stale: it was closed by gpuexec_shutdown or earlier");
 }
 /* The owner of an adopted context destroys it: that call is not known, but the one that detected it
    is. */
