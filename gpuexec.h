@@ -115,8 +115,10 @@
                                line (smaller binaries)
       GPUEXEC_CORE_ONLY        implementation: omits all of the following parts
       GPUEXEC_NO_...           implementation: omits one part. A program that calls one of its
-                               functions fails to link. tests/header/cost/sizes.sh in gpuexec's
-                               repository measures what each part costs
+                               functions fails to link. With GPUEXEC_STATIC, add
+                               -Wno-unused-function, because the functions are still declared.
+                               tests/header/cost/sizes.sh in gpuexec's repository measures what each
+                               part costs
 
       Name after GPUEXEC_NO_   the part
       ATTRIBUTES               gpuexec_launch_with; context limits; kernel cache and carveout
@@ -127,12 +129,11 @@
       CURRENT                  >>current, and gpuexec_stream_wait_stream. Without this part, calls
                                with GPUEXEC_CURRENT fail
       GRAPH                    >>capture, >>graph, >>nodes and >>batch
-      IMAGES                   reading images: gpuexec_module_load_best, >>library, >>link,
-   >>compile,
-                               >>cache. Without this part, only the driver checks images. Errors do
-                               not give the PTX version or suggest similar kernel names. The number
-                               of kernels in a module is unknown and, with drivers before CUDA
-                               12.4, so are a kernel's parameters
+      IMAGES                   reading images (gpuexec_module_load_best, >>library, >>link,
+                               compiling and the cache). Without this part, only the driver checks
+                               images. Errors do not give the PTX version or suggest similar kernel
+                               names. The number of kernels in a module is unknown; with drivers
+                               before CUDA 12.4, the parameters of kernels are unknown, too
       INTEROP                  gpuexec_context_attach, _push, _pop, _is_current and _stack_text,
                                GPUEXEC_CONTEXT_SCOPE, and _from_native for contexts, modules,
                                kernels, streams and events
@@ -158,8 +159,8 @@
     >>manual
 
     HOW ERRORS WORK (>>error)
-      Most calls return a gpuexec_result, or the object that they create. You can check each call,
-      or only once at the end:
+      Most calls return a gpuexec_result, or the object that they create. You can check every call,
+      or check only once, at the end:
 
       - A call that fails to create an object returns a handle in the *failed state*. A failed
         handle holds the reason: every call that uses it, except clean-up, fails with that reason,
@@ -192,11 +193,11 @@
       - Failures can also reach other threads. If a launch, copy, fill, record, stream wait or
         gpuexec_alloc_on fails or is refused, its stream is marked. The next gpuexec_stream_sync on
         that stream, or the next gpuexec_context_sync, then returns the failure. This works on any
-        thread that has no latched failure itself. Taking the failure on the thread where it
-        occurred clears the marks. If there is a failure that no thread has taken and no waiting
-        call has returned, gpuexec_shutdown returns it. A failed handle carries its reason to other
-        threads. The 0 that a failed gpuexec_alloc returns carries no reason: check for it before
-        you pass the pointer to another thread.
+        thread without a latched failure. Taking the failure on the thread where it occurred clears
+        the marks. If a failure has neither been taken by a thread nor returned by a waiting call,
+        gpuexec_shutdown returns it. A failed handle carries its reason to other threads. The 0 that
+        a failed gpuexec_alloc returns carries no reason: check for it before you pass the pointer
+        to another thread.
       - gpuexec_error_text() describes the last failure on the calling thread: where it occurred in
         your program, the cause with the values involved, the driver's result code, and, if known,
         how to fix it. gpuexec_error_detail() returns the same information as separate fields. For
@@ -232,8 +233,8 @@
       gpuexec_context_create() creates a separate context. There are two ways to use a CUcontext
       that other code created. gpuexec_context_from_native() adopts the context: its owner must not
       destroy it before the handle is closed. gpuexec_context_attach() also increments the context's
-      usage count: the context stays valid until all users have released it, in any order. This
-      includes users of another copy of this header and users that do not use gpuexec.
+      usage count: the context stays valid until all users have released it, in any order. These
+      users may include code that uses another copy of this header, or does not use gpuexec at all.
       gpuexec_context_close() waits for the context's work, destroys everything created through the
       handle, closes the handles to those objects, and releases the context. In an adopted context,
       it waits only for work on streams created through the handle. gpuexec_context_retain() lets
@@ -289,11 +290,11 @@
       later load the image once (cuLibrary). With older drivers, gpuexec loads a copy of the image
       into each context that needs it. gpuexec_library_info.context_free is 1 if the driver loads
       the image only once. If a library does not compile, or has no code for the device,
-      gpuexec_library_module fails. The module is closed when its context ends, or when you call
-      gpuexec_library_unload. A library outlives the contexts that use it: in a new context, its
-      variables have their initial values. Drivers can load code lazily; gpuexec_loads_lazily()
-      returns whether this driver does. If so, a kernel is loaded when you call gpuexec_kernel_get
-      or gpuexec_kernel_load.
+      gpuexec_library_module fails. The module is closed when its context is closed, or when you
+      call gpuexec_library_unload. A library outlives the contexts that use it, but in each new
+      context its variables start again from their initial values. Drivers can load code lazily;
+      gpuexec_loads_lazily() returns whether this driver does. If so, a kernel is loaded when you
+      call gpuexec_kernel_get or gpuexec_kernel_load.
 
     LINKING (>>link)
       The linker combines device code from several files into one module. The files are compiled
@@ -313,8 +314,8 @@
       automatically. An input that contains both LTO-IR and code for the device is treated as code,
       not as LTO-IR. When nvJitLink does the linking, the driver's linker is used only to check the
       inputs without LTO-IR. The LTO-IR must not come from a toolkit that is newer than nvJitLink.
-      For a driver that executes only PTX, nvJitLink compiles the inputs with LTO-IR to PTX; the
-      other inputs cannot use symbols defined in the LTO-IR inputs. If desc.nvjitlink is 1,
+      For a driver that executes only PTX, nvJitLink compiles to PTX the inputs that contain LTO-IR;
+      the other inputs cannot use symbols defined in the LTO-IR inputs. If desc.nvjitlink is 1,
       nvJitLink also links the inputs without LTO-IR, and the driver's linker is not used. In that
       case, it is not an error if two of these inputs define the same symbol: nvJitLink uses the
       first definition and prints a line to stderr. gpuexec searches for nvJitLink as it does for
@@ -451,12 +452,12 @@
           f.from.element_bytes = 4, f.from.value = 0;
           f.width_bytes = 640 * 4, f.height = 480;
           gpuexec_copy_with(s, &f);
-      gpuexec_copy_many performs an array of copies in one call. On an H200, copying 4 bytes 1,000
-      times this way takes one twentieth of the time of 1,000 separate calls from pinned memory, and
-      one thirtieth between device addresses, because a kernel does the copying. Larger copies to or
-      from the host gain less: copies of 64 KiB use the driver's batch copies and take two fifths of
-      the time. All copies are checked first. If one is refused, none is performed, and the error
-      text names the refused one, for example "copies[17]".
+      gpuexec_copy_many performs an array of copies in one call. On an H200, 1,000 copies of 4 bytes
+      made this way take one twentieth of the time of 1,000 separate calls if they are from pinned
+      memory, and one thirtieth if they are between device addresses, because a kernel does the
+      copying. Larger copies to or from the host gain less: copies of 64 KiB use the driver's batch
+      copies and take two fifths of the time. All copies are checked first. If one is refused, none
+      is performed, and the error text names the refused one, for example "copies[17]".
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. An event marks a
@@ -611,23 +612,20 @@
           use(host_y);
       Keep the legacy default stream out of loops. Work on this stream waits for all earlier work on
       the context's other streams, and later work on those streams waits for it, so nothing overlaps
-      with it. The _now copies use the legacy default stream, and so do CUDA runtime calls without a
-      stream argument. Streams created with .non_blocking do not synchronize with it, so they need
-      an explicit wait:
-          gpuexec_stream_desc own = { 0 };
-          own.non_blocking = 1;
-          gpuexec_stream s = gpuexec_stream_create(ctx, &own);
-          gpuexec_copy_in(gpuexec_stream_legacy(ctx), x, host_x, bytes);        // or a runtime call
-          gpuexec_stream_wait_stream(s, gpuexec_stream_legacy(ctx)); // without this, wrong
-          gpuexec_launch(saxpy, s, dims, GPUEXEC_ARGS(a, x, y, n));
-      A graph (>>graph) pays off if you launch the same short kernels repeatedly. On an H200, each
-      launch takes the host 3 us. After a kernel that runs for less than 3 us, the device is idle
-      until the next launch. In a graph of 1,000 empty kernels, each kernel takes 0.54 us if they
-      form one chain, and 0.24 us if they form four parallel chains. Creating the graph costs about
-      5 us per kernel, so the graph pays off from the third launch on. Longer kernels gain little:
-      their launches already overlap with execution on the device. In gpuexec's repository,
-      examples/scoped_streams.c, async_pipeline.c and priorities.c measure the effect of these
-      rules, and tests/header/concurrency.md lists programs and tests for more rules.
+      with it. The _now copies use the legacy default stream, and CUDA runtime calls without a
+      stream argument use it, too. Streams created with .non_blocking do not synchronize with it, so
+   they need an explicit wait: gpuexec_stream_desc own = { 0 }; own.non_blocking = 1; gpuexec_stream
+   s = gpuexec_stream_create(ctx, &own); gpuexec_copy_in(gpuexec_stream_legacy(ctx), x, host_x,
+   bytes);        // or a runtime call gpuexec_stream_wait_stream(s, gpuexec_stream_legacy(ctx)); //
+   without this, wrong gpuexec_launch(saxpy, s, dims, GPUEXEC_ARGS(a, x, y, n)); A graph (>>graph)
+   pays off if you launch the same short kernels repeatedly. On an H200, each launch takes the host
+   3 us. After a kernel that runs for less than 3 us, the device is idle until the next launch. In a
+   graph of 1,000 empty kernels, each kernel takes 0.54 us if they form one chain, and 0.24 us if
+   they form four parallel chains. Creating the graph costs about 5 us per kernel, so the graph pays
+   off from the third launch on. Longer kernels gain little: their launches already overlap with
+   execution on the device. In gpuexec's repository, examples/scoped_streams.c, async_pipeline.c and
+   priorities.c measure the effect of these rules, and tests/header/concurrency.md lists programs
+   and tests for more rules.
 
     LAUNCHING (>>launch)
       gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) passes the addresses and sizes of
@@ -681,9 +679,9 @@
           GPUEXEC_CAPTURE(s, &graph) { step(s); }          // launches, copies and fills on s
           for (i = 0; i < n; i++) gpuexec_graph_launch(graph, s);
       The block is ordinary code; it may call libraries that enqueue on the stream. The graph keeps
-      the arguments, addresses and sizes from the time of the capture, but copies read their source
-      again at each launch. Other streams, including those on other devices, join the capture when
-      they wait for a captured stream. The first stream must in turn wait for them before the
+      the arguments, addresses and sizes from the time of the capture, but each copy reads its
+      source again at each launch. Other streams, including those on other devices, join the capture
+      when they wait for a captured stream. The first stream must in turn wait for them before the
       capture ends. In this example, the work between the fork and the join on streams s and t may
       run concurrently each time the graph is launched:
           gpuexec_stream_wait_stream(t, s);                // fork: t joins the capture
@@ -726,14 +724,14 @@
           }
       These calls make the same checks as the corresponding stream functions. You need to check only
       the last call that builds a graph, or the wait after its launch: a node that could not be
-      added carries the reason, and the first failure is latched. A node is a graph and an index;
-      for a captured graph, gpuexec_graph_text shows the indexes. Between launches you can change a
-      node's arguments (one or all), its dims, or the memory that it copies or fills, and you can
-      disable a node. Launches already enqueued keep the values they were enqueued with. The next
-      launch instantiates the graph again only if you added a node, or made a change that the driver
-      cannot apply to an instantiated graph. Before you free memory, change the nodes that use it: a
-      graph that still uses freed memory can no longer be launched or changed. How to choose (times
-      measured on an H200, for graphs of 1,000 empty kernels):
+      added carries the reason, and the first failure is latched. A gpuexec_node consists of a graph
+      and an index; for a captured graph, gpuexec_graph_text shows the indexes. Between launches you
+      can change a node's arguments (one or all), its dims, or the memory that it copies or fills,
+      and you can disable a node. Launches already enqueued keep the values they were enqueued with.
+      The next launch instantiates the graph again only if you added a node, or made a change that
+      the driver cannot apply to an instantiated graph. Before you free memory, change the nodes
+      that use it: a graph that still uses freed memory can no longer be launched or changed. How to
+      choose (times measured on an H200, for graphs of 1,000 empty kernels):
 
       - A capture records existing code unchanged, including library code. Capturing takes 0.7 to
         1.3 us per captured launch, and instantiating the graph another 3 to 5 us per launch.
@@ -742,8 +740,8 @@
         child graphs, and disabled nodes.
       - Use gpuexec_node_set_argument if only a few of many arguments change; it takes 0.17 us for
         each node. gpuexec_graph_update compares all nodes of a graph with those of a second graph
-        and changes them, at 0.13 to 0.16 us for each node, but you have to make the second graph
-        first.
+        and changes the first graph to match, at 0.13 to 0.16 us for each node, but you have to make
+        the second graph first.
       In gpuexec's repository, examples/graph_nodes.c is a complete program.
 
     BATCHES (>>batch)
@@ -786,10 +784,10 @@
           r = gpuexec_ipc_receive(connection, &message, -1);
           q = gpuexec_ipc_import(ctx, &message.object);
       Events order the work: a stream in one process waits for an event that the other process has
-      recorded. As always, a stream waits for the record of the event that most recently preceded
-      the wait call. So send a message after you record the event, and have the other process
-      enqueue its wait after the message arrives. The example ipc_ring is a ring buffer that works
-      this way. The rules:
+      recorded. As always, a stream waits for the most recent record of the event before the wait
+      call. So send a message after you record the event, and have the other process enqueue its
+      wait after the message arrives. The example ipc_ring is a ring buffer that works this way. The
+      rules:
 
       - Start other processes with exec, or fork them before CUDA is initialized: a forked child
         cannot use CUDA if its parent had already initialized it.
@@ -813,17 +811,17 @@
         return GPUEXEC_PEER_GONE, and the error text says which process ended and how. If the other
         process may be killed, do not use gpuexec_stream_wait_event. Instead, call gpuexec_ipc_wait
         on its event before you enqueue work that depends on the event.
-      - If a stream is already waiting for such an event, this process can no longer use the device:
-        on an H200, calls that free memory, unload modules, allocate pinned memory, or create or
-        destroy contexts also hang. After GPUEXEC_PEER_GONE, call gpuexec_shutdown or
-        gpuexec_context_close. Either one waits up to one more second for the stream and then closes
-        all handles. It leaves the driver's objects to be released when the process ends, and
-        returns GPUEXEC_PEER_GONE with the source location of the wait.
+      - If a stream is already waiting for an event of a process that has ended, this process can no
+        longer use the device: on an H200, calls that free memory, unload modules, allocate pinned
+        memory, or create or destroy contexts also hang. After GPUEXEC_PEER_GONE, call
+        gpuexec_shutdown or gpuexec_context_close. Either one waits up to one more second for the
+        stream and then closes all handles. It leaves the driver's objects to be released when the
+        process ends, and returns GPUEXEC_PEER_GONE with the source location of the wait.
       - On Linux 6.5 and later, the operating system reports which process has ended, even if
         another process holds a copy of its socket. On older versions, gpuexec notices the end of a
-        process only when all copies of its socket are closed. If a process hands its end of the
-        connection over to a second process and then exits, that end counts as gone until the second
-        process calls gpuexec_ipc_from_fd.
+        process only when all copies of its socket are closed. If a process hands its side of the
+        connection over to a second process and then exits, that side counts as gone until the
+        second process calls gpuexec_ipc_from_fd.
 
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
@@ -842,13 +840,13 @@
       all blocks on all devices. Its source is in gpuexec's repository: include
       kernels/gpuexec_barrier.cuh in CUDA C, or link kernels/gpuexec_barrier.ptx. After the barrier,
       each block can read everything that any block wrote before the barrier. If a device fails, the
-      others leave the barrier when its timeout expires, and the host's next wait reports which
-      devices were missing. In a capture, the multi-device launch becomes part of the graph. Its
-      kernels can then use the barrier each time the graph is launched, but only one launch of the
-      graph may run at a time. If the barrier is broken, gpuexec refuses to launch the graph until
-      you call gpuexec_barrier_reset. While you are launching kernels that wait for each other, do
-      not allocate or free memory, load modules, or synchronize on any thread: such calls can block
-      until the running kernels finish.
+      others leave the barrier when the barrier's timeout expires, and the host's next wait reports
+      which devices were missing. In a capture, the multi-device launch becomes part of the graph.
+      Its kernels can then use the barrier each time the graph is launched, but only one launch of
+      the graph may run at a time. If the barrier is broken, gpuexec refuses to launch the graph
+      until you call gpuexec_barrier_reset. While you are launching kernels that wait for each
+      other, do not allocate or free memory, load modules, or synchronize on any thread: such calls
+      can block until the running kernels finish.
 
     FROM ONE GPU TO A CLUSTER
       Choose the first of the following that is sufficient. Each one needs more code than the one
@@ -895,8 +893,8 @@
 
       What happens when a process dies:
 
-      - One process: the driver stops its work on all devices. If a device fails but the process
-        does not, see MANY DEVICES.
+      - One process: the driver stops the process's work on all devices. If a device fails but the
+        process does not, see MANY DEVICES.
       - gpuexec_ipc: gpuexec_ipc_receive, _send and _wait return GPUEXEC_PEER_GONE; streams that are
         waiting for the dead process's events wait forever.
       - MPI: mpirun terminates all other ranks, including those that are waiting in MPI or for a
@@ -906,7 +904,7 @@
         return the exit code without printing anything.
       - NCCL: kernels that wait for the dead process can spin forever. Poll ncclCommGetAsyncError
         with a timeout, and call ncclCommAbort when it reports an error or the timeout expires. If
-        the program runs under mpirun, that usually terminates the ranks first.
+        the program runs under mpirun, mpirun usually terminates the ranks first.
       In gpuexec's repository, examples/multi_device_jacobi.c and examples/mpi_jacobi.c solve the
       same problem, with one process and with several; ipc_ring.c shares memory between processes,
       and nccl_allreduce.c computes a sum with NCCL.
@@ -922,18 +920,20 @@
       library is unloaded. Call it once for the library, not once for each plugin instance; a
       destructor function of the library may call it. Two plugins that each contain a copy of this
       header share nothing; exchange native handles between them. gpuexec must find the same driver
-      library that the host uses (see SETUP). If it would find a different one, have the host pass
-      its driver library's path to the plugin, to be set in gpuexec_setup_desc.driver_path.
+      library that the host uses (see SETUP). If gpuexec would otherwise find a different one, have
+      the host pass the path of its driver library to the plugin, which sets
+      gpuexec_setup_desc.driver_path to it.
 
     IN A LIBRARY whose callers may also use gpuexec
       Build the library with GPUEXEC_STATIC, or as a shared library with its own gpuexec.c, so that
-      it has its own latch. If the library and its caller share one copy of gpuexec, the library's
-      calls fail until the caller takes its own earlier failure, if it has one. Give each thread its
-      own stream, since a failure on a stream is reported to every thread that waits for that
-      stream; gpuexec_stream_per_thread is a different stream in each thread. Before your function
-      returns, take any failure and copy its text. To report your caller's location, call the _at
-      functions with a string such as "main.c:12" as `where`. For later error texts, a launch keeps
-      only the pointer to this string; the string must therefore stay valid until gpuexec_shutdown.
+      it has its own latch. If the library and its caller share one copy of gpuexec, and the caller
+      has an earlier failure, the library's calls fail until the caller takes that failure. Give
+      each thread its own stream, since a failure on a stream is reported to every thread that waits
+      for that stream; gpuexec_stream_per_thread is a different stream in each thread. Before your
+      function returns, take any failure and copy its text. To report your caller's location, call
+      the _at functions with a string such as "main.c:12" as `where`. For later error texts, a
+      launch keeps only the pointer to this string; the string must therefore stay valid until
+      gpuexec_shutdown.
 
     IN C++ CLASSES
       A destructor can close any handle: clean-up calls accept handles that were never created, that
@@ -6877,7 +6877,7 @@ static GXI_COLD gpuexec_result gxi_fail_init(gxi_call *call) {
                                                             : GPUEXEC_DRIVER_ERROR,
             cure, "the driver \"%s\" (CUDA %d.%d) %s%s%s%s", gxi.driver.path,
             GXI_DOTTED(gxi.driver.version),
-            call->cu == GXI_NO_DEVICE ? "finds no GPU" : "does not start: cuInit failed",
+            call->cu == GXI_NO_DEVICE ? "finds no GPU" : "failed to start: cuInit failed",
             GXI_PART(" (CUDA_VISIBLE_DEVICES is \"", visible), visible ? "\")" : "");
 }
 
@@ -7126,7 +7126,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(
     ROW(BARRIER, barrier, "barrier", GXI_DESTROY, GXI_OR_CONTEXT, 0, 0, 0, GXI_PLAIN_CLOSE, \
         struct gxi_barrier *info;) \
     ROW(GRAPH, graph, "graph", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
-        GXI_ON_CLOSE(NULL, "destroy the graph or close its context only after its last launch", GXI_CREATE), \
+        GXI_ON_CLOSE(NULL, "destroy the graph or close its context only after its last launch", \
+        GXI_CREATE), \
         struct CUgraphExec_st *exec; /* atomic; NULL: not instantiated */ struct gxi_graph *info;) \
     ROW(BATCH, batch, "batch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, GXI_PLAIN_CLOSE, \
         struct CUgraphExec_st *exec; /* NULL until it is launched */ struct gxi_batch *info;) \
@@ -9467,12 +9468,14 @@ static GXI_COLD gpuexec_result gxi_fail_context_pop(
     if (current == last->below) {
         gxi_local.depth--; /* reported only once */
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-                "look between the two places for a cuCtxPopCurrent without a push, or a "
+                "look between these two places in the program for a cuCtxPopCurrent without a "
+                "push, or a "
                 "cuCtxSetCurrent(NULL)",
                 "%s, pushed at %s, has since been popped outside gpuexec; %s", it.text, at, now);
     }
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-            "look between the two places for a cuCtxPushCurrent, cuCtxSetCurrent, cuCtxCreate or "
+            "look between these two places in the program for a cuCtxPushCurrent, cuCtxSetCurrent, "
+            "cuCtxCreate or "
             "cudaSetDevice",
             "%s, pushed at %s, is no longer current: another context has since been pushed or set; "
             "%s",
@@ -11161,7 +11164,9 @@ static gpuexec_result gxi_devrt_find(gxi_call *call, char **out, gxi_text *tried
     if (path && !*out && !why.p) result = gxi_fail_memory(call, "find " GXI_DEVRT);
     else if (path && !*out)
         result = gxi_fail(call, GPUEXEC_FILE_ERROR,
-                "name the library " GXI_DEVRT " by its path, or leave both unset to search for it",
+                "name the library " GXI_DEVRT
+                " by its path, or unset GPUEXEC_CUDADEVRT and gpuexec_setup_desc.cudadevrt_path, "
+                "so that gpuexec searches for it",
                 "cannot use \"%s\", named by %s: %s", path, by, why.p);
     else if (!*out && why.p) gxi_add(tried, "%s", why.p);
     gxi_text_free(&why);
@@ -14613,7 +14618,7 @@ static gpuexec_result gxi_check_strings(
     for (i = 0; i < n; i++)
         if (!list[i])
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "check the count",
-                    "gpuexec_compile_desc.%s[%u] of %u is NULL", member, i, n);
+                    "gpuexec_compile_desc.%s[%u] is NULL, but the count is %u", member, i, n);
     return GPUEXEC_OK;
 }
 static gpuexec_result gxi_check_compile(gxi_call *call, const gpuexec_compile_desc *d) {
@@ -15182,7 +15187,7 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *cont
         gxi_add_bytes(&t, (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page);
         gxi_add(&t, " of the host's ");
         gxi_add_bytes(&t, (uint64_t)sysconf(_SC_PHYS_PAGES) * page);
-        gxi_add(&t, " are completely free, not even used for caches");
+        gxi_add(&t, " are free");
 #endif
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY,
                 "request less: pinned memory occupies the host's RAM and cannot be swapped; "
@@ -15337,7 +15342,9 @@ static gpuexec_result gxi_check_free(
         return GPUEXEC_BAD_ARGUMENT;
     }
     if (range->kind != kind)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range->kind],
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                call->kind != GXI_CLEANS ? "pass device memory from gpuexec_alloc"
+                                         : cures[range->kind],
                 "0x%llx is %s memory (%s at %s)", (unsigned long long)address,
                 gxi_memory_kinds[range->kind], gxi_memory_verbs[range->kind],
                 gxi_place_text(range->where));
@@ -18606,8 +18613,8 @@ static gpuexec_result gxi_transfer_of_desc(
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "set only `bytes` to copy one contiguous block, or only the other members to copy "
                 "a box",
-                "gpuexec_copy_desc sets both bytes (%llu) and a box: width_bytes (%llu), height "
-                "(%llu) or depth (%llu)",
+                "gpuexec_copy_desc sets both bytes (%llu) and a box (width_bytes %llu, height "
+                "%llu, depth %llu)",
                 (unsigned long long)copy->bytes, (unsigned long long)copy->width_bytes,
                 (unsigned long long)copy->height, (unsigned long long)copy->depth);
     x->bytes = copy->bytes ? copy->bytes : copy->width_bytes;
@@ -19947,7 +19954,8 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(
         if (k->data.kernel.sizes) return gxi_fail_args(call, name, k->data.kernel.sizes, &args);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                 "load PTX instead of a cubin, or install a driver for CUDA 12.4 or later",
-                "the parameters of %s are not known, so the block cannot be checked", name);
+                "the parameters of %s are not known, so the parameter block cannot be checked",
+                name);
     }
     for (i = 0; i < b->count; i++) {
         if (b->sizes[i] != k->data.kernel.sizes[i + 1]) return gxi_fail_layout(call, k, b, i);
@@ -22234,8 +22242,8 @@ static int gxi_node_set_begin(gxi_call *call, gxi_node_change *s, gpuexec_node n
                 GXI_GRAPH_AT(s->graph), (unsigned long long)s->r->nnodes,
                 gxi_plural_s(s->r->nnodes));
     else if (type >= 0 && s->r->nodes[node.index].type != type)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "node %u is not a %s but a different kind: %s", node.index,
-                gxi_node_type(type), gxi_node_type(s->r->nodes[node.index].type));
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "node %u is not a %s but a different kind: %s",
+                node.index, gxi_node_type(type), gxi_node_type(s->r->nodes[node.index].type));
     else {
         s->node = &s->r->nodes[node.index];
         return 1;
@@ -22463,7 +22471,7 @@ GPUEXEC_API gpuexec_result gpuexec_node_enable_at(const char *where, gpuexec_nod
                 "disabled",
                 node.index, gxi_node_type(type));
     if (s.r->is_body)
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put it in a conditional node of its own",
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put it in a separate conditional node",
                 "node %u is in the body of a conditional node, where nodes cannot be disabled",
                 node.index);
     if (!GXI_HAS(cuGraphNodeSetEnabled))
@@ -23794,7 +23802,7 @@ static GXI_COLD gpuexec_result gxi_multi_compare(
             ma->data.module.info->image_hash != mb->data.module.info->image_hash)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image on each device",
                 "the kernels have different code: \"%s\" on device %d is from %s, but on device %d "
-                "it is from %s, and the two images differ",
+                "it is from %s, which differs",
                 a->name, d[0].ordinal, ma->data.module.info->name, d[i].ordinal,
                 mb->data.module.info->name);
     for (k = 0; k < 2; k++)
@@ -24502,8 +24510,8 @@ static gpuexec_result gxi_ipc_fail_import(
     if (memcmp(uuid, o->uuid, 16) && memcmp(o->uuid, zeros, 16))
         other = ", which is on another device";
     return gxi_fail_cu(call,
-            "check that the exporting process is still running and has not freed or destroyed it, "
-            "and that both processes see its device",
+            "check that the exporting process is still running and has not freed the memory or "
+            "destroyed the event, and that both processes see the same device",
             "cannot import %s that process %lld exported%s", gxi_ipc_kinds[o->kind],
             (long long)o->pid, other);
 }
@@ -24517,9 +24525,8 @@ static gpuexec_result gxi_ipc_check_memory(gxi_call *call, gpuexec_ptr memory, g
                 "0x%llx was allocated in a capture, at %s: memory of a graph cannot be exported",
                 memory, gxi_place_text(range->where));
     if (range->pooled == GXI_IMPORTED)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "let the process that allocated it export it to the third process",
-                "0x%llx was imported, at %s: only the process that allocated it can export it",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "export it from the process that allocated it",
+                "0x%llx was imported at %s; only the process that allocated it can export it",
                 memory, gxi_place_text(range->where));
     return GPUEXEC_OK;
 }
@@ -24621,8 +24628,8 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(
     if (!(slot = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_result();
     if (slot->imported)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "export the event to the third process from the process that created it",
-                "the event was imported, at %s: only the process that created it can export it",
+                "export the event from the process that created it",
+                "the event was imported at %s; only the process that created it can export it",
                 gxi_place_text(slot->where));
     if (!slot->interprocess && !slot->adopted)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
@@ -25017,10 +25024,11 @@ static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came)
     if (wanted || wire->kind == GPUEXEC_IPC_NOTHING || wire->kind >= GXI_IPC_HELLO)
         return GPUEXEC_OK;
     if (gxi_ipc_read(call, &wire->object, 0, &o)) return gxi_failed_result();
-    return o.kind == wire->kind ? GPUEXEC_OK
-                                : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
-                                          "received a message with %s, but its object is %s",
-                                          gxi_ipc_kinds[wire->kind], gxi_ipc_kinds[o.kind]);
+    return o.kind == wire->kind
+            ? GPUEXEC_OK
+            : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
+                      "received a message that claims to contain %s, but contains %s",
+                      gxi_ipc_kinds[wire->kind], gxi_ipc_kinds[o.kind]);
 }
 /* The other process is the one that sent this, as the kernel says. */
 static void gxi_ipc_set_process(gxi_ipc *c, gxi_ipc_message *came) {

@@ -419,7 +419,7 @@ TEST(boxes_that_are_refused) {
     c.from.slice_height = 10;
     BOX("overlap");
     c.bytes = 16;
-    BOX("sets both bytes (16) and a box: width_bytes (16), height (8) or depth (4)", "cure:");
+    BOX("sets both bytes (16) and a box (width_bytes 16, height 8, depth 4)", "cure:");
     c.from.element_bytes = 4;
     BOX("the source specifies both memory and a fill value", "cure:");
     c.from.host = NULL;

@@ -811,8 +811,7 @@ TEST(what_a_lying_process_sends_is_refused) {
     refused_raw(c, raw, w, sizeof *w, 0, "checksum does not match");
     w[0].kind = GPUEXEC_IPC_EVENT;
     w[0].object = o;
-    refused_raw(
-            c, raw, w, sizeof *w, 0, "received a message with an event, but its object is memory");
+    refused_raw(c, raw, w, sizeof *w, 0, "claims to contain an event, but contains memory");
     w[0].kind = GPUEXEC_IPC_MEMORY;
     memset(w[0].label, 'x', sizeof w[0].label);
     send_raw(raw, w, sizeof *w, 0);

@@ -840,7 +840,7 @@ TEST_ALONE(the_library_of_the_device_runtime_is_named) {
             "cannot use \"/no/such/libcudadevrt.a\", named by the environment variable "
             "GPUEXEC_CUDADEVRT: ",
             "No such file",
-            "cure: name the library libcudadevrt.a by its path, or leave both unset");
+            "cure: name the library libcudadevrt.a by its path, or unset GPUEXEC_CUDADEVRT");
     setenv("GPUEXEC_CUDADEVRT", "kernels/link_curve.ptx", 1);
     l = gpuexec_linker_create(ctx, NULL);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, launches, 0, "launches"));

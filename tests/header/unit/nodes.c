@@ -498,7 +498,7 @@ TEST(errors_of_nodes_name_them) {
     CHECK_REFUSED(gpuexec_node_set_dims(n[1], gpuexec_grid(0, 1, 0)), GPUEXEC_BAD_LAUNCH,
             "node 1 (kernel \"add\"): ", "grid_x is 0");
     CHECK_REFUSED(gpuexec_node_set_fill(n[1], s.data, 1, 4, 1), GPUEXEC_BAD_ARGUMENT,
-            "is not a fill, but: kernel");
+            "is not a fill but a different kind: kernel");
     CHECK_REFUSED(gpuexec_node_set_fill(n[0], s.data, 1, 3, 1), GPUEXEC_BAD_ARGUMENT,
             "it must be 1, 2 or 4");
     CHECK_REFUSED(gpuexec_node_set_fill(n[0], s.data, 256, 1, 1), GPUEXEC_BAD_ARGUMENT,

@@ -89,7 +89,7 @@ TEST(bad_arguments) {
             "the source is NULL");
     d.options = two, d.option_count = 2;
     CHECK_NOT_MADE(gpuexec_module_compile(ctx, scale, NULL, &d), GPUEXEC_BAD_ARGUMENT,
-            "gpuexec_compile_desc.options[1] of 2 is NULL");
+            "gpuexec_compile_desc.options[1] is NULL, but the count is 2");
     d.options = NULL;
     CHECK_NOT_MADE(gpuexec_module_compile(ctx, scale, NULL, &d), GPUEXEC_BAD_ARGUMENT,
             "options is NULL, but its count is 2");
