@@ -192,8 +192,8 @@
         gpuexec_take_error(): it reports whether the whole batch was enqueued.
       - Failures can also reach other threads. If a launch, copy, fill, record, stream wait or
         gpuexec_alloc_on fails or is refused, its stream is marked. The next gpuexec_stream_sync on
-        that stream, or the next gpuexec_context_sync, then returns the failure. This works on any
-        thread without a latched failure. Taking the failure on the thread where it occurred clears
+        that stream, or the next gpuexec_context_sync, then returns the failure. Any thread that has
+        no latched failure can receive it. Taking the failure on the thread where it occurred clears
         the marks. If a failure has neither been taken by a thread nor returned by a waiting call,
         gpuexec_shutdown returns it. A failed handle carries its reason to other threads. The 0 that
         a failed gpuexec_alloc returns carries no reason: check for it before you pass the pointer
@@ -241,19 +241,19 @@
       several parts of a program share one handle; the last gpuexec_context_close closes it.
       gpuexec_context_users() returns the number of users of that handle; no driver reports the
       usage count of the context itself. A context can be destroyed while a handle still refers to
-      it: an adopted context by its owner, a primary context by cudaDeviceReset. The driver would
-      crash if it were then passed an object of that context. gpuexec therefore checks first whether
-      the context still exists: for adopted contexts in every call, for all others only during
-      clean-up. If the context no longer exists, the call returns GPUEXEC_STALE_HANDLE, and all
-      handles to objects in that context are closed. gpuexec cannot detect that a context is
-      destroyed while a call is running: the owner must make sure that this does not happen. Only
-      these calls depend on the thread's current context: gpuexec_context_push, _pop, _is_current
-      and _stack_text, GPUEXEC_CONTEXT_SCOPE, and gpuexec_context_from_native and _attach with NULL.
-      Only push, pop and the scope change it. For the few driver calls that need a current context,
-      gpuexec makes the object's context current and restores the thread's context stack afterwards.
-      Any handle may be used on any thread. You need to push a context only for your own driver
-      calls and for calls to the CUDA runtime. gpuexec_context_stack_text() lists the contexts on
-      the thread's context stack and where each was pushed.
+      it: an adopted context by its owner, a primary context by cudaDeviceReset. Passing the driver
+      an object of that context would then make it crash. gpuexec therefore checks first whether the
+      context still exists: for adopted contexts in every call, for all others only during clean-up.
+      If the context no longer exists, the call returns GPUEXEC_STALE_HANDLE, and all handles to
+      objects in that context are closed. gpuexec cannot detect that a context is destroyed while a
+      call is running: the owner must make sure that this does not happen. Only these calls depend
+      on the thread's current context: gpuexec_context_push, _pop, _is_current and _stack_text,
+      GPUEXEC_CONTEXT_SCOPE, and gpuexec_context_from_native and _attach with NULL. Only push, pop
+      and the scope change it. For the few driver calls that need a current context, gpuexec makes
+      the object's context current and restores the thread's context stack afterwards. Any handle
+      may be used on any thread. You need to push a context only for your own driver calls and for
+      calls to the CUDA runtime. gpuexec_context_stack_text() lists the contexts on the thread's
+      context stack and where each was pushed.
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_unregister, gpuexec_module_unload,
@@ -297,8 +297,8 @@
       call gpuexec_kernel_get or gpuexec_kernel_load.
 
     LINKING (>>link)
-      The linker combines device code from several files into one module. The files are compiled
-      with nvcc -rdc=true, or are PTX with .extern and .visible:
+      The linker combines device code from several files into one module. The files must be compiled
+      with nvcc -rdc=true, or be PTX that uses .extern and .visible:
           gpuexec_linker linker = gpuexec_linker_create(ctx, NULL);
           gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "main.ptx");
           gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "part.ptx");
@@ -314,7 +314,7 @@
       automatically. An input that contains both LTO-IR and code for the device is treated as code,
       not as LTO-IR. When nvJitLink does the linking, the driver's linker is used only to check the
       inputs without LTO-IR. The LTO-IR must not come from a toolkit that is newer than nvJitLink.
-      For a driver that executes only PTX, nvJitLink compiles to PTX the inputs that contain LTO-IR;
+      For a driver that executes only PTX, nvJitLink compiles the inputs that contain LTO-IR to PTX;
       the other inputs cannot use symbols defined in the LTO-IR inputs. If desc.nvjitlink is 1,
       nvJitLink also links the inputs without LTO-IR, and the driver's linker is not used. In that
       case, it is not an error if two of these inputs define the same symbol: nvJitLink uses the
@@ -453,11 +453,11 @@
           f.width_bytes = 640 * 4, f.height = 480;
           gpuexec_copy_with(s, &f);
       gpuexec_copy_many performs an array of copies in one call. On an H200, 1,000 copies of 4 bytes
-      made this way take one twentieth of the time of 1,000 separate calls if they are from pinned
-      memory, and one thirtieth if they are between device addresses, because a kernel does the
-      copying. Larger copies to or from the host gain less: copies of 64 KiB use the driver's batch
-      copies and take two fifths of the time. All copies are checked first. If one is refused, none
-      is performed, and the error text names the refused one, for example "copies[17]".
+      made this way are 20 times as fast as 1,000 separate calls from pinned memory, and 30 times as
+      fast between device addresses, because a kernel does the copying. Larger copies to or from the
+      host gain less: copies of 64 KiB use the driver's batch copies and take two fifths of the
+      time. All copies are checked first. If one is refused, none is performed, and the error text
+      names the refused one, for example "copies[17]".
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. An event marks a
@@ -485,23 +485,24 @@
           gpuexec_launch(add, s, dims, GPUEXEC_ARGS(data, sums, n));
           gpuexec_launch(scale, s, dims, GPUEXEC_ARGS(data, sums, n));
           gpuexec_free_on(s, sums);
-      The memory is valid between the allocation and the free. Work on another stream that uses the
-      memory must wait for the stream that allocated it, and the stream that frees it must wait for
-      that work. Otherwise that work may read or overwrite another allocation, because the pool
-      reuses freed memory for later allocations. Neither gpuexec nor the driver detects this. After
-      gpuexec_free_on, copies and fills that use the memory are refused on all streams until the
-      memory is allocated again. Kernel launches that pass its address are not refused. For
-      long-lived memory, use gpuexec_alloc. During a capture, gpuexec_alloc_on and gpuexec_free_on
-      become graph nodes. Each launch of the graph allocates the memory again, at the same address.
-      If the captured work does not free the memory, call gpuexec_free_on after each launch. gpuexec
-      has its own pool for each device. It does not touch the device's default pool, which other
-      libraries use. The pool keeps freed memory for reuse until gpuexec_shutdown is called or the
-      last context on its device is closed. By default, CUDA returns a pool's unused memory to the
-      system whenever the host synchronizes. With that default, on an H200, a loop iteration with 32
-      allocations of 32 MiB each takes 3.3 ms; with gpuexec's pool, it takes 0.08 ms. gpuexec_alloc
-      and other pools in the same process can still use memory that a gpuexec pool keeps, but other
-      processes cannot. To return unused memory once, or to return everything above a threshold each
-      time the host synchronizes:
+      The memory is valid between the allocation and the free. If work on another stream uses the
+      memory, that stream must first wait for the stream that allocated it, and the stream that
+      frees the memory must wait for that work. memory must wait for the stream that allocated it,
+      and the stream that frees it must wait for that work. Otherwise that work may read or
+      overwrite another allocation, because the pool reuses freed memory for later allocations.
+      Neither gpuexec nor the driver detects this. After gpuexec_free_on, copies and fills that use
+      the memory are refused on all streams until the memory is allocated again. Kernel launches
+      that pass its address are not refused. For long-lived memory, use gpuexec_alloc. During a
+      capture, gpuexec_alloc_on and gpuexec_free_on become graph nodes. Each launch of the graph
+      allocates the memory again, at the same address. If the captured work does not free the
+      memory, call gpuexec_free_on after each launch. gpuexec has its own pool for each device. It
+      does not touch the device's default pool, which other libraries use. The pool keeps freed
+      memory for reuse until gpuexec_shutdown is called or the last context on its device is closed.
+      By default, CUDA returns a pool's unused memory to the system whenever the host synchronizes.
+      With that default, on an H200, a loop iteration with 32 allocations of 32 MiB each takes 3.3
+      ms; with gpuexec's pool, it takes 0.08 ms. gpuexec_alloc and other pools in the same process
+      can still use memory that a gpuexec pool keeps, but other processes cannot. To return unused
+      memory once, or to return everything above a threshold each time the host synchronizes:
           gpuexec_pool_trim(gpuexec_context_pool(ctx), 0);
           gpuexec_pool_set_threshold(gpuexec_context_pool(ctx), 256 << 20);
       Use gpuexec_pool_create to give parts of a program their own pools. A pool can have a
@@ -614,18 +615,22 @@
       the context's other streams, and later work on those streams waits for it, so nothing overlaps
       with it. The _now copies use the legacy default stream, and CUDA runtime calls without a
       stream argument use it, too. Streams created with .non_blocking do not synchronize with it, so
-   they need an explicit wait: gpuexec_stream_desc own = { 0 }; own.non_blocking = 1; gpuexec_stream
-   s = gpuexec_stream_create(ctx, &own); gpuexec_copy_in(gpuexec_stream_legacy(ctx), x, host_x,
-   bytes);        // or a runtime call gpuexec_stream_wait_stream(s, gpuexec_stream_legacy(ctx)); //
-   without this, wrong gpuexec_launch(saxpy, s, dims, GPUEXEC_ARGS(a, x, y, n)); A graph (>>graph)
-   pays off if you launch the same short kernels repeatedly. On an H200, each launch takes the host
-   3 us. After a kernel that runs for less than 3 us, the device is idle until the next launch. In a
-   graph of 1,000 empty kernels, each kernel takes 0.54 us if they form one chain, and 0.24 us if
-   they form four parallel chains. Creating the graph costs about 5 us per kernel, so the graph pays
-   off from the third launch on. Longer kernels gain little: their launches already overlap with
-   execution on the device. In gpuexec's repository, examples/scoped_streams.c, async_pipeline.c and
-   priorities.c measure the effect of these rules, and tests/header/concurrency.md lists programs
-   and tests for more rules.
+      they need an explicit wait:
+          gpuexec_stream_desc own = { 0 };
+          own.non_blocking = 1;
+          gpuexec_stream s = gpuexec_stream_create(ctx, &own);
+          gpuexec_copy_in(gpuexec_stream_legacy(ctx), x, host_x, bytes);        // or a runtime call
+          gpuexec_stream_wait_stream(s, gpuexec_stream_legacy(ctx)); // without this, wrong
+          gpuexec_launch(saxpy, s, dims, GPUEXEC_ARGS(a, x, y, n));
+      A graph (>>graph) pays off if you launch the same short kernels repeatedly. On an H200, each
+      launch takes the host 3 us. After a kernel that runs for less than 3 us, the device is idle
+      until the next launch. In a graph of 1,000 empty kernels, each kernel takes 0.54 us if they
+      form one chain, and 0.24 us if they form four parallel chains. Creating the graph costs about
+      5 us per kernel, so the graph pays off from the third launch on. Longer kernels gain little:
+      their launches already overlap with execution on the device.
+      In gpuexec's repository, examples/scoped_streams.c, async_pipeline.c and priorities.c measure
+      the effect of these rules, and tests/header/concurrency.md lists programs and tests for more
+      rules.
 
     LAUNCHING (>>launch)
       gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) passes the addresses and sizes of
@@ -682,7 +687,7 @@
       the arguments, addresses and sizes from the time of the capture, but each copy reads its
       source again at each launch. Other streams, including those on other devices, join the capture
       when they wait for a captured stream. The first stream must in turn wait for them before the
-      capture ends. In this example, the work between the fork and the join on streams s and t may
+      capture ends. In this example, the work on streams s and t between the fork and the join may
       run concurrently each time the graph is launched:
           gpuexec_stream_wait_stream(t, s);                // fork: t joins the capture
           left(s);
@@ -730,8 +735,9 @@
       and you can disable a node. Launches already enqueued keep the values they were enqueued with.
       The next launch instantiates the graph again only if you added a node, or made a change that
       the driver cannot apply to an instantiated graph. Before you free memory, change the nodes
-      that use it: a graph that still uses freed memory can no longer be launched or changed. How to
-      choose (times measured on an H200, for graphs of 1,000 empty kernels):
+      that use it: a graph that still uses freed memory can no longer be launched or changed. To
+      choose between a capture and a graph built by hand (times measured on an H200, for graphs of
+      1,000 empty kernels):
 
       - A capture records existing code unchanged, including library code. Capturing takes 0.7 to
         1.3 us per captured launch, and instantiating the graph another 3 to 5 us per launch.
@@ -760,7 +766,7 @@
       gpuexec_batch_barrier. GPUEXEC_BATCH_PROGRAMMATIC is for kernels that themselves wait for the
       preceding kernel (programmatic dependent launch). The arguments are checked when you add them
       and when you change them. Only the first launch of a batch takes a long time, because it
-      creates a graph. Which one to use:
+      creates a graph. To choose between a single launch, a prepared launch, a batch and a graph:
 
       - gpuexec_launch: for work that is different each time. On an H200, each call takes 3 us on
         the host.
@@ -784,10 +790,9 @@
           r = gpuexec_ipc_receive(connection, &message, -1);
           q = gpuexec_ipc_import(ctx, &message.object);
       Events order the work: a stream in one process waits for an event that the other process has
-      recorded. As always, a stream waits for the most recent record of the event before the wait
-      call. So send a message after you record the event, and have the other process enqueue its
-      wait after the message arrives. The example ipc_ring is a ring buffer that works this way. The
-      rules:
+      recorded. As always, a stream waits for the last record that was made before the wait call. So
+      send a message after you record the event, and have the other process enqueue its wait after
+      the message arrives. The example ipc_ring is a ring buffer that works this way. The rules:
 
       - Start other processes with exec, or fork them before CUDA is initialized: a forked child
         cannot use CUDA if its parent had already initialized it.
@@ -811,9 +816,9 @@
         return GPUEXEC_PEER_GONE, and the error text says which process ended and how. If the other
         process may be killed, do not use gpuexec_stream_wait_event. Instead, call gpuexec_ipc_wait
         on its event before you enqueue work that depends on the event.
-      - If a stream is already waiting for an event of a process that has ended, this process can no
-        longer use the device: on an H200, calls that free memory, unload modules, allocate pinned
-        memory, or create or destroy contexts also hang. After GPUEXEC_PEER_GONE, call
+      - If a stream is already waiting for an event of a process that has ended, the waiting process
+        can no longer use the device: on an H200, calls that free memory, unload modules, allocate
+        pinned memory, or create or destroy contexts also hang. After GPUEXEC_PEER_GONE, call
         gpuexec_shutdown or gpuexec_context_close. Either one waits up to one more second for the
         stream and then closes all handles. It leaves the driver's objects to be released when the
         process ends, and returns GPUEXEC_PEER_GONE with the source location of the wait.
@@ -912,16 +917,16 @@
     IN A PLUGIN that gets its context and stream from the host program
       Opening: call gpuexec_context_from_native (or _attach, if the host may release its context
       before the plugin does) and gpuexec_stream_from_native, load the module, and get the kernels.
-      Running: enqueue on the host's stream, with the host's own device pointers. If an entry point
-      of the plugin does not wait for the stream, call gpuexec_take_error() at its end. Pass
-      gpuexec_error_text() to the host. Closing: while the host's context and stream are still
-      valid, call gpuexec_context_close; it destroys what the plugin created, and leaves the host's
-      objects untouched. Unloading: gpuexec_shutdown() must be the last gpuexec call before the
-      library is unloaded. Call it once for the library, not once for each plugin instance; a
-      destructor function of the library may call it. Two plugins that each contain a copy of this
-      header share nothing; exchange native handles between them. gpuexec must find the same driver
-      library that the host uses (see SETUP). If gpuexec would otherwise find a different one, have
-      the host pass the path of its driver library to the plugin, which sets
+      Running: enqueue on the host's stream, with the host's own device pointers. In each entry
+      point of the plugin that does not wait for the stream, call gpuexec_take_error() before
+      returning. Pass gpuexec_error_text() to the host. Closing: while the host's context and stream
+      are still valid, call gpuexec_context_close; it destroys what the plugin created, and leaves
+      the host's objects untouched. Unloading: gpuexec_shutdown() must be the last gpuexec call
+      before the library is unloaded. Call it once for the library, not once for each plugin
+      instance; a destructor function of the library may call it. Two plugins that each contain a
+      copy of this header share nothing; exchange native handles between them. gpuexec must find the
+      same driver library that the host uses (see SETUP). If gpuexec would otherwise find a
+      different one, have the host pass the path of its driver library to the plugin, which sets
       gpuexec_setup_desc.driver_path to it.
 
     IN A LIBRARY whose callers may also use gpuexec
@@ -6956,8 +6961,8 @@ static GXI_COLD gpuexec_result gxi_fail_forked(gxi_call *call) {
     return gxi_fail(call, GPUEXEC_FORKED,
             "fork before the first use of CUDA, or call exec in the child (with Python "
             "multiprocessing, use the spawn start method)",
-            "this process (%ld) was forked from process %ld %s; a forked child cannot use CUDA "
-            "that its parent initialized",
+            "this process (%ld) was forked from process %ld %s; a forked child cannot use CUDA if "
+            "its parent had initialized it",
             gxi_process_id(), gxi.start.pid,
             gxi.start.forked == 1 ? "while another thread of that process was initializing CUDA"
                                   : "after that process initialized CUDA");
@@ -20847,7 +20852,7 @@ static gpuexec_result gxi_check_graph_whole(
                  : gxi_fail(call, GPUEXEC_STALE_HANDLE,
                            "keep memory, modules, events and contexts until after the graph's last "
                            "launch, or until its nodes no longer use them; or create another "
-                           "graph, and launch that one or update this graph from it",
+                           "graph, and launch it or use it to update this one",
                            "cannot %s the graph %s at %s: %s", cannot, GXI_GRAPH_AT(graph), gone);
 }
 
@@ -22467,7 +22472,7 @@ GPUEXEC_API gpuexec_result gpuexec_node_enable_at(const char *where, gpuexec_nod
     if (type != GXI_GRAPH_NODE_TYPE_KERNEL && type != GXI_GRAPH_NODE_TYPE_MEMCPY &&
             type != GXI_GRAPH_NODE_TYPE_MEMSET)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "node %u is a different kind of node (%s); only kernels, copies and fills can be "
+                "node %u cannot be disabled (%s): only kernels, copies and fills can be "
                 "disabled",
                 node.index, gxi_node_type(type));
     if (s.r->is_body)
@@ -24044,7 +24049,8 @@ static int gxi_barrier_find_wrong_part(gxi_call *call, const gxi_barrier *b,
             snprintf(at, sizeof at, "holds, at byte %u,", offset);
         gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                 "pass the gpuexec_barrier_address of the launch's device; arguments that "
-                "GPUEXEC_ARGS creates in a loop are valid only during that iteration: use "
+                "GPUEXEC_ARGS creates in a loop are valid only until the end of the current "
+                "iteration: use "
                 "gpuexec_params_args, or your own arrays",
                 "launches[%u]: argument %u (counted from 0) of %s %s device %d's part of the "
                 "barrier",
@@ -25017,7 +25023,7 @@ static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came)
                 "received a message with a descriptor that this process cannot open");
     if (came->count != wanted || came->flags & MSG_CTRUNC)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
-                "a message with %s has %d%s file descriptor%s instead of %d",
+                "a message that contains %s has %d%s file descriptor%s instead of %d",
                 wire->kind < GXI_IPC_HELLO ? gxi_ipc_kinds[wire->kind] : "nothing", came->count,
                 came->flags & MSG_CTRUNC ? " or more" : "", gxi_plural_s((unsigned)came->count),
                 wanted);

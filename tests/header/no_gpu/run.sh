@@ -50,17 +50,17 @@ plays 100 22 'finds no GPU (CUDA_VISIBLE_DEVICES is "9")' 'cure: .*CUDA_VISIBLE_
 plays 101 22 'cuInit failed (CUDA_VISIBLE_DEVICES is "9")' 'CUDA_ERROR_INVALID_DEVICE (101)' \
     'cure: correct or unset CUDA_VISIBLE_DEVICES'
 unset CUDA_VISIBLE_DEVICES
-plays 3 90 'does not start: cuInit failed' 'CUDA_ERROR_NOT_INITIALIZED (3)' \
+plays 3 90 'failed to start: cuInit failed' 'CUDA_ERROR_NOT_INITIALIZED (3)' \
     'cure: load the driver.s kernel modules' \
     "$cpu_device"
-plays 35 90 'does not start: cuInit failed' '(35)' 'cure: update NVIDIA.s driver'
-plays 802 90 'does not start: cuInit failed' 'CUDA_ERROR_SYSTEM_NOT_READY (802)' \
+plays 35 90 'failed to start: cuInit failed' '(35)' 'cure: update NVIDIA.s driver'
+plays 802 90 'failed to start: cuInit failed' 'CUDA_ERROR_SYSTEM_NOT_READY (802)' \
     'cure: .*nvidia-fabricmanager'
-plays 803 90 'does not start: cuInit failed' 'CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)' \
+plays 803 90 'failed to start: cuInit failed' 'CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)' \
     'cure: .*reboot'
-plays 804 90 'does not start: cuInit failed' 'CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE (804)' \
+plays 804 90 'failed to start: cuInit failed' 'CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE (804)' \
     'cure: .*cuda-compat'
-plays 999 90 'does not start: cuInit failed' 'CUDA_ERROR_UNKNOWN (999)' 'cure: .*nvidia_uvm'
-plays 46 90 'does not start: cuInit failed' '(46)' 'cure: run `nvidia-smi`'
+plays 999 90 'failed to start: cuInit failed' 'CUDA_ERROR_UNKNOWN (999)' 'cure: .*nvidia_uvm'
+plays 46 90 'failed to start: cuInit failed' '(46)' 'cure: run `nvidia-smi`'
 echo "suite no_gpu: $passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

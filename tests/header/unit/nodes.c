@@ -347,7 +347,7 @@ TEST(nodes_that_are_disabled) {
     n[3] = gpuexec_graph_add_empty(graph, GPUEXEC_AFTER(n[2]));
     CHECK_EQ(launched(&s, graph), 26);
     CHECK_REFUSED(gpuexec_node_enable(n[3], 0), GPUEXEC_BAD_ARGUMENT,
-            "node 3 is a different kind of node (empty node)");
+            "node 3 cannot be disabled (empty node)");
 }
 
 /* Also on a driver that does not order what is around a disabled fill: here the kernel waits until

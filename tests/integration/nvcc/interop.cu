@@ -1113,7 +1113,7 @@ static void check_gpuexec_after_a_fault() {
     CHECK(error->asynchronous == 1 && error->sticky == 1);
     CHECK(error->driver_result == CUDA_ERROR_ILLEGAL_ADDRESS);
     SAYS("CUDA_ERROR_ILLEGAL_ADDRESS");
-    SAYS("new process");
+    SAYS("start a new one");
 }
 static void check_the_end(gpuexec_ptr data) {
     void *p = NULL;
