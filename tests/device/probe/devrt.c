@@ -26,7 +26,7 @@ static void link_with(const char *question, const char *ptx, int with_library) {
     void *state = NULL, *image = NULL;
     size_t size = 0, bytes = 0;
     char *text = contents(ptx, &size), *library;
-    int added, more = 77, completed, loaded = 77;
+    int added, more = 0, completed, loaded = 77;
     if (skipped(question)) return;
     library = contents(named ? named : "/usr/local/cuda/lib64/libcudadevrt.a", &bytes);
     cu.cuLinkCreate_v2(0, NULL, NULL, &state);
