@@ -2,13 +2,14 @@
 # one line has two or more statements, and that no function of the header and the CPU device has
 # more than 105 lines. Columns are characters: the second and later bytes of a UTF-8 character do
 # not count.
-files() {
+tracked() {
     if [ -e .git ] && git ls-files >/dev/null 2>&1; then
-        git ls-files | grep -v '\.png$'
+        git ls-files
     else
-        find . -type f ! -path './build/*' ! -path './.git/*' ! -name '*.png' | sed 's|^\./||'
+        find . -type f ! -path './build/*' ! -path './.git/*' | sed 's|^\./||'
     fi | sort
 }
+files() { tracked | grep -v '\.png$'; } # those with text
 
 # Files that may have longer lines or bodies, and why.
 exempt_from_columns() {

@@ -4,11 +4,7 @@
 
 # Prints the violations, then `N passed, N failed`: one check for each link, and two more.
 check_links() {
-    {
-        git ls-files 2>/dev/null || find . -type f | sed 's|^\./||'
-    } >"${TMPDIR:-/tmp}/gpuexec-links-$$"
-    # shellcheck disable=SC2046
-    awk -v names="${TMPDIR:-/tmp}/gpuexec-links-$$" '
+    checked=$(tracked | awk '
         function slug(text) {
             text = tolower(text)
             gsub(/[^a-z0-9 _-]/, "", text)
@@ -27,11 +23,11 @@ check_links() {
             for (i = 1; i <= depth; i++) path = path (i > 1 ? "/" : "") out[i]
             return path
         }
-        BEGIN {
-            while ((getline name < names) > 0) {
-                exists[name] = 1
-                while (sub(/\/[^\/]*$/, "", name)) exists[name] = 1
-            }
+        NR == FNR { # the names of all files, then the Markdown files themselves
+            name = $0
+            exists[name] = 1
+            while (sub(/\/[^\/]*$/, "", name)) exists[name] = 1
+            next
         }
         FNR == 1 { inside = 0 }
         /^```/ { inside = !inside; next }
@@ -61,7 +57,6 @@ check_links() {
                     anchor = substr(target, RSTART + 1)
                     target = substr(target, 1, RSTART - 1)
                 }
-                # GitHub shows the tabs of a repository beside its files
                 file = target == "" ? part[1] : normal(folder "/" target)
                 ok = file in exists && (anchor == "" || (file "#" anchor) in headings)
                 if (ok) passed++
@@ -70,10 +65,9 @@ check_links() {
             if (n < 20) { failed++; print "failed: only " n + 0 " links found" }
             print passed + 0 " passed, " failed + 0 " failed"
         }
-    ' $(grep '[.]md$' "${TMPDIR:-/tmp}/gpuexec-links-$$") >"${TMPDIR:-/tmp}/gpuexec-links-$$.out"
-    grep -v '^[0-9]* passed' "${TMPDIR:-/tmp}/gpuexec-links-$$.out"
-    set -- $(grep '^[0-9]* passed' "${TMPDIR:-/tmp}/gpuexec-links-$$.out")
-    rm -f "${TMPDIR:-/tmp}/gpuexec-links-$$" "${TMPDIR:-/tmp}/gpuexec-links-$$.out"
+    ' - $(tracked | grep '[.]md$'))
+    printf '%s\n' "$checked" | grep -v '^[0-9]* passed'
+    set -- $(printf '%s\n' "$checked" | grep '^[0-9]* passed')
     passed=${1:-0} failed=${3:-1} words=$(wc -w <README.md)
     if [ "$words" -le 1600 ]; then passed=$((passed + 1)); else
         echo "failed: README.md has $words words, more than 1600"; failed=$((failed + 1)); fi

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Checks the header's CONTENTS against its >>tag marks: the same tags in the same order, no section
-# over 800 lines, no reference to an unknown tag; the version in the banner against the macros; that
+# over 800 lines, no reference to an unknown tag; the version in the banner against the macros; the
+# rows of >>options against the parts that GPUEXEC_CORE_ONLY omits; that
 # no section calls one below it: a static function that is declared before it is defined is declared
 # in the section that defines it; that only the functions that read texts of other programs search
 # in texts: what gpuexec knows is data, not words in its messages; and that no code distinguishes
@@ -94,6 +95,10 @@ awk $counts '
               "list it as a reader of texts of other programs")
         searches[within] = 1
     }
+    /^      Name after GPUEXEC_NO_ / { in_parts = 1; next }
+    in_parts && /^ *$/ { in_parts = 0 }
+    in_parts && /^      [A-Z]+ +[^ ]/ { described[$1] = 1 }
+    /^#undef GPUEXEC_NO_/ { parts[substr($2, 12)] = 1 }
     /^    Version [0-9]/ { banner = $2; sub(/\.$/, "", banner) }
     /^#define GPUEXEC_VERSION_(MAJOR|MINOR|PATCH) / {
         version = version (version == "" ? "" : ".") $3
@@ -121,6 +126,12 @@ awk $counts '
         for (f in declared)
             check(!(f in defined) || declared[f] == defined[f],
                   ">>" declared[f] " calls " f " upward, which is in >>" defined[f])
+        for (part in parts) {
+            part_count++
+            check(part in described, ">>options has no row for GPUEXEC_NO_" part)
+        }
+        for (part in described) check(part in parts, "GPUEXEC_CORE_ONLY keeps " part)
+        check(part_count > 15, "only " part_count + 0 " parts can be omitted")
         check(banner != "" && banner == version,
             "the banner says version " banner ", the macros say " version)
         printf "suite contents: %d passed, %d failed, 0 skipped\n", passed, failed

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 cc=${CC:-cc}
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-sizes-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
-parts=$(sed -n '/Name after GPUEXEC_NO_ /,/^$/s/^      \([A-Z][A-Z]*\) .*/\1/p' gpuexec.h)
+parts=$(sed -n 's/^#undef GPUEXEC_NO_//p' gpuexec.h | sort -u)
 options="ALL CORE_ONLY"
 [ "${1:-}" != each ] || for part in $parts; do options="$options NO_$part"; done
 
@@ -16,7 +16,7 @@ compile() { # OPTION COMMAND...
     shift
     "$@" -std=c99 -I. $define -DGPUEXEC_IMPLEMENTATION -x c gpuexec.h
 }
-# Of a name with a line marker for this file, the lines that are not empty.
+# The lines from gpuexec.h itself that are not empty, by the line markers of the preprocessor.
 lines_of() {
     compile "$1" $cc -E -w | awk '/^# [0-9]/ { ours = $3 ~ /gpuexec\.h"$/; next }
         ours && NF { n++ } END { print n + 0 }'
@@ -39,12 +39,12 @@ for option in $options; do
     case $option in
         ALL) name=all ;;
         CORE_ONLY) name='core only: `GPUEXEC_CORE_ONLY`' ;;
-        *) name="without \`GPUEXEC_$option\`" ;;
+        *) name="\`GPUEXEC_$option\`" ;;
     esac
     size "$out/$option.o" | awk -v name="$name" -v lines="$(lines_of $option)" \
         -v time="$(least $option)" 'NR == 2 {
         printf "| %s | %d | %.1f | %d |\n", name, lines, time / 100, $1 / 1024 }'
-done | sed 's/without `GPUEXEC_NO_\([A-Z]*\)`/`GPUEXEC_NO_\1`/'
+done
 all=$(least ALL) core=$(least CORE_ONLY)
 echo
 awk -v all="$all" -v core="$core" 'BEGIN {
