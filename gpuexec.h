@@ -114,11 +114,11 @@
       GPUEXEC_NO_HERE          in any file: calls in that file do not pass the caller's file and
                                line (smaller binaries)
       GPUEXEC_CORE_ONLY        implementation: omits all of the following parts
-      GPUEXEC_NO_...           implementation: omits one part. A program that calls one of its
-                               functions fails to link. With GPUEXEC_STATIC, add
+      GPUEXEC_NO_...           implementation: omits one part. A program that calls a function of
+                               an omitted part fails to link. With GPUEXEC_STATIC, add
                                -Wno-unused-function, because the functions are still declared.
-                               tests/header/cost/sizes.sh in gpuexec's repository measures what each
-                               part costs
+                               tests/header/cost/sizes.sh in gpuexec's repository measures the cost
+                               of each part
 
       Name after GPUEXEC_NO_   the part
       ATTRIBUTES               gpuexec_launch_with; context limits; kernel cache and carveout
@@ -233,27 +233,27 @@
       gpuexec_context_create() creates a separate context. There are two ways to use a CUcontext
       that other code created. gpuexec_context_from_native() adopts the context: its owner must not
       destroy it before the handle is closed. gpuexec_context_attach() also increments the context's
-      usage count: the context stays valid until all users have released it, in any order. These
-      users may include code that uses another copy of this header, or does not use gpuexec at all.
-      gpuexec_context_close() waits for the context's work, destroys everything created through the
-      handle, closes the handles to those objects, and releases the context. In an adopted context,
-      it waits only for work on streams created through the handle. gpuexec_context_retain() lets
-      several parts of a program share one handle; the last gpuexec_context_close closes it.
-      gpuexec_context_users() returns the number of users of that handle; no driver reports the
-      usage count of the context itself. A context can be destroyed while a handle still refers to
-      it: an adopted context by its owner, a primary context by cudaDeviceReset. Passing the driver
-      an object of that context would then make it crash. gpuexec therefore checks first whether the
-      context still exists: for adopted contexts in every call, for all others only during clean-up.
-      If the context no longer exists, the call returns GPUEXEC_STALE_HANDLE, and all handles to
-      objects in that context are closed. gpuexec cannot detect that a context is destroyed while a
-      call is running: the owner must make sure that this does not happen. Only these calls depend
-      on the thread's current context: gpuexec_context_push, _pop, _is_current and _stack_text,
-      GPUEXEC_CONTEXT_SCOPE, and gpuexec_context_from_native and _attach with NULL. Only push, pop
-      and the scope change it. For the few driver calls that need a current context, gpuexec makes
-      the object's context current and restores the thread's context stack afterwards. Any handle
-      may be used on any thread. You need to push a context only for your own driver calls and for
-      calls to the CUDA runtime. gpuexec_context_stack_text() lists the contexts on the thread's
-      context stack and where each was pushed.
+      usage count: the context stays valid until all users have released it, in any order. Other
+      users may have another copy of this header, or not use gpuexec at all. gpuexec_context_close()
+      waits for the context's work, destroys everything created through the handle, closes the
+      handles to those objects, and releases the context. In an adopted context, it waits only for
+      work on streams created through the handle. gpuexec_context_retain() lets several parts of a
+      program share one handle; the last gpuexec_context_close closes it. gpuexec_context_users()
+      returns the number of users of that handle; no driver reports the usage count of the context
+      itself. A context can be destroyed while a handle still refers to it: an adopted context by
+      its owner, a primary context by cudaDeviceReset. Passing the driver an object of that context
+      would then make it crash. gpuexec therefore checks first whether the context still exists: for
+      adopted contexts in every call, for all others only during clean-up. If the context no longer
+      exists, the call returns GPUEXEC_STALE_HANDLE, and all handles to objects in that context are
+      closed. gpuexec cannot detect that a context is destroyed while a call is running: the owner
+      must make sure that this does not happen. Only these calls depend on the thread's current
+      context: gpuexec_context_push, _pop, _is_current and _stack_text, GPUEXEC_CONTEXT_SCOPE, and
+      gpuexec_context_from_native and _attach with NULL. Only push, pop and the scope change it. For
+      the few driver calls that need a current context, gpuexec makes the object's context current
+      and restores the thread's context stack afterwards. Any handle may be used on any thread. You
+      need to push a context only for your own driver calls and for calls to the CUDA runtime.
+      gpuexec_context_stack_text() lists the contexts on the thread's context stack and where each
+      was pushed.
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_unregister, gpuexec_module_unload,
@@ -268,9 +268,9 @@
       contains the full compiler log. Kernels are looked up by their names in the image: declare
       them extern "C" in CUDA C; otherwise their names are mangled. Get all kernels early: with the
       driver's lazy loading, the first gpuexec_kernel_get for a kernel may block until running work
-      finishes. A cubin runs only on devices whose compute capability has the same major version
-      (see LINKING); PTX runs on all newer devices too. If your program has several images, pass all
-      of them to gpuexec_module_load_best, which picks the best one for the device:
+      finishes. A cubin runs only on devices with the same major compute capability (see LINKING);
+      PTX also runs on all newer devices. If your program has several images, pass all of them to
+      gpuexec_module_load_best, which picks the best one for the device:
           gpuexec_image images[2] = { { cubin, cubin_bytes, "k.cubin" }, { ptx, 0, "k.ptx" } };
           gpuexec_module mod = gpuexec_module_load_best(ctx, images, 2, NULL);
       Each module has its own copy of its variables (__device__, __constant__).
@@ -290,11 +290,10 @@
       later load the image once (cuLibrary). With older drivers, gpuexec loads a copy of the image
       into each context that needs it. gpuexec_library_info.context_free is 1 if the driver loads
       the image only once. If a library does not compile, or has no code for the device,
-      gpuexec_library_module fails. The module is closed when its context is closed, or when you
-      call gpuexec_library_unload. A library outlives the contexts that use it, but in each new
-      context its variables start again from their initial values. Drivers can load code lazily;
-      gpuexec_loads_lazily() returns whether this driver does. If so, a kernel is loaded when you
-      call gpuexec_kernel_get or gpuexec_kernel_load.
+      gpuexec_library_module fails. Closing the context or calling gpuexec_library_unload closes the
+      module. A library outlives the contexts that use it. In each new context, its variables have
+      their initial values again. If the driver loads code lazily (gpuexec_loads_lazily() returns
+      1), it loads a kernel's code when you call gpuexec_kernel_get or gpuexec_kernel_load.
 
     LINKING (>>link)
       The linker combines device code from several files into one module. The files must be compiled
@@ -306,37 +305,36 @@
           gpuexec_linker_destroy(linker);
       Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order.
       gpuexec_linker_save writes the linked cubin to a file, so that the program can load it next
-      time without compiling. gpuexec_linker_desc.cache does this automatically. A cubin runs only
-      on GPUs whose compute capability has the same major version and the same or a higher minor
-      version. If the driver executes only PTX, the result of linking is PTX text. LTO-IR (nvcc
-      -dlto) is optimized across all inputs that contain it. nvJitLink 12 or 13, a CUDA toolkit
-      library, links it together with the other inputs; gpuexec's linker calls nvJitLink
-      automatically. An input that contains both LTO-IR and code for the device is treated as code,
-      not as LTO-IR. When nvJitLink does the linking, the driver's linker is used only to check the
-      inputs without LTO-IR. The LTO-IR must not come from a toolkit that is newer than nvJitLink.
-      For a driver that executes only PTX, nvJitLink compiles the inputs that contain LTO-IR to PTX;
-      the other inputs cannot use symbols defined in the LTO-IR inputs. If desc.nvjitlink is 1,
-      nvJitLink also links the inputs without LTO-IR, and the driver's linker is not used. In that
-      case, it is not an error if two of these inputs define the same symbol: nvJitLink uses the
-      first definition and prints a line to stderr. gpuexec searches for nvJitLink as it does for
-      NVRTC (see COMPILING), in this order: gpuexec_setup_desc.nvjitlink_path; the environment
-      variable GPUEXEC_NVJITLINK; libnvJitLink.so version 13 or 12. If none is found,
-      gpuexec_linker_add returns GPUEXEC_NO_COMPILER. To install nvJitLink, run `pip install
-      nvidia-nvjitlink`. Kernels that launch kernels (dynamic parallelism) call the device runtime,
-      CUDA's library libcudadevrt.a. If the inputs refer to this library, gpuexec_linker_load finds
-      and links it. Otherwise, the library is not needed. gpuexec uses the first of these that it
-      finds: gpuexec_setup_desc.cudadevrt_path; the environment variable GPUEXEC_CUDADEVRT;
-      libcudadevrt.a in CUDA_HOME, in CUDA_PATH, in the toolkit whose nvcc is on PATH, in
-      /usr/local/cuda*, in a Debian package, or in the Python package nvidia-cuda-runtime (in the
-      same places as for NVRTC; see COMPILING). The CPU device does not need this library. Parent
-      and child kernels share global and constant memory. Shared memory belongs to one block, and
-      local memory to one thread: do not pass a child kernel the address of either. What a parent
-      wrote before a launch is visible to the child; the parent never sees what its children write.
-      What the children write is visible only to kernels launched into cudaStreamTailLaunch, to
-      later work on the host's stream, and to the host. See examples/quicksort_cdp.c for a sort that
-      uses dynamic parallelism. On an H200 with CUDA 13.0, cudaMemsetAsync in a kernel returns
-      cudaSuccess but writes nothing, and a graph can complete while child kernels of its kernels
-      are still running.
+      time without compiling. gpuexec_linker_desc.cache does this automatically. A cubin for compute
+      capability X.Y runs only on GPUs of capability X.Y or a higher X.Z. If the driver executes
+      only PTX, the result of linking is PTX text. LTO-IR (nvcc -dlto) is optimized across all
+      inputs that contain it. nvJitLink 12 or 13, a CUDA toolkit library, links it together with the
+      other inputs; gpuexec's linker calls nvJitLink automatically. An input that contains both
+      LTO-IR and code for the device is treated as code, not as LTO-IR. When nvJitLink does the
+      linking, the driver's linker is used only to check the inputs without LTO-IR. The LTO-IR must
+      not come from a toolkit that is newer than nvJitLink. For a driver that executes only PTX,
+      nvJitLink compiles the inputs that contain LTO-IR to PTX; the other inputs cannot use symbols
+      defined in the LTO-IR inputs. If desc.nvjitlink is 1, nvJitLink also links the inputs without
+      LTO-IR, and the driver's linker is not used. In that case, it is not an error if two of these
+      inputs define the same symbol: nvJitLink uses the first definition and prints a line to
+      stderr. gpuexec searches for nvJitLink as it does for NVRTC (see COMPILING), in this order:
+      gpuexec_setup_desc.nvjitlink_path; the environment variable GPUEXEC_NVJITLINK; libnvJitLink.so
+      version 13 or 12. If none is found, gpuexec_linker_add returns GPUEXEC_NO_COMPILER. To install
+      nvJitLink, run `pip install nvidia-nvjitlink`. Kernels that launch kernels (dynamic
+      parallelism) call the device runtime, CUDA's library libcudadevrt.a. If the inputs refer to
+      this library, gpuexec_linker_load finds and links it. Otherwise, the library is not needed.
+      gpuexec uses the first of these that it finds: gpuexec_setup_desc.cudadevrt_path; the
+      environment variable GPUEXEC_CUDADEVRT; libcudadevrt.a in CUDA_HOME, in CUDA_PATH, in the
+      toolkit whose nvcc is on PATH, in /usr/local/cuda*, in a Debian package, or in the Python
+      package nvidia-cuda-runtime (in the same places as for NVRTC; see COMPILING). The CPU device
+      does not need this library. Parent and child kernels share global and constant memory. Shared
+      memory belongs to one block, and local memory to one thread: do not pass a child kernel the
+      address of either. What a parent wrote before a launch is visible to the child; the parent
+      never sees what its children write. What the children write is visible only to kernels
+      launched into cudaStreamTailLaunch, to later work on the host's stream, and to the host. See
+      examples/quicksort_cdp.c for a sort that uses dynamic parallelism. On an H200 with CUDA 13.0,
+      cudaMemsetAsync in a kernel returns cudaSuccess but writes nothing, and a graph can complete
+      while child kernels of its kernels are still running.
 
     COMPILING (>>compile)
       NVRTC, the CUDA toolkit's runtime compilation library, compiles CUDA C while the program runs:
@@ -487,22 +485,21 @@
           gpuexec_free_on(s, sums);
       The memory is valid between the allocation and the free. If work on another stream uses the
       memory, that stream must first wait for the stream that allocated it, and the stream that
-      frees the memory must wait for that work. memory must wait for the stream that allocated it,
-      and the stream that frees it must wait for that work. Otherwise that work may read or
-      overwrite another allocation, because the pool reuses freed memory for later allocations.
-      Neither gpuexec nor the driver detects this. After gpuexec_free_on, copies and fills that use
-      the memory are refused on all streams until the memory is allocated again. Kernel launches
-      that pass its address are not refused. For long-lived memory, use gpuexec_alloc. During a
-      capture, gpuexec_alloc_on and gpuexec_free_on become graph nodes. Each launch of the graph
-      allocates the memory again, at the same address. If the captured work does not free the
-      memory, call gpuexec_free_on after each launch. gpuexec has its own pool for each device. It
-      does not touch the device's default pool, which other libraries use. The pool keeps freed
-      memory for reuse until gpuexec_shutdown is called or the last context on its device is closed.
-      By default, CUDA returns a pool's unused memory to the system whenever the host synchronizes.
-      With that default, on an H200, a loop iteration with 32 allocations of 32 MiB each takes 3.3
-      ms; with gpuexec's pool, it takes 0.08 ms. gpuexec_alloc and other pools in the same process
-      can still use memory that a gpuexec pool keeps, but other processes cannot. To return unused
-      memory once, or to return everything above a threshold each time the host synchronizes:
+      frees the memory must wait for that work. Otherwise, that work may read or overwrite another
+      allocation, because the pool reuses freed memory for later allocations. Neither gpuexec nor
+      the driver detects this. After gpuexec_free_on, copies and fills that use the memory are
+      refused on all streams until the memory is allocated again. Kernel launches that pass its
+      address are not refused. For long-lived memory, use gpuexec_alloc. During a capture,
+      gpuexec_alloc_on and gpuexec_free_on become graph nodes. Each launch of the graph allocates
+      the memory again, at the same address. If the captured work does not free the memory, call
+      gpuexec_free_on after each launch. gpuexec has its own pool for each device. It does not touch
+      the device's default pool, which other libraries use. The pool keeps freed memory for reuse
+      until gpuexec_shutdown is called or the last context on its device is closed. By default, CUDA
+      returns a pool's unused memory to the system whenever the host synchronizes. With that
+      default, on an H200, a loop iteration with 32 allocations of 32 MiB each takes 3.3 ms; with
+      gpuexec's pool, it takes 0.08 ms. gpuexec_alloc and other pools in the same process can still
+      use memory that a gpuexec pool keeps, but other processes cannot. To return unused memory
+      once, or to return everything above a threshold each time the host synchronizes:
           gpuexec_pool_trim(gpuexec_context_pool(ctx), 0);
           gpuexec_pool_set_threshold(gpuexec_context_pool(ctx), 256 << 20);
       Use gpuexec_pool_create to give parts of a program their own pools. A pool can have a
@@ -571,10 +568,9 @@
           gpuexec_stream_wait_stream(gpuexec_context_stream(ctx), transfer); // without this, wrong
           gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, x, y, n));
       Level 3, explicit streams: name the stream in each call. This saves one event record and one
-      wait per scope (0.3 us on an H200), but nothing waits automatically any more. If one stream
-      uses data that another stream writes, it must wait for that stream, even if the data comes
-      from gpuexec_fill or gpuexec_copy. Without the wait, the program often works, but sometimes
-      gives wrong results:
+      wait per scope (0.3 us on an H200), but nothing waits automatically any more. A stream that
+      uses data written by another stream must wait for that stream, even if a fill or copy wrote
+      the data. Without the wait, the program often works, but sometimes gives wrong results:
           gpuexec_copy_in(transfer, x, host_x, bytes);
           gpuexec_stream_wait_stream(compute, transfer);            // without this, x is incomplete
           gpuexec_launch(saxpy, compute, dims, GPUEXEC_ARGS(a, x, y, n));
@@ -660,8 +656,8 @@
       packed buffer:
           gpuexec_params p = gpuexec_params_create();
           gpuexec_params_add(p, GPUEXEC_INT, &n);
-          gpuexec_params_add(p, GPUEXEC_FLOAT4, color);     // float color[4]; aligned to 16
-                                                            // in the block, if not on the host
+          gpuexec_params_add(p, GPUEXEC_FLOAT4, color);     // float color[4]; the block aligns it
+                                                            // to 16 bytes; the host need not
           gpuexec_params_add_struct(p, &camera, sizeof camera, 16);
           gpuexec_launch(kernel, stream, dims, gpuexec_params_args(p));
       Every launch function accepts gpuexec_params_args(p). For your own driver calls,
@@ -10979,7 +10975,8 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
         if (cap - n < 2) {
             char *more = (char *)gxi_realloc(data, cap = cap ? cap * 2 : first);
             if (!more) {
-                gxi_fail_memory(call, "read \"%s\" into %lu bytes", path, (unsigned long)cap);
+                gxi_fail_memory(
+                        call, "allocate %lu bytes to read \"%s\"", (unsigned long)cap, path);
                 break;
             }
             data = more;
@@ -14237,8 +14234,8 @@ static gpuexec_result gxi_linker_add(gxi_call *call, gxi_slot *slot, gpuexec_inp
     gxi_image_kind kind;
     char *copy;
     if (data) data = gxi_fatbin_unwrap(data, &bytes);
-    if (gxi_is_null(call, data, role) || gxi_check_length(call, role, bytes))
-        return GPUEXEC_BAD_ARGUMENT;
+    if (!data) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the data of %s is NULL", role);
+    if (gxi_check_length(call, role, bytes)) return GPUEXEC_BAD_ARGUMENT;
     kind = gxi_image_kind_of(data, bytes);
     /* it has its length */
     if (kind == GXI_LTO && gxi_starts_with(data, bytes, GXI_FATBIN_MAGIC)) kind = GXI_FATBIN;
@@ -15336,7 +15333,7 @@ static gpuexec_result gxi_check_free(
                   "memory from another library must be freed by that library";
         gxi_text was = { 0, 0, 0, 0 };
         if (gxi_add_freed(&was, "", address, range) && was.p)
-            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "0x%llx was already %s: %s",
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "0x%llx was already %s; it belonged to %s",
                     (unsigned long long)address,
                     range->kind == GPUEXEC_MEMORY_REGISTERED ? "unregistered" : "freed", was.p);
         else
@@ -20142,14 +20139,13 @@ static int gxi_kept_launch_set_sizes(gxi_call *call, const gxi_slot *k, gxi_kept
 /* The place of an argument of a launch; NULL if there is none of that size. */
 static void *gxi_kept_launch_argument(
         gxi_call *call, const gxi_kept_launch *l, int index, size_t bytes) {
-    char indices[GXI_INDICES];
     if (l->count == 0)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                 "the launch of %s has no arguments, so there is no argument %d", l->name, index);
     else if (index < 0 || (unsigned)index >= l->count)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "there is no argument %d: the launch of %s has %u argument%s%s", index, l->name,
-                l->count, gxi_plural_s(l->count), gxi_device_indices(indices, l->count));
+                "there is no argument %d: the launch of %s has %u argument%s, numbered from 0",
+                index, l->name, l->count, gxi_plural_s(l->count));
     else if (bytes != l->sizes[index])
         gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                 "pass a variable of exactly the parameter's type, and its sizeof",
@@ -23645,7 +23641,6 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where,
 
 GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(
         const char *where, gpuexec_barrier barrier, unsigned index) {
-    char indices[GXI_INDICES];
     gxi_slot *slot;
     gxi_barrier *b;
     GXI_CALL(gpuexec_barrier_address, GXI_MAKES);
@@ -23656,8 +23651,8 @@ GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(
         return b->memory[index];
     }
     gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-            "there is no index %u: the barrier spans %u device%s%s", index, b->count,
-            gxi_plural_s(b->count), gxi_device_indices(indices, b->count));
+            "there is no index %u: the barrier spans %u device%s, numbered from 0", index, b->count,
+            gxi_plural_s(b->count));
     return 0;
 }
 GPUEXEC_API int gpuexec_barrier_is_direct_at(const char *where, gpuexec_barrier barrier) {

@@ -945,13 +945,13 @@ TEST(registrations_that_overlap) {
     CHECK_FAILED(gpuexec_unregister(h + 16385), GPUEXEC_BAD_ARGUMENT,
             "1 byte after the beginning of the 16384 bytes of registered memory", "memory.c:");
     CHECK_FAILED(gpuexec_unregister(h + 4), GPUEXEC_BAD_ARGUMENT,
-            "was already unregistered: 16384 bytes");
+            "was already unregistered; it belonged to 16384 bytes");
     CHECK_FAILED(gpuexec_unregister(pinned), GPUEXEC_BAD_ARGUMENT, "is pinned memory",
             "gpuexec_free_pinned");
     CHECK_OK(gpuexec_unregister(h + 16384));
     CHECK_RESULT(gpuexec_unregister(h + 16384), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(),
-            "was already unregistered: 16384 bytes of registered memory at 0x",
+            "was already unregistered; it belonged to 16384 bytes of registered memory at 0x",
             "unregistered at tests/header/unit/memory.c:");
     CHECK_EQ(gpuexec_pinned_address(h + 16384), 0);
     CHECK_TEXT(gpuexec_error_text(), "pageable memory, not pinned");

@@ -1021,7 +1021,7 @@ TEST(wrapped_images) {
             gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_BAD_ARGUMENT, "the image is NULL");
     CHECK_REFUSED(gpuexec_linker_add(gpuexec_linker_create(ctx, NULL), GPUEXEC_INPUT_AUTO, &wrapper,
                           sizeof wrapper, "wrapped"),
-            GPUEXEC_BAD_ARGUMENT, "\"wrapped\" is NULL");
+            GPUEXEC_BAD_ARGUMENT, "the data of \"wrapped\" is NULL");
 }
 
 /* What a driver would do with the second text: nothing, without a word. */

@@ -486,7 +486,7 @@ TEST(errors_of_nodes_name_them) {
             "did not create the node");
     CHECK_REFUSED(gpuexec_node_set_argument(n[1], 3, &by, 4), GPUEXEC_BAD_ARGUMENT,
             "node 1 (kernel \"add\"): there is no argument 3: the launch of kernel \"add\" has 3 "
-            "arguments: 0 to 2");
+            "arguments, numbered from 0");
     CHECK_REFUSED(gpuexec_node_set_argument(n[1], 1, &wide, 8), GPUEXEC_BAD_PARAMETERS,
             "node 1 (kernel \"add\"): argument 1 (counted from 0) of kernel \"add\" has 4 bytes, "
             "but 8 were passed");
