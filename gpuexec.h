@@ -7112,7 +7112,7 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(
         struct CUstream_st *native; const char *last_where; uint32_t last_kernel; uint32_t open;) \
     /* atomic; recorded: 0 no, 1 yes, 2 in a capture, otherwise the gpuexec_result that refused \
        the last record; \
-       flags: GXI_RECORDABLE, GXI_IN_GRAPH, changed with gxi_tables_mutex held */ \
+       flags: GXI_RECORDABLE, GXI_IN_GRAPH, GXI_REUSABLE, changed with gxi_tables_mutex held */ \
     ROW(EVENT, event, "event", GXI_DESTROY, GXI_OR_CONTEXT, 5, 0, 0, \
         GXI_ON_CLOSE(gxi_event_leave, NULL, GXI_CREATE), \
         struct CUevent_st *native; const char *refused_at; uint32_t recorded; uint32_t flags;) \
@@ -7192,16 +7192,9 @@ typedef struct gxi_slot {
         uint32_t refused; /* of a stream: number of the latched failure that refused work on it, 0
                              for none; atomic */
     } word;
-    uint32_t generation : 21, adopted : 1 /* its owner destroys it, not gpuexec */,
-            owned : 1, /* it
-                          ends
-                          with
-                          another
-                          object
-                          of
-                          gpuexec,
-                          never
-                          before */
+    /* adopted: its owner destroys it, not gpuexec. owned: it ends with another object of gpuexec,
+       never before */
+    uint32_t generation : 21, adopted : 1, owned : 1,
             legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
             borrowed : 1,     /* its context is adopted and may have been destroyed: check */
             interprocess : 1, /* an event that other processes may record */
@@ -7220,6 +7213,12 @@ typedef struct gxi_wait_event {
     struct CUevent_st *native;
     int used; /* by a thread */
 } gxi_wait_event;
+/* Destroyed events that are recorded again, because creating one takes longer. */
+enum { GXI_MAX_SPARE_EVENTS = 16 };
+typedef struct gxi_spare_events {
+    struct CUevent_st *natives[GXI_MAX_SPARE_EVENTS];
+    unsigned count;
+} gxi_spare_events;
 struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
@@ -7234,7 +7233,9 @@ struct gxi_context {
                    atomic, set with gxi_tables_mutex held */
     gxi_wait_event *wait_events; /* for gpuexec_stream_wait_stream; guarded by gxi_tables_mutex */
     unsigned nwait_events, wait_events_cap;
-    int refused;       /* atomic: some of its streams are marked */
+    gxi_spare_events spare[2]; /* for gpuexec_stream_record: with timing, without; guarded by
+                                  gxi_tables_mutex */
+    int refused;               /* atomic: some of its streams are marked */
     const char *stuck; /* atomic; where a stream on its device began a wait that never ends */
     int copier_tried;  /* atomic: the next two are set; NULL if that failed */
     struct CUmod_st *copier_module;
@@ -7398,7 +7399,7 @@ static void gxi_slots_free(void) {
 
 /* gxi_slot.data.event.flags: other code may record it, perhaps in a capture; a node of a graph uses
    it */
-enum { GXI_RECORDABLE = 1, GXI_IN_GRAPH = 2 };
+enum { GXI_RECORDABLE = 1, GXI_IN_GRAPH = 2, GXI_REUSABLE = 4 };
 #define GXI_CAPTURED_BY_OTHERS 0x80000000u /* of a stream's `open`: other code has its CUstream */
 /* Takes a stream from gxi.captures.open; gxi_tables_mutex is held. */
 static void gxi_capturing_list_remove(gxi_slot *stream) {
@@ -8446,10 +8447,8 @@ static int gxi_exchange_capture_mode(int mode) {
 #define GXI_IN_RELAXED_MODE \
     for (int mode = gxi_exchange_capture_mode(GXI_STREAM_CAPTURE_MODE_RELAXED); mode >= 0; \
             gxi_exchange_capture_mode(mode), mode = -1)
-GXI_HOT int gxi_try_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) { /* returns
-                                                                                           the
-                                                                                           CUresult
-                                                                                         */
+/* Returns the CUresult. */
+GXI_HOT int gxi_try_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
     struct CUctx_st *current = NULL;
     scope->call = call;
     scope->pushed = 0;
@@ -9861,6 +9860,12 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     if (info->pool && !stuck && (cu = GXI_LOAD(&gxi.hooks.leave_pool)(call, info)) != 0 &&
             cu != GXI_DEINITIALIZED && !result)
         result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
+    for (turn = 0; turn < 2 && !gone; turn++)
+        for (i = 0; i < info->spare[turn].count; i++)
+            if (GXI_TRY(cuEventDestroy, (info->spare[turn].natives[i])) && !result)
+                result = gxi_fail_cu(call, NULL,
+                        "closing the context: cannot destroy an event kept for "
+                        "gpuexec_stream_record");
     gxi_leave(&scope);
     if (gone && !stuck && info->origin == GXI_PRIMARY)
         GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (info->device));
@@ -15976,34 +15981,6 @@ static GXI_NOINLINE gpuexec_result gxi_enter_not_capturing(gxi_call *call, const
     return gxi_fail_captures(call, cannot, cure);
 }
 
-GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream) {
-    gxi_slot *slot;
-    gxi_scope scope;
-    int cu;
-    GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
-    if (gxi_begin(call) || !(slot = gxi_find_stream(call, stream)) ||
-            gxi_enter_not_capturing(call, slot, &scope, "wait for the stream",
-                    "end the capture, launch the graph, then wait"))
-        return gxi_take_error();
-    cu = GXI_TRY(cuStreamSynchronize, (slot->data.stream.native));
-    gxi_leave(&scope);
-    gxi_wait_finish(call, cu, slot, "the stream");
-    return gxi_stream_take_error(call, slot);
-}
-GPUEXEC_API gpuexec_result gpuexec_stream_query_at(const char *where, gpuexec_stream stream) {
-    gxi_slot *slot;
-    gxi_scope scope;
-    int cu;
-    GXI_CALL(gpuexec_stream_query, GXI_QUERIES);
-    if (!(slot = gxi_begin_with_stream(call, stream)) ||
-            gxi_enter_not_capturing(
-                    call, slot, &scope, "query the stream", "end the capture first"))
-        return gxi_failed_result();
-    cu = GXI_TRY(cuStreamQuery, (slot->data.stream.native));
-    gxi_leave(&scope);
-    if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
-    return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
-}
 enum { GXI_CAPTURED = 2 }; /* gxi_slot.data.event.recorded: in a capture */
 static void gxi_event_set_flag(uint64_t event, uint32_t flag) {
     gxi_slot *e;
@@ -16028,6 +16005,66 @@ static GXI_NOINLINE gpuexec_result gxi_check_event_record(
 GXI_HOT int gxi_is_plain(const gxi_slot *stream) {
     return !(stream->legacy || stream->borrowed || GXI_LOAD_RELAXED(&gxi.captures.watched) ||
             gxi_thread.latched);
+}
+/* A stream or event whose waits and queries need no checks before or after the driver, on this
+   thread. They need no context, but break the capture of other code, unless the thread's capture
+   mode is relaxed. */
+GXI_HOT int gxi_is_plain_wait(const gxi_slot *slot) {
+    return gxi_is_plain(slot) && !GXI_LOAD_RELAXED(&gxi.barriers.count) &&
+            !GXI_LOAD_RELAXED(&gxi.captures.deferred);
+}
+/* cu: what the driver returned on the fast path, -1 if that was not tried. */
+static GXI_NOINLINE gpuexec_result gxi_stream_sync_slow(
+        const char *where, gpuexec_stream stream, int cu) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
+    if (gxi_begin(call) || !(slot = gxi_find_stream(call, stream)) ||
+            (cu < 0 &&
+                    gxi_enter_not_capturing(call, slot, &scope, "wait for the stream",
+                            "end the capture, launch the graph, then wait")))
+        return gxi_take_error();
+    if (cu >= 0) gxi_call_set_cu(call, "cuStreamSynchronize", cu);
+    else {
+        cu = GXI_TRY(cuStreamSynchronize, (slot->data.stream.native));
+        gxi_leave(&scope);
+    }
+    gxi_wait_finish(call, cu, slot, "the stream");
+    return gxi_stream_take_error(call, slot);
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream) {
+    const gxi_slot *const s = gxi_peek_inline(stream.id, GXI_STREAM);
+    int cu = -1;
+    if (s && gxi_is_plain_wait(s))
+        GXI_IN_RELAXED_MODE cu = gxi.cu.cuStreamSynchronize(s->data.stream.native);
+    return cu == 0 && !GXI_LOAD(&s->word.refused) ? GPUEXEC_OK
+                                                  : gxi_stream_sync_slow(where, stream, cu);
+}
+static GXI_NOINLINE gpuexec_result gxi_stream_query_slow(
+        const char *where, gpuexec_stream stream, int cu) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_stream_query, GXI_QUERIES);
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+            (cu < 0 &&
+                    gxi_enter_not_capturing(
+                            call, slot, &scope, "query the stream", "end the capture first")))
+        return gxi_failed_result();
+    if (cu >= 0) gxi_call_set_cu(call, "cuStreamQuery", cu);
+    else {
+        cu = GXI_TRY(cuStreamQuery, (slot->data.stream.native));
+        gxi_leave(&scope);
+    }
+    if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
+    return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_query_at(const char *where, gpuexec_stream stream) {
+    const gxi_slot *const s = gxi_peek_inline(stream.id, GXI_STREAM);
+    int cu = -1;
+    if (s && gxi_is_plain_wait(s))
+        GXI_IN_RELAXED_MODE cu = gxi.cu.cuStreamQuery(s->data.stream.native);
+    if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
+    return cu == 0 ? GPUEXEC_OK : gxi_stream_query_slow(where, stream, cu);
 }
 static GXI_NOINLINE int gxi_is_not_capturing_now(struct CUstream_st *native) {
     int status = 0;
@@ -17597,27 +17634,61 @@ static uint64_t gxi_event_new(gxi_call *call, const gxi_slot *context, struct CU
     return id;
 }
 
+/* Keeps the native event of a closed handle for gpuexec_stream_record, if no other code knows it.
+   What waits for it waits for the record at the time of its call, so that it can be recorded
+   again. */
+static int gxi_event_keep_spare(const gxi_slot *old) {
+    const gxi_slot *const context = gxi_peek(old->context, GXI_CONTEXT);
+    gxi_spare_events *spare;
+    int keep;
+    if (old->data.event.flags != GXI_REUSABLE || old->adopted || !context) return 0;
+    spare = &gxi_context_of(context)->spare[old->no_timing];
+    gxi_lock(&gxi_tables_mutex);
+    keep = spare->count < GXI_MAX_SPARE_EVENTS;
+    if (keep) spare->natives[spare->count++] = old->data.event.native;
+    gxi_unlock(&gxi_tables_mutex);
+    return keep;
+}
+static struct CUevent_st *gxi_spare_event_take(const gxi_slot *context, int no_timing) {
+    gxi_spare_events *const spare = &gxi_context_of(context)->spare[no_timing];
+    struct CUevent_st *native = NULL;
+    gxi_lock(&gxi_tables_mutex);
+    if (spare->count) native = spare->natives[--spare->count];
+    gxi_unlock(&gxi_tables_mutex);
+    return native;
+}
 static int gxi_event_destroy(gxi_call *call, gxi_slot *old) {
     if (old->data.event.flags & GXI_IN_GRAPH) GXI_LOAD (&gxi.hooks.graphs_lose)(call, NULL, old);
-    return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->data.event.native));
+    return old->adopted || gxi_event_keep_spare(old)
+            ? 0
+            : GXI_TRY(cuEventDestroy, (old->data.event.native));
 }
 
-/* Creates an event in the current context. 0 after a failure. */
+/* Creates an event in the current context. may_be_used: it is recorded at once, so that the native
+   event may be a spare one. 0 after a failure. */
 static uint64_t gxi_event_make(
-        gxi_call *call, const gxi_slot *context, const gpuexec_event_desc *desc) {
+        gxi_call *call, const gxi_slot *context, const gpuexec_event_desc *desc, int may_be_used) {
     const unsigned shared = desc && desc->interprocess ? GXI_EVENT_INTERPROCESS : 0,
                    no_timing = shared || (desc && desc->no_timing) ? GXI_EVENT_DISABLE_TIMING : 0,
                    blocking = desc && desc->blocking_sync ? GXI_EVENT_BLOCKING_SYNC : 0;
+    const int reusable = !shared && !blocking;
     struct CUevent_st *native = NULL;
+    gxi_slot *made;
     uint64_t id;
-    if (GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking | shared))) {
+    if (reusable && may_be_used) native = gxi_spare_event_take(context, no_timing != 0);
+    if (!native && GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking | shared))) {
         gxi_fail_cu(call, NULL, "cannot create an event on device %d",
                 gxi_context_of(context)->ordinal);
         return 0;
     }
     id = gxi_event_new(call, context, native, 0, no_timing != 0);
-    if (!id) GXI_TRY_TRACED(cuEventDestroy, (native));
-    else gxi_peek(id, GXI_EVENT)->interprocess = shared != 0;
+    if (!id) {
+        GXI_TRY_TRACED(cuEventDestroy, (native));
+        return 0;
+    }
+    made = gxi_peek(id, GXI_EVENT);
+    made->interprocess = shared != 0;
+    made->data.event.flags = reusable ? GXI_REUSABLE : 0;
     return id;
 }
 GPUEXEC_API gpuexec_event gpuexec_event_create_at(
@@ -17629,7 +17700,7 @@ GPUEXEC_API gpuexec_event gpuexec_event_create_at(
     if (!(desc &&
                 gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) &&
             (slot = gxi_begin_in_context(call, context, &scope)) != NULL) {
-        handle.id = gxi_event_make(call, slot, desc);
+        handle.id = gxi_event_make(call, slot, desc, 0);
         gxi_leave(&scope);
     }
     handle.id = gxi_id_or_failed(handle.id, GXI_EVENT);
@@ -17747,7 +17818,7 @@ static uint64_t gxi_stream_record(
             !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")))
         return 0;
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
-    id = gxi_event_make(call, context, desc);
+    id = gxi_event_make(call, context, desc, 1);
     e = gxi_peek(id, GXI_EVENT);
     if (e && GXI_TRY(cuEventRecord, (e->data.event.native, slot->data.stream.native))) {
         gxi_fail_cu(call, NULL, "cannot record the event");
@@ -17765,29 +17836,49 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(
     handle.id = gxi_id_or_failed(gxi_stream_record(call, stream, desc), GXI_EVENT);
     return handle;
 }
-GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
+/* An event that a fast path waits for or queries; NULL: the slow path must. */
+GXI_HOT const gxi_slot *gxi_peek_plain_event(gpuexec_event event) {
+    const gxi_slot *const e = gxi_peek_inline(event.id, GXI_EVENT);
+    return e && gxi_is_plain_wait(e) && GXI_LOAD(&e->data.event.recorded) <= 1 ? e : NULL;
+}
+static GXI_NOINLINE gpuexec_result gxi_event_sync_slow(
+        const char *where, gpuexec_event event, int cu) {
     gxi_slot *slot;
-    int cu = 0;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
     if (gxi_begin(call) || !(slot = gxi_find_event(call, event, "the event")) ||
             gxi_check_event_record(call, slot, "the event") ||
             gxi_check_not_captured(call, slot, "the event"))
         return gxi_take_error();
-    GXI_IN_RELAXED_MODE cu = GXI_TRY(cuEventSynchronize, (slot->data.event.native));
+    if (cu >= 0) gxi_call_set_cu(call, "cuEventSynchronize", cu);
+    else GXI_IN_RELAXED_MODE cu = GXI_TRY(cuEventSynchronize, (slot->data.event.native));
     gxi_wait_finish(call, cu, slot, "the event");
     return gxi_take_error();
 }
-GPUEXEC_API gpuexec_result gpuexec_event_query_at(const char *where, gpuexec_event event) {
+GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
+    const gxi_slot *const e = gxi_peek_plain_event(event);
+    int cu = -1;
+    if (e) GXI_IN_RELAXED_MODE cu = gxi.cu.cuEventSynchronize(e->data.event.native);
+    return cu == 0 ? GPUEXEC_OK : gxi_event_sync_slow(where, event, cu);
+}
+static GXI_NOINLINE gpuexec_result gxi_event_query_slow(
+        const char *where, gpuexec_event event, int cu) {
     gxi_slot *slot;
-    int cu = 0;
     GXI_CALL(gpuexec_event_query, GXI_QUERIES);
     if (!(slot = gxi_begin_with_event(call, event, "the event")) ||
             gxi_check_event_record(call, slot, "the event") ||
             gxi_check_not_captured(call, slot, "the event"))
         return gxi_failed_result();
-    GXI_IN_RELAXED_MODE cu = GXI_TRY(cuEventQuery, (slot->data.event.native));
+    if (cu >= 0) gxi_call_set_cu(call, "cuEventQuery", cu);
+    else GXI_IN_RELAXED_MODE cu = GXI_TRY(cuEventQuery, (slot->data.event.native));
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
     return cu ? gxi_fail_cu(call, NULL, "cannot query the event") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_event_query_at(const char *where, gpuexec_event event) {
+    const gxi_slot *const e = gxi_peek_plain_event(event);
+    int cu = -1;
+    if (e) GXI_IN_RELAXED_MODE cu = gxi.cu.cuEventQuery(e->data.event.native);
+    if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
+    return cu == 0 ? GPUEXEC_OK : gxi_event_query_slow(where, event, cu);
 }
 static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const gxi_slot *b) {
     if (gxi_check_event_record(call, a, "the start event") ||
@@ -17867,6 +17958,7 @@ typedef struct gxi_transfer {
     gxi_side sides[2]; /* to, from; a fill has no source */
     uint32_t value;
     uint64_t bytes, rows, slices; /* bytes of a row, rows of a slice */
+    int cu; /* what the driver returned on the fast path, -1 if that was not tried */
 } gxi_transfer;
 enum { GXI_TO = 0, GXI_FROM = 1 };
 
@@ -17876,6 +17968,7 @@ static GXI_NOINLINE gxi_transfer gxi_transfer_make(
     gxi_transfer x;
     memset(&x, 0, sizeof x);
     x.kind = kind;
+    x.cu = -1;
     x.bytes = bytes;
     x.rows = x.slices = 1;
     x.value = (uint32_t)from;
@@ -18247,6 +18340,15 @@ static int gxi_needs_context(const gxi_transfer *x, uint64_t context) {
     if (x->kind != GXI_COPY) return x->kind == GXI_COPY_HOST;
     return !to->bytes || !from->bytes || to->context != context || from->context != context;
 }
+/* The driver call of the fast path: see gxi_transfer_fast. */
+static const char *gxi_transfer_call_name(gxi_transfer_kind kind) {
+    return kind == GXI_COPY_IN     ? "cuMemcpyHtoDAsync"
+            : kind == GXI_COPY_OUT ? "cuMemcpyDtoHAsync"
+            : kind == GXI_COPY     ? "cuMemcpyDtoDAsync"
+            : kind == GXI_FILL     ? "cuMemsetD8Async"
+            : kind == GXI_FILL16   ? "cuMemsetD16Async"
+                                   : "cuMemsetD32Async";
+}
 /* on: a stream, or a context if `now` is set. */
 static gpuexec_result gxi_transfer_checked(gxi_call *call, uint64_t on, int now, gxi_transfer *x) {
     gxi_slot *slot;
@@ -18270,14 +18372,17 @@ static gpuexec_result gxi_transfer_checked(gxi_call *call, uint64_t on, int now,
     if (gxi_is_empty(x)) return GPUEXEC_OK;
     if (gxi_check_transfer(call, x, slot)) return GPUEXEC_BAD_ARGUMENT;
     if (!gxi_is_line(x)) gxi_find_peers(x, peers);
-    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope)
-                    : !slot->legacy && gxi_needs_context(x, slot->context)
-                    ? gxi_enter(call, slot->cu_context, &scope)
-                    : gxi_enter_stream(call, slot, &scope))
-        return gxi_failed_result();
-    cu = now ? gxi_transfer_wait(call, x, peers)
-             : gxi_transfer_enqueue(call, x, slot->data.stream.native, peers);
-    gxi_leave(&scope);
+    if (x->cu >= 0) cu = gxi_call_set_cu(call, gxi_transfer_call_name(x->kind), x->cu);
+    else {
+        if (now ? gxi_enter_legacy(call, slot->cu_context, &scope)
+                        : !slot->legacy && gxi_needs_context(x, slot->context)
+                        ? gxi_enter(call, slot->cu_context, &scope)
+                        : gxi_enter_stream(call, slot, &scope))
+            return gxi_failed_result();
+        cu = now ? gxi_transfer_wait(call, x, peers)
+                 : gxi_transfer_enqueue(call, x, slot->data.stream.native, peers);
+        gxi_leave(&scope);
+    }
     if (cu)
         return gxi_fail_transfer(call, x,
                 x->kind == GXI_COPY_IN || x->kind == GXI_COPY_OUT
@@ -18290,16 +18395,63 @@ static gpuexec_result gxi_transfer_checked(gxi_call *call, uint64_t on, int now,
     return GPUEXEC_OK;
 }
 
+/* cu: what the driver returned on the fast path, -1 if that was not tried. */
+static GXI_NOINLINE gpuexec_result gxi_transfer_slow(const char *where, uint64_t on, uint64_t to,
+        uint64_t from, uint64_t bytes, int kind, const char *function, int cu) {
+    gxi_transfer x = gxi_transfer_make(
+            (gxi_transfer_kind)(kind & ~GXI_SYNCHRONOUS), to, from, bytes);
+    gxi_call call;
+    x.cu = cu;
+    return gxi_transfer_checked(
+            gxi_call_init_on(&call, function, where, kind & GXI_SYNCHRONOUS ? 0 : on), on,
+            kind & GXI_SYNCHRONOUS, &x);
+}
+/* Whether these bytes are in one allocation, which is page-locked, or device memory of the stream's
+   context. gxi_tables_mutex is held. */
+static int gxi_are_bytes_plain(
+        const gxi_slot *stream, uint64_t address, uint64_t bytes, int is_host) {
+    const gxi_range *const r = gxi_range_contains(address);
+    const uint64_t size = r ? GXI_LOAD(&r->bytes) : 0;
+    if (!r || address - r->lo >= size || size - (address - r->lo) < bytes) return 0;
+    if (is_host) return r->kind == GPUEXEC_MEMORY_PINNED || r->kind == GPUEXEC_MEMORY_REGISTERED;
+    return r->kind == GPUEXEC_MEMORY_DEVICE && r->context == stream->context &&
+            !(r->pooled & (GXI_OF_GRAPH | GXI_IMPORTED));
+}
+/* The driver's call for a copy or fill that needs no further check; -1: it needs one. */
+static int gxi_transfer_fast(const gxi_slot *stream, uint64_t to, uint64_t from, uint64_t bytes,
+        gxi_transfer_kind kind) {
+    struct CUstream_st *const native = stream->data.stream.native;
+    int plain;
+    if (!bytes) return -1;
+    if (kind == GXI_COPY && to - from + bytes - 1 < 2 * bytes - 1) return -1; /* they overlap */
+    gxi_lock(&gxi_tables_mutex);
+    plain = gxi_are_bytes_plain(stream, to, bytes, kind == GXI_COPY_OUT) &&
+            (kind >= GXI_FILL || gxi_are_bytes_plain(stream, from, bytes, kind == GXI_COPY_IN));
+    gxi_unlock(&gxi_tables_mutex);
+    if (!plain) return -1;
+    switch (kind) {
+    case GXI_COPY_IN:
+        return gxi.cu.cuMemcpyHtoDAsync(to, (const void *)(uintptr_t)from, (size_t)bytes, native);
+    case GXI_COPY_OUT:
+        return gxi.cu.cuMemcpyDtoHAsync((void *)(uintptr_t)to, from, (size_t)bytes, native);
+    case GXI_COPY: return gxi.cu.cuMemcpyDtoDAsync(to, from, (size_t)bytes, native);
+    case GXI_FILL: return gxi.cu.cuMemsetD8Async(to, (unsigned char)from, (size_t)bytes, native);
+    case GXI_FILL16:
+        return gxi.cu.cuMemsetD16Async(to, (unsigned short)from, (size_t)bytes / 2, native);
+    case GXI_FILL32: return gxi.cu.cuMemsetD32Async(to, (unsigned)from, (size_t)bytes / 4, native);
+    default: return -1;
+    }
+}
+
 /* Parameters in the API's order, which keeps the API functions short. on: a stream, or a context
    with GXI_SYNCHRONOUS. */
 static GXI_NOINLINE gpuexec_result gxi_transfer_call(const char *where, uint64_t on, uint64_t to,
         uint64_t from, uint64_t bytes, int kind, const char *function) {
-    gxi_transfer x = gxi_transfer_make(
-            (gxi_transfer_kind)(kind & ~GXI_SYNCHRONOUS), to, from, bytes);
-    gxi_call call;
-    return gxi_transfer_checked(
-            gxi_call_init_on(&call, function, where, kind & GXI_SYNCHRONOUS ? 0 : on), on,
-            kind & GXI_SYNCHRONOUS, &x);
+    const gxi_slot *const stream = kind & GXI_SYNCHRONOUS ? NULL : gxi_peek_inline(on, GXI_STREAM);
+    const int cu = stream && gxi_is_plain(stream)
+            ? gxi_transfer_fast(stream, to, from, bytes, (gxi_transfer_kind)kind)
+            : -1;
+    return cu == 0 ? GPUEXEC_OK : gxi_transfer_slow(where, on, to, from, bytes, kind, function, cu);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_at(
         const char *where, gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes) {
@@ -18353,13 +18505,26 @@ static int gxi_transfer_make_fill(gxi_call *call, gpuexec_ptr to, unsigned value
     *x = gxi_transfer_make(GXI_FILL, to, 0, gxi_multiply_size(count, element_bytes));
     return gxi_set_value(call, x, value, element_bytes);
 }
-GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
-        unsigned value, unsigned element_bytes, size_t count) {
+static GXI_NOINLINE gpuexec_result gxi_fill_slow(const char *where, gpuexec_stream stream,
+        gpuexec_ptr to, unsigned value, unsigned element_bytes, size_t count, int cu) {
     gxi_transfer x;
     GXI_CALL_ON(stream, gpuexec_fill);
-    return gxi_begin(call) || !gxi_transfer_make_fill(call, to, value, element_bytes, count, &x)
-            ? gxi_failed_result()
-            : gxi_transfer_checked(call, stream.id, 0, &x);
+    if (gxi_begin(call) || !gxi_transfer_make_fill(call, to, value, element_bytes, count, &x))
+        return gxi_failed_result();
+    x.cu = cu;
+    return gxi_transfer_checked(call, stream.id, 0, &x);
+}
+GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
+        unsigned value, unsigned element_bytes, size_t count) {
+    static const gxi_transfer_kind kinds[5] = { GXI_COPY, GXI_FILL, GXI_FILL16, GXI_COPY,
+        GXI_FILL32 };
+    const gxi_slot *const s = gxi_peek_inline(stream.id, GXI_STREAM);
+    const gxi_transfer_kind kind = element_bytes < 5 ? kinds[element_bytes] : GXI_COPY;
+    int cu = -1;
+    if (s && gxi_is_plain(s) && kind != GXI_COPY && to % element_bytes == 0 &&
+            (element_bytes == 4 || value >> 8 * element_bytes == 0))
+        cu = gxi_transfer_fast(s, to, value, gxi_multiply_size(count, element_bytes), kind);
+    return cu == 0 ? GPUEXEC_OK : gxi_fill_slow(where, stream, to, value, element_bytes, count, cu);
 }
 GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context,
         gpuexec_ptr to, unsigned value, unsigned element_bytes, size_t count) {

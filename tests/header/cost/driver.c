@@ -109,6 +109,7 @@ static int find(const char *name, void **out) {
         { "cuFuncGetAttribute", (entry)function_attribute },
         { "cuDeviceGetCount", (entry)large },
         { "cuMemAlloc", (entry)address },
+        { "cuMemHostAlloc", (entry)address },
         { "cuEventCreate", (entry)handle },
         { "cuMemPoolCreate", (entry)handle },
         { "cuMemAllocFromPoolAsync", (entry)from_pool },

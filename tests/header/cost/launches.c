@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static gpuexec_context ctx;
 static gpuexec_kernel fn;
 static gpuexec_stream s, other;
 static gpuexec_event event;
@@ -15,12 +16,13 @@ static gpuexec_batch batch;
 static gpuexec_pool pool;
 static struct CUfunc_st *native_function;
 static struct CUstream_st *native_stream, *native_other;
-static struct CUevent_st *native_event;
+static struct CUevent_st *native_event, *raw_made;
 static struct CUgraphExec_st *native_graph;
 static struct CUgraph_st *native_built;
 static struct CUgraphNode_st *raw_added;
 static gxi_kernel_node raw_params;
-static gpuexec_ptr x = 1, y = 2, memory;
+static gpuexec_ptr x = 1, y = 2, memory, device;
+static int *pinned;
 static int n = 1000;
 static float a = 3;
 static void *params[4] = { &x, &y, &n, &a };
@@ -37,6 +39,16 @@ static void *params[4] = { &x, &y, &n, &a };
     X(record, gpuexec_event_record(event, s)) \
     X(raw_wait, gxi.cu.cuStreamWaitEvent(native_other, native_event, 0)) \
     X(wait, gpuexec_stream_wait_event(other, event)) \
+    X(raw_query, gxi.cu.cuEventQuery(native_event)) X(query, (void)gpuexec_event_query(event)) \
+    X(raw_sync, gxi.cu.cuStreamSynchronize(native_stream)) \
+    X(event_sync, (void)!gpuexec_event_sync(event)) X(sync, (void)!gpuexec_stream_sync(s)) \
+    X(idle, (void)gpuexec_stream_query(s)) \
+    X(raw_in, gxi.cu.cuMemcpyHtoDAsync(memory, &n, 4, native_stream)) \
+    X(in, gpuexec_copy_in(s, device, pinned, 4)) X(out, gpuexec_copy_out(s, pinned, device, 4)) \
+    X(copy, gpuexec_copy(s, device, device + 64, 4)) X(fill, gpuexec_fill(s, device, 0, 1, 4)) \
+    X(raw_event, gxi.cu.cuEventCreate(&raw_made, 0); gxi.cu.cuEventDestroy(raw_made)) \
+    X(event, gpuexec_event_destroy(gpuexec_event_create(ctx, NULL))) \
+    X(point, gpuexec_event_destroy(gpuexec_stream_record(s, NULL))) \
     X(raw_both, gxi.cu.cuEventRecord(native_event, native_stream); \
       gxi.cu.cuStreamWaitEvent(native_other, native_event, 0)) \
     X(scope, GPUEXEC_STREAM_SCOPE(other) { }) X(wait_stream, gpuexec_stream_wait_stream(other, s)) \
@@ -74,14 +86,15 @@ static const struct {
 } kinds[] = { KINDS(ROW) };
 
 int main(int argc, char **argv) {
-    gpuexec_context ctx = gpuexec_context_open(0, NULL);
     size_t i, done = 0;
     if (argc != 3) return 1;
+    ctx = gpuexec_context_open(0, NULL);
     fn = gpuexec_kernel_get(gpuexec_module_load(ctx, ".version 7.0", 0, NULL), "k");
     s = gpuexec_context_stream(ctx);
     other = gpuexec_stream_create(ctx, NULL);
     event = gpuexec_event_create(ctx, NULL);
-    gpuexec_alloc(ctx, 256);
+    device = gpuexec_alloc(ctx, 256);
+    pinned = (int *)gpuexec_alloc_pinned(ctx, sizeof *pinned);
     prepared = gpuexec_prepare(fn, s, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a));
     native_function = gpuexec_kernel_native(fn);
     /* not gpuexec_stream_native: other code could then capture on these streams, and each call
