@@ -5959,7 +5959,7 @@ enum { GXI_CREATED_NOTHING = -1 };
 static const char *gxi_cu_result_name(int cu) {
     int(GXI_CUDA *const name)(int, const char **) = GXI_LOAD(&gxi.driver.error_name);
     const char *text = NULL;
-    if (cu == GXI_CREATED_NOTHING) return "CUDA_SUCCESS, but produced no object or an invalid size";
+    if (cu == GXI_CREATED_NOTHING) return "CUDA_SUCCESS, but produced an invalid size or no object";
     if (name && name(cu, &text) == 0 && text) return text;
     return "an unknown CUresult";
 }
@@ -9468,13 +9468,13 @@ static GXI_COLD gpuexec_result gxi_fail_context_pop(
     if (current == last->below) {
         gxi_local.depth--; /* reported only once */
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-                "look between these two places in the program for a cuCtxPopCurrent without a "
+                "look between that push and this call for a cuCtxPopCurrent without a "
                 "push, or a "
                 "cuCtxSetCurrent(NULL)",
                 "%s, pushed at %s, has since been popped outside gpuexec; %s", it.text, at, now);
     }
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-            "look between these two places in the program for a cuCtxPushCurrent, cuCtxSetCurrent, "
+            "look between that push and this call for a cuCtxPushCurrent, cuCtxSetCurrent, "
             "cuCtxCreate or "
             "cudaSetDevice",
             "%s, pushed at %s, is no longer current: another context has since been pushed or set; "
@@ -11217,8 +11217,9 @@ static void *gxi_tool_find(gxi_call *call, const gxi_tool *tool, const char *pat
         library = tool->use(call, path, &why);
         if (!library)
             gxi_fail(call, GPUEXEC_NO_COMPILER,
-                    "give the absolute path of the library itself, or leave the member and its "
-                    "environment variable unset to have gpuexec search for it",
+                    "give the absolute path of the library itself; to have gpuexec search for the "
+                    "library, set neither the environment variable nor the member of "
+                    "gpuexec_setup_desc",
                     "cannot use \"%s\", named by %s%s%s: %s", path, by,
                     by == tool->member ? "" : " ", by == tool->member ? "" : tool->variable,
                     why.p ? why.p : "out of host memory");
@@ -14642,8 +14643,8 @@ static gpuexec_result gxi_check_compile(gxi_call *call, const gpuexec_compile_de
     for (i = 0; i < d->header_count; i++)
         if (!d->headers[i].name || !d->headers[i].text)
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "check the count",
-                    "gpuexec_compile_desc.headers[%u] of %u has no %s", i, d->header_count,
-                    d->headers[i].name ? "text" : "name");
+                    "gpuexec_compile_desc.headers[%u] has no %s; header_count is %u", i,
+                    d->headers[i].name ? "text" : "name", d->header_count);
     for (i = 0; i < d->option_count; i++)
         if (gxi_starts_with(d->options[i], 0, "-arch") ||
                 gxi_starts_with(d->options[i], 0, "--gpu-architecture"))
@@ -15174,7 +15175,7 @@ static GXI_COLD void gxi_add_room(
     gxi_add_bytes(t, reserved);
     gxi_add(t, ", of which ");
     gxi_add_bytes(t, used);
-    gxi_add(t, " are in use: trimming them (gpuexec_pool_trim) would return at most ");
+    gxi_add(t, " are in use: trimming the pools (gpuexec_pool_trim) would return at most ");
     gxi_add_bytes(t, reserved - used);
 }
 /* With the context current. pool: that the memory is from, or NULL. */
@@ -19535,8 +19536,8 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
     if (limit > 0 && blocks > (unsigned)limit)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                 "use smaller clusters, smaller blocks or less shared memory",
-                "a cluster of %u x %u x %u has %llu blocks, but at most %d blocks of this size of "
-                "%s fit into a cluster on device %d",
+                "a cluster of %u x %u x %u has %llu blocks, but with this block size, at most %d "
+                "blocks of %s fit into a cluster on device %d",
                 cluster[0], cluster[1], cluster[2], (unsigned long long)blocks, limit, name,
                 ordinal);
     return GPUEXEC_OK;
@@ -21428,7 +21429,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(
         GXI_TRY_TRACED(cuGraphGetNodes, (old->native, NULL, &here));
         GXI_TRY_TRACED(cuGraphGetNodes, (gxi_native_graph_of(o)->native, NULL, &there));
         if (here != there)
-            gxi_add(&t, "it has %llu nodes, not %llu", (unsigned long long)there,
+            gxi_add(&t, "the other graph has %llu nodes, not %llu", (unsigned long long)there,
                     (unsigned long long)here);
         else if (info.node) gxi_add_node_of(&t, call, gxi_native_graph_of(o)->native, info.node);
         gxi_fail(call, GPUEXEC_GRAPH_DIFFERS, "launch the other graph instead",

@@ -7,26 +7,26 @@
 # in texts: what gpuexec knows is data, not words in its messages; and that no code distinguishes
 # the CPU device from other drivers. Then the lines of all files (lines.sh), the folders of tests
 # (folders.sh), phrases (phrases.sh), what in tests a stopped machine would break (stalls.sh), what
-# tests/header/concurrency.md names (concurrency.sh), that entry points of the driver are declared
-# once (entry_points.sh), CHANGELOG.md's names (changes.sh), the private names (names.sh), and the
-# links of Markdown files (links.sh).
+# tests/features.md and tests/header/concurrency.md name (features.sh), that entry points of the
+# driver are declared once (entry_points.sh), CHANGELOG.md's names (changes.sh), the private names
+# (names.sh), and the links of Markdown files (links.sh).
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/header/contents/lines.sh
 . tests/header/contents/folders.sh
 . tests/header/contents/phrases.sh
 . tests/header/contents/stalls.sh
-. tests/header/contents/concurrency.sh
+. tests/header/contents/features.sh
 . tests/header/contents/entry_points.sh
 . tests/header/contents/changes.sh
 . tests/header/contents/names.sh
 . tests/header/contents/links.sh
-checked=$(check_lines; check_folders; check_phrases; check_stalls; check_concurrency
+checked=$(check_lines; check_folders; check_phrases; check_stalls; check_features
     check_entry_points; check_changes; check_names; check_links)
 printf '%s\n' "$checked" | grep -v '^[0-9]* passed, [0-9]* failed$'
 # A summary that is missing is a failure: its checks did not finish.
 counts=$(printf '%s\n' "$checked" | awk '
     /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; n++ }
-    END { print "-v passed=" p + 0 " -v failed=" f + (n != 9) }')
+    END { print "-v passed=" p + 0 " -v failed=" f + (n != 10) }')
 awk $counts '
     function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }
     BEGIN {

@@ -228,7 +228,7 @@ TEST(a_graph_can_be_updated) {
     CHECK_EQ(value(&s), 3);
     CHECK_REFUSED(gpuexec_graph_update(graph, longer), GPUEXEC_GRAPH_DIFFERS,
             "cannot be updated from the one captured at", "they do not have the same nodes",
-            "; it has 6 nodes, not 5", "launch the other graph instead");
+            "; the other graph has 6 nodes, not 5", "launch the other graph instead");
     GPUEXEC_CAPTURE(s.stream, &kind) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_fill(s.stream, s.data, 9, 4, WORDS));

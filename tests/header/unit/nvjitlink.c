@@ -440,7 +440,7 @@ TEST_ALONE(played_failures) {
         for (i = 0; i < 2; i++) {
             setenv("PLAY_NVJITLINK_BYTES", sizes[i], 1);
             CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_LINK_FAILED, "from 2 inputs",
-                    "no object or an invalid size");
+                    "an invalid size or no object");
         }
         unsetenv("PLAY_NVJITLINK_BYTES");
         setenv("PLAY_NVJITLINK_LOG",

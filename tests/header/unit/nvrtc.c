@@ -101,7 +101,7 @@ TEST(bad_arguments) {
             gpuexec_module_compile(ctx, scale, NULL, &d), GPUEXEC_BAD_ARGUMENT, "headers is NULL");
     d.headers = &header;
     CHECK_NOT_MADE(gpuexec_module_compile(ctx, scale, NULL, &d), GPUEXEC_BAD_ARGUMENT,
-            "headers[0] of 1 has no text");
+            "headers[0] has no text; header_count is 1");
     d.end_canary = 1;
     CHECK_NOT_MADE(gpuexec_module_compile(ctx, scale, NULL, &d), GPUEXEC_BAD_ARGUMENT,
             "was not zero-initialized");

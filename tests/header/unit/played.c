@@ -224,7 +224,7 @@ TEST(clusters_that_are_refused) {
     desc.non_portable_cluster = 1;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),
             GPUEXEC_BAD_LAUNCH, "32 x 1 x 1 has 32 blocks",
-            "at most 16 blocks of this size of kernel \"count\"", "device 0");
+            "at most 16 blocks of kernel \"count\"", "device 0");
     own_clusters = 2;
     desc.cluster_x = 4;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),
@@ -460,7 +460,7 @@ TEST(success_that_gives_nothing) {
         gxi.cu.entry = with; \
         make; \
         CHECK_FAILED(gpuexec_take_error(), GPUEXEC_DRIVER_ERROR, \
-                #entry " returned CUDA_SUCCESS, but produced no object or an invalid size (-1)", \
+                #entry " returned CUDA_SUCCESS, but produced an invalid size or no object (-1)", \
                 __VA_ARGS__); \
         gxi.cu = real; \
     } while (0)
@@ -512,10 +512,10 @@ TEST(success_that_gives_nothing) {
             "cuLinkComplete returned CUDA_SUCCESS, but produced no object");
     played_image = &played_bytes;
     CHECK_REFUSED(gpuexec_linker_save(linker, "/nowhere/never"), GPUEXEC_LINK_FAILED,
-            "cuLinkComplete returned CUDA_SUCCESS, but produced no object or an invalid size");
+            "cuLinkComplete returned CUDA_SUCCESS, but produced an invalid size or no object");
     played_bytes = SIZE_MAX;
     CHECK_REFUSED(gpuexec_linker_save(linker, "/nowhere/never"), GPUEXEC_LINK_FAILED,
-            "cuLinkComplete returned CUDA_SUCCESS, but produced no object or an invalid size");
+            "cuLinkComplete returned CUDA_SUCCESS, but produced an invalid size or no object");
     CHECK_NOT_MADE(gpuexec_linker_load(linker), GPUEXEC_LINK_FAILED, "cannot link the image");
     gxi.cu.cuDeviceGetCount = count_devices;
     for (devices = -1; devices; devices = devices < 0 ? 0x7FFFFFFF : 0) {

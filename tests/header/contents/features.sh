@@ -1,13 +1,15 @@
-# Sourced by run.sh. Checks the tables of tests/header/concurrency.md: the last cell of a row names
-# files of the repository and tests in them (`FILE: TEST, TEST; FILE`), or is empty if the
-# counterpart is "none: REASON".
+# Sourced by run.sh. Checks the tables of tests/features.md and tests/header/concurrency.md: the
+# last cell of a row names files of the repository and tests in them (`FILE: TEST, TEST; FILE`), or
+# is empty if the counterpart is "none: REASON".
 
-# Prints the violations, then `N passed, N failed`: one check for each file or test that a row
-# names.
-check_concurrency() {
-    awk -F ' *[|] *' '
+check_features() { check_table tests/features.md 100; check_table tests/header/concurrency.md 80; }
+
+# FILE ROWS: prints the violations, then `N passed, N failed`: one check for each file or test that
+# a row names. ROWS: the file has at least so many.
+check_table() {
+    awk -v least="$2" -F ' *[|] *' '
         function wrong(what) { print "wrong " NR " " what }
-        /^\| [SR] \|/ {
+        /^\| [FSR] \|/ {
             rows++
             if (NF != 6) wrong("not four cells")
             else if (($4 ~ /^none: .../) != ($5 == ""))
@@ -20,9 +22,9 @@ check_concurrency() {
                 for (k = 1; k <= m; k++) print "test " NR " " parts[1] " " tests[k]
             }
         }
-        END { if (rows < 80) wrong("only " rows + 0 " rows") }
-    ' tests/header/concurrency.md | {
-        passed=0 failed=0
+        END { if (rows < least) wrong("only " rows + 0 " rows") }
+    ' "$1" | {
+        passed=0 failed=0 table=$1
         while read -r what row file test; do
             case $what in
                 file) [ -f "$file" ] || what="no file $file" ;;
@@ -31,7 +33,7 @@ check_concurrency() {
             esac
             case $what in
                 file|test) passed=$((passed + 1)) ;;
-                *) echo "failed: tests/header/concurrency.md:$row: $what"; failed=$((failed + 1)) ;;
+                *) echo "failed: $table:$row: $what"; failed=$((failed + 1)) ;;
             esac
         done
         echo "$passed passed, $failed failed"
