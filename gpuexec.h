@@ -241,13 +241,13 @@
       program share one handle; the last gpuexec_context_close closes it. gpuexec_context_users()
       returns the number of users of that handle; no driver reports the usage count of the context
       itself. A context can be destroyed while a handle still refers to it: an adopted context by
-      its owner, a primary context by cudaDeviceReset. Passing the driver an object of that context
-      would then make it crash. gpuexec therefore checks first whether the context still exists: for
-      adopted contexts in every call, for all others only during clean-up. If the context no longer
-      exists, the call returns GPUEXEC_STALE_HANDLE, and all handles to objects in that context are
-      closed. gpuexec cannot detect that a context is destroyed while a call is running: the owner
-      must make sure that this does not happen. Only these calls depend on the thread's current
-      context: gpuexec_context_push, _pop, _is_current and _stack_text, GPUEXEC_CONTEXT_SCOPE, and
+      its owner, a primary context by cudaDeviceReset. A driver call with an object of that context
+      would then crash. gpuexec therefore checks first whether the context still exists: for adopted
+      contexts in every call, for all others only during clean-up. If the context no longer exists,
+      the call returns GPUEXEC_STALE_HANDLE, and all handles to objects in that context are closed.
+      gpuexec cannot detect that a context is destroyed while a call is running: the owner must make
+      sure that this does not happen. Only these calls depend on the thread's current context:
+      gpuexec_context_push, _pop, _is_current and _stack_text, GPUEXEC_CONTEXT_SCOPE, and
       gpuexec_context_from_native and _attach with NULL. Only push, pop and the scope change it. For
       the few driver calls that need a current context, gpuexec makes the object's context current
       and restores the thread's context stack afterwards. Any handle may be used on any thread. You
@@ -450,12 +450,12 @@
           f.from.element_bytes = 4, f.from.value = 0;
           f.width_bytes = 640 * 4, f.height = 480;
           gpuexec_copy_with(s, &f);
-      gpuexec_copy_many performs an array of copies in one call. On an H200, 1,000 copies of 4 bytes
-      made this way are 20 times as fast as 1,000 separate calls from pinned memory, and 30 times as
-      fast between device addresses, because a kernel does the copying. Larger copies to or from the
-      host gain less: copies of 64 KiB use the driver's batch copies and take two fifths of the
-      time. All copies are checked first. If one is refused, none is performed, and the error text
-      names the refused one, for example "copies[17]".
+      gpuexec_copy_many performs an array of copies in one call. On an H200, gpuexec_copy_many makes
+      1,000 copies of 4 bytes from pinned memory 20 times as fast as 1,000 separate calls do;
+      between device addresses, it is 30 times as fast. A kernel does the copying. Larger copies to
+      or from the host gain less: copies of 64 KiB use the driver's batch copies and take two fifths
+      of the time. All copies are checked first. If one is refused, none is performed, and the error
+      text names the refused one, for example "copies[17]".
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. An event marks a
@@ -679,8 +679,8 @@
           gpuexec_graph graph = { 0 };
           GPUEXEC_CAPTURE(s, &graph) { step(s); }          // launches, copies and fills on s
           for (i = 0; i < n; i++) gpuexec_graph_launch(graph, s);
-      The block is ordinary code; it may call libraries that enqueue on the stream. The graph keeps
-      the arguments, addresses and sizes from the time of the capture, but each copy reads its
+      The block is ordinary code; it may call libraries that enqueue work on the stream. The graph
+      keeps the arguments, addresses and sizes from the time of the capture, but each copy reads its
       source again at each launch. Other streams, including those on other devices, join the capture
       when they wait for a captured stream. The first stream must in turn wait for them before the
       capture ends. In this example, the work on streams s and t between the fork and the join may
@@ -913,7 +913,7 @@
     IN A PLUGIN that gets its context and stream from the host program
       Opening: call gpuexec_context_from_native (or _attach, if the host may release its context
       before the plugin does) and gpuexec_stream_from_native, load the module, and get the kernels.
-      Running: enqueue on the host's stream, with the host's own device pointers. In each entry
+      Running: enqueue work on the host's stream, with the host's own device pointers. In each entry
       point of the plugin that does not wait for the stream, call gpuexec_take_error() before
       returning. Pass gpuexec_error_text() to the host. Closing: while the host's context and stream
       are still valid, call gpuexec_context_close; it destroys what the plugin created, and leaves
@@ -6593,8 +6593,8 @@ typedef struct gxi_driver_fault {
 #define GXI_NEW_PROCESS "; CUDA cannot be used again in this process: start a new one"
 static const gxi_driver_fault gxi_driver_faults[] = {
     { GXI_ILLEGAL_ADDRESS, ": a copy or fill used ", "used memory that was freed before it ran",
-            "free memory only after the last copy or fill that uses it, or on the stream that runs "
-            "it" GXI_NEW_PROCESS },
+            "free memory only after the last copy or fill that uses it, or with gpuexec_free_on on "
+            "the stream of that copy or fill" GXI_NEW_PROCESS },
     { GXI_ILLEGAL_ADDRESS, NULL,
             "accessed an illegal address, outside every allocation that its device can access",
             "check that the kernel compares its index with the element count, that its pointers "
@@ -8724,7 +8724,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(
     enum { GXI_QUERIED = sizeof attributes / sizeof attributes[0] };
     int device = 0, cu = 0, values[GXI_QUERIED];
     GXI_CALL(gpuexec_device_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (gxi_begin(call) || gxi_device_open(call, ordinal, &device)) return gxi_failed_result();
     if (GXI_TRY(cuDeviceGetName, (info->name, (int)sizeof info->name, device)) ||
@@ -8758,7 +8758,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(
         const char *where, int ordinal, int attribute, int *value) {
     int device = 0;
     GXI_CALL(gpuexec_device_get_attribute, GXI_QUERIES);
-    if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, value, "the argument \"value\"")) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_begin(call) || gxi_device_open(call, ordinal, &device)) return gxi_failed_result();
     if (GXI_TRY(cuDeviceGetAttribute, (value, attribute, device)))
         return gxi_fail_cu(
@@ -8817,7 +8817,7 @@ static gpuexec_result gxi_device_query_link(
 GPUEXEC_API gpuexec_result gpuexec_device_get_link_at(
         const char *where, int from, int to, gpuexec_device_link *link) {
     GXI_CALL(gpuexec_device_get_link, GXI_QUERIES);
-    if (gxi_is_null(call, link, "link")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, link, "the argument \"link\"")) return GPUEXEC_BAD_ARGUMENT;
     return gxi_begin(call) ? gxi_failed_result() : gxi_device_query_link(call, from, to, link);
 }
 GPUEXEC_API size_t gpuexec_topology_text_at(const char *where, char *text, size_t bytes) {
@@ -9637,7 +9637,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_context_get_limit, GXI_QUERIES);
-    if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, value, "the argument \"value\"")) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in_context(call, context, &scope)))
         return gxi_failed_result();
     cu = GXI_TRY(cuCtxGetLimit, (value, (int)limit));
@@ -11806,7 +11806,7 @@ GPUEXEC_API gpuexec_result gpuexec_cache_get_info_at(const char *where, gpuexec_
     gxi_cache_list l;
     int on;
     GXI_CALL(gpuexec_cache_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     memset(&l, 0, sizeof l);
     on = gxi_cache_folder(&folder, &why);
@@ -12768,7 +12768,7 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(
     gxi_slot *slot;
     int cu;
     GXI_CALL(gpuexec_kernel_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_result();
     info->name = slot->data.kernel.info->name;
@@ -12982,9 +12982,8 @@ static uint64_t gxi_module_load_best_of(gxi_call *call, const gxi_slot *context,
                 "add PTX for an architecture no newer than the device: nvcc -ptx -arch=compute_%d",
                 sm < 75 ? sm : 75);
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p,
-                "none of the %lu image%s has code for device %d (compute capability %d.%d). %s",
-                (unsigned long)count, count == 1 ? "" : "s", gxi_context_of(context)->ordinal,
-                sm / 10, sm % 10, refused.p ? refused.p : "");
+                "no image has code for device %d (compute capability %d.%d). %s",
+                gxi_context_of(context)->ordinal, sm / 10, sm % 10, refused.p ? refused.p : "");
         gxi_text_free(&cure);
     }
     gxi_text_free(&refused);
@@ -13327,7 +13326,7 @@ GPUEXEC_API gpuexec_result gpuexec_library_get_info_at(
         const char *where, gpuexec_library library, gpuexec_library_info *info) {
     const gxi_slot *slot;
     GXI_CALL(gpuexec_library_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_get(call, library.id, GXI_LIBRARY, "the library"))) return gxi_failed_result();
     info->context_free = slot->data.library.native != NULL;
@@ -14432,7 +14431,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_image_at(
     gxi_linker *l;
     GXI_CALL(gpuexec_linker_image, GXI_WORKS);
     if (!image || !bytes)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", image ? "bytes" : "image");
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the argument \"%s\" is NULL",
+                image ? "bytes" : "image");
     *image = NULL;
     *bytes = 0;
     if (!(l = gxi_linker_complete(call, linker))) return gxi_failed_result();
@@ -15535,7 +15535,7 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(
     int cu;
     GXI_CALL(gpuexec_register, GXI_MAKES);
     if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_result();
-    if (gxi_is_null(call, memory, "memory")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, memory, "the argument \"memory\"")) return GPUEXEC_BAD_ARGUMENT;
     if (!bytes || (uintptr_t)memory + bytes < bytes)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "cannot register %lu bytes at %p",
                 (unsigned long)bytes, memory);
@@ -15748,7 +15748,7 @@ GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(
     if (info && GXI_LOAD(&gxi.start.started) && gxi_pointer_query_fast(address, info))
         return GPUEXEC_OK;
     GXI_CALL(gpuexec_pointer_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (gxi_begin(call)) return gxi_failed_result();
     return gxi_pointer_query(call, address, info)
@@ -16455,7 +16455,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(
     unsigned flags = 0;
     int cu;
     GXI_CALL(gpuexec_stream_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
             gxi_enter_not_capturing(
@@ -16937,7 +16937,7 @@ GPUEXEC_API gpuexec_result gpuexec_pool_get_info_at(
     unsigned i;
     int cu = 0;
     GXI_CALL(gpuexec_pool_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with_pool(call, pool, NULL, &scope))) return gxi_failed_result();
     info->device = gxi_ordinal_of(slot);
@@ -17003,7 +17003,7 @@ GPUEXEC_API gpuexec_result gpuexec_pool_peer_query_at(
     gxi_scope scope;
     int flags = 0, cu = 0;
     GXI_CALL(gpuexec_pool_peer_query, GXI_QUERIES);
-    if (gxi_is_null(call, can, "can")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, can, "the argument \"can\"")) return GPUEXEC_BAD_ARGUMENT;
     *can = 0;
     if (gxi_begin(call) || !(other = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
             !(slot = gxi_begin_with_pool(call, pool, NULL, &scope)))
@@ -17549,7 +17549,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(
     int found[ALL] = { 0 }, device, newer, cu;
     gxi_scope scope;
     GXI_CALL(gpuexec_managed_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (gxi_check_managed(call, address, bytes, &device, &scope)) return gxi_failed_result();
     newer = gxi.driver.version >= 12020;
@@ -18616,7 +18616,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_st
     gxi_slot *slot, *home;
     int i, odd = -1, host = 0, managed = 0, engines;
     GXI_CALL(gpuexec_copy_explain, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with(call, stream.id, GXI_STREAM, "the stream")) ||
             !(home = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")))
@@ -19009,7 +19009,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_many_at(
     m.x = gxi_transfer_make(GXI_COPY, 0, 0, 0);
     m.nparts = m.nbatch = 0;
     m.largest = 0;
-    if (count && gxi_is_null(call, copies, "copies")) return GPUEXEC_BAD_ARGUMENT;
+    if (count && gxi_is_null(call, copies, "the argument \"copies\"")) return GPUEXEC_BAD_ARGUMENT;
     if (stream.id == GXI_CURRENT) {
         for (i = 0; i < count && !copies[i].bytes; i++) {}
         if (i == count) return GPUEXEC_OK; /* nothing to copy */
@@ -21461,7 +21461,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(
     gxi_slot *g;
     int cu;
     GXI_CALL(gpuexec_graph_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_result();
     info->instantiated = GXI_LOAD(&g->data.graph.exec) != NULL;
@@ -21694,7 +21694,7 @@ GPUEXEC_API gpuexec_capture_scope gpuexec_capture_scope_begin_at(
     scope.where = where;
     if (!graph) {
         GXI_CALL(gpuexec_capture_begin, GXI_MAKES);
-        gxi_is_null(call, graph, "graph");
+        gxi_is_null(call, graph, "the argument \"graph\"");
     } else if (gpuexec_capture_begin_at(where, stream, NULL) == GPUEXEC_OK) scope.entered = 1;
     else graph->id = gxi_failed_id(GXI_GRAPH);
     return scope;
@@ -22259,7 +22259,8 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_alloc_at(const char *where, gpuexec_g
     gxi_alloc_node alloc;
     GXI_CALL(gpuexec_graph_add_alloc, GXI_MAKES);
     memset(&alloc, 0, sizeof alloc);
-    if (gxi_node_add_begin(call, &a, graph) && !gxi_is_null(call, address, "address") &&
+    if (gxi_node_add_begin(call, &a, graph) &&
+            !gxi_is_null(call, address, "the argument \"address\"") &&
             !gxi_check_alloc(call, bytes, 1, 0, 0) &&
             (context = gxi_get(call, a.graph->context, GXI_CONTEXT, "the graph's context")) !=
                     NULL &&
@@ -22344,7 +22345,7 @@ static gpuexec_node gxi_graph_add_conditional(gxi_call *call, gpuexec_graph grap
     p.condition = condition;
     p.type = type;
     p.size = 1;
-    if (gxi_node_add_begin(call, &a, graph) && !gxi_is_null(call, body, "body") &&
+    if (gxi_node_add_begin(call, &a, graph) && !gxi_is_null(call, body, "the argument \"body\"") &&
             gxi_has_conditions(call)) {
         p.context = a.graph->cu_context;
         id = gxi_graph_new(call, gxi_peek(a.graph->context, GXI_CONTEXT), NULL, NULL, 0, NULL, 1);
@@ -23245,7 +23246,7 @@ GPUEXEC_API gpuexec_result gpuexec_batch_get_info_at(
     const gxi_slot *slot;
     const gxi_batch *b;
     GXI_CALL(gpuexec_batch_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_find_batch(call, batch))) return gxi_failed_result();
     b = gxi_batch_of(slot);
@@ -24598,8 +24599,8 @@ typedef struct gxi_ipc_wire {
 } gxi_ipc_wire;
 enum { GXI_IPC_VERSION = 1, GXI_IPC_HELLO = 100, GXI_IPC_BYE };
 static const char gxi_ipc_magic[8] = { 'g', 'p', 'u', 'e', 'x', 'e', 'c', '!' };
-static const char *const gxi_ipc_kinds[] = { "nothing", "memory", "an event", "a pool",
-    "memory of a pool" };
+static const char *const gxi_ipc_kinds[] = { "nothing", "memory from gpuexec_alloc", "an event",
+    "a pool", "memory from a pool" };
 
 static uint64_t gxi_ipc_process(void) {
     uint64_t mine[4], now = GXI_LOAD(&gxi.ipc.process);
@@ -24707,7 +24708,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(
     GXI_CALL(gpuexec_ipc_export, GXI_MAKES);
     memset(&range, 0, sizeof range);
     memset(&handle, 0, sizeof handle);
-    if (gxi_is_null(call, object, "object")) return gxi_failed_result();
+    if (gxi_is_null(call, object, "the argument \"object\"")) return gxi_failed_result();
     memset(object, 0, sizeof *object);
     if (gxi_ipc_check_memory(call, memory, &range) ||
             !(context = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
@@ -24790,7 +24791,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(
     int cu;
     GXI_CALL(gpuexec_ipc_export_event, GXI_MAKES);
     memset(&handle, 0, sizeof handle);
-    if (gxi_is_null(call, object, "object")) return gxi_failed_result();
+    if (gxi_is_null(call, object, "the argument \"object\"")) return gxi_failed_result();
     memset(object, 0, sizeof *object);
     if (!(slot = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_result();
     if (slot->imported)
@@ -24911,7 +24912,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(
         const char *where, const gpuexec_ipc_object *object, gpuexec_ipc_info *info) {
     gxi_ipc_object o;
     GXI_CALL(gpuexec_ipc_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return gxi_failed_result();
+    if (gxi_is_null(call, info, "the argument \"info\"")) return gxi_failed_result();
     memset(info, 0, sizeof *info);
     if (gxi_ipc_read(call, object, 0, &o)) return gxi_failed_result();
     info->kind = (gpuexec_ipc_kind)o.kind;
@@ -25172,7 +25173,7 @@ static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came)
             memcmp(wire->magic, gxi_ipc_magic, sizeof wire->magic) ||
             wire->version != GXI_IPC_VERSION)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
-                "%sreceived %ld bytes that are not a message from this version of gpuexec.h",
+                "received %s%ld bytes that are not a message from this version of gpuexec.h",
                 came->flags & MSG_TRUNC ? "more than " : "", came->bytes);
     if (wire->kind > GPUEXEC_IPC_POOL_MEMORY && wire->kind != GXI_IPC_HELLO &&
             wire->kind != GXI_IPC_BYE)
@@ -25470,7 +25471,8 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd) {
     gpuexec_ipc handle = { 0 };
     int fds[2];
     GXI_CALL(gpuexec_ipc_pair, GXI_MAKES);
-    if (gxi_is_null(call, child_fd, "child_fd")) handle.id = gxi_failed_id(GXI_IPC);
+    if (gxi_is_null(call, child_fd, "the argument \"child_fd\""))
+        handle.id = gxi_failed_id(GXI_IPC);
     else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds)) {
         gxi_ipc_fail_system(call, "create a pair of sockets");
         handle.id = gxi_failed_id(GXI_IPC);
@@ -25638,7 +25640,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_receive_at(
     gxi_ipc *c;
     int taken, n = 1, late = 0;
     GXI_CALL(gpuexec_ipc_receive, GXI_QUERIES);
-    if (gxi_is_null(call, message, "message")) return gxi_failed_result();
+    if (gxi_is_null(call, message, "the argument \"message\"")) return gxi_failed_result();
     memset(message, 0, sizeof *message);
     message->fd = -1;
     if (!(c = gxi_find_ipc(call, connection))) return gxi_failed_result();

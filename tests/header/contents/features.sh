@@ -1,8 +1,11 @@
-# Sourced by run.sh. Checks the tables of tests/features.md and tests/header/concurrency.md: the
-# last cell of a row names files of the repository and tests in them (`FILE: TEST, TEST; FILE`), or
-# is empty if the counterpart is "none: REASON".
+# Sourced by run.sh. Checks the tables of features.md and concurrency.md: the last cell of a row
+# names files of the repository and tests in them (`FILE: TEST, TEST; FILE`), or is empty if the
+# counterpart is "none: REASON".
 
-check_features() { check_table tests/features.md 100; check_table tests/header/concurrency.md 80; }
+check_features() {
+    check_table tests/header/features.md 100
+    check_table tests/header/concurrency.md 80
+}
 
 # FILE ROWS: prints the violations, then `N passed, N failed`: one check for each file or test that
 # a row names. ROWS: the file has at least so many.

@@ -7,9 +7,9 @@
 # in texts: what gpuexec knows is data, not words in its messages; and that no code distinguishes
 # the CPU device from other drivers. Then the lines of all files (lines.sh), the folders of tests
 # (folders.sh), phrases (phrases.sh), what in tests a stopped machine would break (stalls.sh), what
-# tests/features.md and tests/header/concurrency.md name (features.sh), that entry points of the
-# driver are declared once (entry_points.sh), CHANGELOG.md's names (changes.sh), the private names
-# (names.sh), and the links of Markdown files (links.sh).
+# features.md and concurrency.md name (features.sh), that entry points of the driver are declared
+# once (entry_points.sh), CHANGELOG.md's names (changes.sh), the private names (names.sh), and the
+# links of Markdown files (links.sh).
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/header/contents/lines.sh
 . tests/header/contents/folders.sh

@@ -374,7 +374,7 @@ TEST(what_cannot_be_added) {
             "the batch was never created");
     CHECK_REFUSED(gpuexec_batch_clear((gpuexec_batch){ 0 }), GPUEXEC_BAD_HANDLE,
             "the batch was never created");
-    CHECK_FAILED(gpuexec_batch_get_info(batch, NULL), GPUEXEC_BAD_ARGUMENT, "info is NULL");
+    CHECK_FAILED(gpuexec_batch_get_info(batch, NULL), GPUEXEC_BAD_ARGUMENT, "\"info\" is NULL");
 
     step(&s, batch, 0, 0, 1, 1);
     CHECK_NOT_ADDED(

@@ -788,7 +788,7 @@ TEST(limits_that_cannot_be) {
     CHECK_RESULT(gpuexec_context_get_limit(ctx, (gpuexec_limit)7, &is), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "7 is not a gpuexec_limit");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, NULL), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "value is NULL");
+    CHECK_TEXT(gpuexec_error_text(), "\"value\" is NULL");
     CHECK_OK(gpuexec_take_error()); /* queries latch nothing */
 }
 

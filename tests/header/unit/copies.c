@@ -486,7 +486,7 @@ TEST(arrays_that_are_refused) {
     }
     CHECK_OK(gpuexec_fill_now(w.ctx, w.at[DEVICE].device, 7, 1, BYTES));
     CHECK_OK(gpuexec_copy_many(w.stream, NULL, 0));
-    CHECK_REFUSED(gpuexec_copy_many(w.stream, NULL, 3), GPUEXEC_BAD_ARGUMENT, "copies is NULL");
+    CHECK_REFUSED(gpuexec_copy_many(w.stream, NULL, 3), GPUEXEC_BAD_ARGUMENT, "\"copies\" is NULL");
     parts[2].to = 0;
     CHECK_REFUSED(gpuexec_copy_many(w.stream, parts, 3), GPUEXEC_BAD_ARGUMENT,
             "copies[2]: cannot copy 16 bytes", "the destination has neither", "to_host");

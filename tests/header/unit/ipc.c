@@ -367,7 +367,7 @@ TEST(what_cannot_be_exported) {
     memset(&shared, 0, sizeof shared);
     shared.interprocess = 1;
     e = gpuexec_event_create(s.ctx, &shared);
-    CHECK_REFUSED(gpuexec_ipc_export(s.data, NULL), GPUEXEC_BAD_ARGUMENT, "object is NULL");
+    CHECK_REFUSED(gpuexec_ipc_export(s.data, NULL), GPUEXEC_BAD_ARGUMENT, "\"object\" is NULL");
     CHECK_REFUSED(gpuexec_ipc_export(s.data + 16, &o), GPUEXEC_BAD_ARGUMENT,
             "16 bytes after the beginning");
     CHECK_REFUSED(gpuexec_ipc_export((uintptr_t)pinned, &o), GPUEXEC_BAD_ARGUMENT, "pinned memory");
@@ -377,7 +377,7 @@ TEST(what_cannot_be_exported) {
             "gpuexec_pool_desc.exportable", "ipc.c:");
     CHECK_REFUSED(gpuexec_ipc_export_event(plain, &o), GPUEXEC_BAD_ARGUMENT,
             "created for use in a single process", "gpuexec_event_desc.interprocess");
-    CHECK_REFUSED(gpuexec_ipc_export_event(e, NULL), GPUEXEC_BAD_ARGUMENT, "object is NULL");
+    CHECK_REFUSED(gpuexec_ipc_export_event(e, NULL), GPUEXEC_BAD_ARGUMENT, "\"object\" is NULL");
     CHECK_EQ(gpuexec_ipc_export_pool(gpuexec_context_pool(s.ctx)), -1);
     CHECK_REFUSED(
             gpuexec_error_detail()->result, GPUEXEC_BAD_ARGUMENT, "gpuexec_pool_desc.exportable");
@@ -391,7 +391,7 @@ TEST(what_cannot_be_exported) {
     CHECK_OK(gpuexec_ipc_export_event(e, &o));
     CHECK_OK(gpuexec_ipc_get_info(&o, &info));
     CHECK_EQ(info.kind, GPUEXEC_IPC_EVENT);
-    CHECK_FAILED(gpuexec_ipc_get_info(&o, NULL), GPUEXEC_BAD_ARGUMENT, "info is NULL");
+    CHECK_FAILED(gpuexec_ipc_get_info(&o, NULL), GPUEXEC_BAD_ARGUMENT, "\"info\" is NULL");
 }
 #define REFUSED_IMPORT(call, ...) \
     do { \
@@ -406,7 +406,7 @@ TEST(bytes_that_are_not_another_process_s_object) {
     REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, NULL), "NULL");
     REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &o), "this process exported the object",
             "use the exported address");
-    REFUSED_IMPORT(gpuexec_ok(gpuexec_ipc_import_event(s.ctx, &o)), "is memory, not an event",
+    REFUSED_IMPORT(gpuexec_ok(gpuexec_ipc_import_event(s.ctx, &o)), "is memory from gpuexec_alloc, not an event",
             "gpuexec_ipc_import");
     for (i = 0; i < sizeof o.bytes; i++) {
         bad = o;
@@ -765,12 +765,12 @@ static void refused_raw(
     CHECK_EQ(m.value, n);
 }
 TEST(what_a_lying_process_sends_is_refused) {
-    static const char *const kinds[] = { "nothing", "memory", "an event", "a pool",
-        "memory of a pool" };
+    static const char *const kinds[] = { "nothing", "memory from gpuexec_alloc", "an event",
+        "a pool", "memory from a pool" };
     setting s = set_up(UNIT_PTX, NULL, BYTES);
     gpuexec_ipc_object o = exported(s.data);
     gpuexec_ipc_message m;
-    char text[64];
+    char text[128];
     int raw, before = open_files();
     gpuexec_ipc c = pair_with_socket(&raw);
     wire w[2];
@@ -1148,7 +1148,7 @@ TEST(messages) {
     memset(&bad, 1, sizeof bad);
     CHECK_FAILED(
             gpuexec_ipc_send(a, "", 0, &bad, -1), GPUEXEC_BAD_ARGUMENT, "not a gpuexec object");
-    CHECK_FAILED(gpuexec_ipc_receive(a, NULL, 0), GPUEXEC_BAD_ARGUMENT, "message is NULL");
+    CHECK_FAILED(gpuexec_ipc_receive(a, NULL, 0), GPUEXEC_BAD_ARGUMENT, "\"message\" is NULL");
     CHECK_FAILED(gpuexec_ipc_send_pool(a, "", 0, gpuexec_context_pool(s.ctx), -1),
             GPUEXEC_BAD_ARGUMENT, "exportable");
     while ((result = gpuexec_ipc_send(a, "", sent, NULL, 0)) == GPUEXEC_OK && sent < 100000) sent++;
@@ -1176,7 +1176,7 @@ TEST(messages) {
     CHECK_NOT_MADE(
             gpuexec_ipc_from_fd(pipes[0]), GPUEXEC_BAD_ARGUMENT, "not a SOCK_SEQPACKET socket");
     CHECK_EQ(close(pipes[0]) + close(pipes[1]), 0); /* still the caller's */
-    CHECK_NOT_MADE(gpuexec_ipc_pair(NULL), GPUEXEC_BAD_ARGUMENT, "child_fd is NULL");
+    CHECK_NOT_MADE(gpuexec_ipc_pair(NULL), GPUEXEC_BAD_ARGUMENT, "\"child_fd\" is NULL");
 }
 
 /* ---- pools ---- */
@@ -1247,7 +1247,7 @@ TEST(a_pool_of_another_process) {
     m = get(c, "memory");
     CHECK_EQ(m.kind, GPUEXEC_IPC_POOL_MEMORY);
     REFUSED_IMPORT(
-            gpuexec_ipc_import(s.ctx, &m.object), "is memory of a pool", "gpuexec_ipc_import_from");
+            gpuexec_ipc_import(s.ctx, &m.object), "is memory from a pool", "gpuexec_ipc_import_from");
     s.data = gpuexec_ipc_import_from(pool, &m.object);
     CHECK(s.data != 0);
     /* the driver would return the same address, and the first free would end both */

@@ -335,7 +335,7 @@ TEST_BOTH(images_that_are_refused) {
             "is a context, but a library is required");
     CHECK_NOT_MADE(gpuexec_library_module(library, (gpuexec_context){ 0 }), GPUEXEC_BAD_HANDLE,
             "the context was");
-    CHECK_FAILED(gpuexec_library_get_info(library, NULL), GPUEXEC_BAD_ARGUMENT, "info is NULL");
+    CHECK_FAILED(gpuexec_library_get_info(library, NULL), GPUEXEC_BAD_ARGUMENT, "\"info\" is NULL");
     CHECK_NOT_MADE(
             gpuexec_library_from_native(NULL), GPUEXEC_BAD_ARGUMENT, "the CUlibrary is NULL");
     CHECK(gpuexec_library_kernel_name((gpuexec_library){ 0 }, 0) == NULL);

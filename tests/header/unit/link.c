@@ -1007,7 +1007,7 @@ TEST(library_misuse) {
             "\"/tmp\" is a directory", "directory");
     CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/proc/self/exe"),
             GPUEXEC_BAD_IMAGE, "ELF file, but not a cubin");
-    CHECK_REFUSED(gpuexec_linker_image(l, NULL, &bytes), GPUEXEC_BAD_ARGUMENT, "image is NULL");
+    CHECK_REFUSED(gpuexec_linker_image(l, NULL, &bytes), GPUEXEC_BAD_ARGUMENT, "\"image\" is NULL");
     CHECK_REFUSED(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_LINK_FAILED,
             "the linker has no inputs", "add inputs first");
     CHECK(image == NULL && bytes == 0);

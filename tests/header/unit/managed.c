@@ -213,7 +213,8 @@ TEST(wrong_calls) {
             "not managed");
     CHECK_REFUSED(gpuexec_managed_advise(p, BYTES, GPUEXEC_PREFERRED, -5), GPUEXEC_BAD_ARGUMENT,
             "-5 is not a location");
-    CHECK_FAILED(gpuexec_managed_get_info(p, BYTES, NULL), GPUEXEC_BAD_ARGUMENT, "info is NULL");
+    CHECK_FAILED(
+            gpuexec_managed_get_info(p, BYTES, NULL), GPUEXEC_BAD_ARGUMENT, "\"info\" is NULL");
     CHECK_FAILED(gpuexec_managed_get_info(s.data, 4, &info), GPUEXEC_BAD_ARGUMENT,
             "is device memory, not managed");
     CHECK_FAILED(gpuexec_free_on(s.stream, p), GPUEXEC_BAD_ARGUMENT, "is managed memory",

@@ -743,7 +743,7 @@ TEST(what_an_address_is) {
     CHECK_OK(gpuexec_free(p));
     CHECK_EQ(info_of(0).kind, GPUEXEC_MEMORY_PAGEABLE);
     CHECK_RESULT(gpuexec_pointer_get_info(here, NULL), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "info is NULL");
+    CHECK_TEXT(gpuexec_error_text(), "\"info\" is NULL");
     CHECK_OK(gpuexec_take_error()); /* a query latches nothing */
     free(page);
 }
@@ -925,7 +925,7 @@ TEST(registrations_that_overlap) {
     REFUSED(gpuexec_register(ctx, h + 20480, 32768), "overlap 16384 bytes");
     REFUSED(gpuexec_register(ctx, h, 65536), "overlap 16384 bytes");
     REFUSED(gpuexec_register(ctx, pinned + 100, 4096), "already pinned memory");
-    REFUSED(gpuexec_register(ctx, NULL, 4096), "memory is NULL");
+    REFUSED(gpuexec_register(ctx, NULL, 4096), "\"memory\" is NULL");
     REFUSED(gpuexec_register(ctx, h, 0), "0 bytes");
     REFUSED(gpuexec_register(ctx, h + 40960, SIZE_MAX), "cannot register");
     CHECK_OK(gpuexec_register(ctx, h, 16384)); /* memory next to it is valid */
@@ -995,7 +995,7 @@ TEST(explained_copies) {
     expect_explained(s, p, h, 10000, 0, 0, "pageable", "cure:");
     CHECK_RESULT(gpuexec_copy_explain(never, p, h, 4, &info), GPUEXEC_BAD_HANDLE);
     CHECK_RESULT(gpuexec_copy_explain(s, p, h, 4, NULL), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "info is NULL");
+    CHECK_TEXT(gpuexec_error_text(), "\"info\" is NULL");
     CHECK_OK(gpuexec_take_error()); /* a query latches nothing */
     free(page);
 }

@@ -311,7 +311,7 @@ TEST(memory_that_a_graph_allocates) {
     CHECK_NOT_MADE(gpuexec_graph_add_alloc(graph, 0, &q, GPUEXEC_FIRST).graph, GPUEXEC_BAD_ARGUMENT,
             "0 bytes");
     CHECK_NOT_MADE(gpuexec_graph_add_alloc(graph, 16, NULL, GPUEXEC_FIRST).graph,
-            GPUEXEC_BAD_ARGUMENT, "address is NULL");
+            GPUEXEC_BAD_ARGUMENT, "\"address\" is NULL");
 }
 
 TEST(a_clone_changes_alone) {

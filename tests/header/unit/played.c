@@ -509,7 +509,7 @@ TEST(success_that_gives_nothing) {
     gxi.cu.cuLinkComplete = odd_link;
     CHECK_REFUSED(gpuexec_linker_image(linker, &image, &bytes), GPUEXEC_LINK_FAILED,
             "cannot link the image from 1 input",
-            "cuLinkComplete returned CUDA_SUCCESS, but produced no object");
+            "cuLinkComplete returned CUDA_SUCCESS, but produced an invalid size or no object");
     played_image = &played_bytes;
     CHECK_REFUSED(gpuexec_linker_save(linker, "/nowhere/never"), GPUEXEC_LINK_FAILED,
             "cuLinkComplete returned CUDA_SUCCESS, but produced an invalid size or no object");
@@ -832,6 +832,6 @@ TEST(an_allocation_without_an_address) {
     gxi.cu.cuMemAllocFromPoolAsync = nothing_from_a_pool;
     CHECK_EQ(gpuexec_alloc_on(t.stream, 64), 0);
     CHECK_TEXT(gpuexec_error_text(),
-            "cuMemAllocFromPoolAsync returned CUDA_SUCCESS, but produced no object");
+            "cuMemAllocFromPoolAsync returned CUDA_SUCCESS, but produced an invalid size or no object");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_DRIVER_ERROR);
 }

@@ -616,7 +616,7 @@ TEST(wrong_calls_on_pools) {
     CHECK_NO_MEMORY(gpuexec_pool_alloc(own, s.stream, 0), GPUEXEC_BAD_ARGUMENT,
             "gpuexec_pool_alloc: cannot allocate 0 bytes");
     CHECK_FAILED(gpuexec_pool_trim(none, 0), GPUEXEC_BAD_HANDLE, "the pool was never created");
-    CHECK_FAILED(gpuexec_pool_get_info(own, NULL), GPUEXEC_BAD_ARGUMENT, "info is NULL");
+    CHECK_FAILED(gpuexec_pool_get_info(own, NULL), GPUEXEC_BAD_ARGUMENT, "\"info\" is NULL");
     CHECK_FAILED(
             gpuexec_pool_get_info(none, &info), GPUEXEC_BAD_HANDLE, "the pool was never created");
     CHECK_REFUSED(
@@ -633,7 +633,8 @@ TEST(wrong_calls_on_pools) {
             "it was closed by gpuexec_context_close");
     CHECK_FAILED(gpuexec_pool_peer_query(none, s.ctx, &can), GPUEXEC_BAD_HANDLE,
             "the pool was never created");
-    CHECK_FAILED(gpuexec_pool_peer_query(own, s.ctx, NULL), GPUEXEC_BAD_ARGUMENT, "can is NULL");
+    CHECK_FAILED(
+            gpuexec_pool_peer_query(own, s.ctx, NULL), GPUEXEC_BAD_ARGUMENT, "\"can\" is NULL");
     CHECK(gpuexec_pool_native(none) == NULL);
     CHECK_FAILED(gpuexec_pool_destroy(own), GPUEXEC_BAD_ARGUMENT, "cannot destroy gpuexec's pool",
             "the last context on device 0", "gpuexec_pool_trim");

@@ -365,7 +365,7 @@ TEST(what_a_stream_is) {
     CHECK_OK(gpuexec_stream_get_info(gpuexec_stream_legacy(s.ctx), &info));
     CHECK(!info.non_blocking && info.adopted && info.priority == 0);
     CHECK_RESULT(gpuexec_stream_get_info(own, NULL), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "info is NULL");
+    CHECK_TEXT(gpuexec_error_text(), "\"info\" is NULL");
     gpuexec_stream_destroy(own);
     CHECK_RESULT(gpuexec_stream_get_info(own, &info), GPUEXEC_STALE_HANDLE);
     CHECK_EQ(info.device, 0); /* no value of an earlier query remains */
