@@ -406,8 +406,8 @@ TEST(bytes_that_are_not_another_process_s_object) {
     REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, NULL), "NULL");
     REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &o), "this process exported the object",
             "use the exported address");
-    REFUSED_IMPORT(gpuexec_ok(gpuexec_ipc_import_event(s.ctx, &o)), "is memory from gpuexec_alloc, not an event",
-            "gpuexec_ipc_import");
+    REFUSED_IMPORT(gpuexec_ok(gpuexec_ipc_import_event(s.ctx, &o)),
+            "is memory from gpuexec_alloc, not an event", "gpuexec_ipc_import");
     for (i = 0; i < sizeof o.bytes; i++) {
         bad = o;
         bad.bytes[i] ^= 0x10;
@@ -1246,8 +1246,8 @@ TEST(a_pool_of_another_process) {
     close(m.fd);
     m = get(c, "memory");
     CHECK_EQ(m.kind, GPUEXEC_IPC_POOL_MEMORY);
-    REFUSED_IMPORT(
-            gpuexec_ipc_import(s.ctx, &m.object), "is memory from a pool", "gpuexec_ipc_import_from");
+    REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &m.object), "is memory from a pool",
+            "gpuexec_ipc_import_from");
     s.data = gpuexec_ipc_import_from(pool, &m.object);
     CHECK(s.data != 0);
     /* the driver would return the same address, and the first free would end both */

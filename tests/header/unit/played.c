@@ -223,8 +223,8 @@ TEST(clusters_that_are_refused) {
     desc.cluster_x = 32;
     desc.non_portable_cluster = 1;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),
-            GPUEXEC_BAD_LAUNCH, "32 x 1 x 1 has 32 blocks",
-            "at most 16 blocks of kernel \"count\"", "device 0");
+            GPUEXEC_BAD_LAUNCH, "32 x 1 x 1 has 32 blocks", "at most 16 blocks of kernel \"count\"",
+            "device 0");
     own_clusters = 2;
     desc.cluster_x = 4;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),
@@ -832,6 +832,7 @@ TEST(an_allocation_without_an_address) {
     gxi.cu.cuMemAllocFromPoolAsync = nothing_from_a_pool;
     CHECK_EQ(gpuexec_alloc_on(t.stream, 64), 0);
     CHECK_TEXT(gpuexec_error_text(),
-            "cuMemAllocFromPoolAsync returned CUDA_SUCCESS, but produced an invalid size or no object");
+            "cuMemAllocFromPoolAsync returned CUDA_SUCCESS, but produced an invalid size or no "
+            "object");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_DRIVER_ERROR);
 }
