@@ -82,3 +82,13 @@ static inline double contest_ratio(unsigned way, unsigned to) {
     for (i = 0; i < contest_rounds; i++) ratios[i] = contest_times[way][i] / contest_times[to][i];
     return median(ratios, contest_rounds);
 }
+
+static inline double contest_highest(unsigned way, unsigned to) {
+    double highest = 0;
+    unsigned i;
+    for (i = 0; i < contest_rounds; i++) {
+        const double ratio = contest_times[way][i] / contest_times[to][i];
+        if (ratio > highest) highest = ratio;
+    }
+    return highest;
+}
