@@ -17899,16 +17899,16 @@ static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const
     return gxi_fail_contexts(call, "record both events in the same context", "the start event", a,
             "the stop event", b);
 }
-GPUEXEC_API double gpuexec_event_elapsed_ms_at(
-        const char *where, gpuexec_event start, gpuexec_event stop) {
+/* cu: what the driver returned on the fast path, -1 if that was not tried; ms: the time. */
+static GXI_NOINLINE double gxi_event_elapsed_slow(
+        const char *where, gpuexec_event start, gpuexec_event stop, int cu, float ms) {
     gxi_slot *a, *b;
-    float ms = 0;
-    int cu;
     GXI_CALL(gpuexec_event_elapsed_ms, GXI_QUERIES);
     if (!(a = gxi_begin_with_event(call, start, "the start event")) ||
             !(b = gxi_find_event(call, stop, "the stop event")) || gxi_check_elapsed(call, a, b))
         return -1.0;
-    cu = GXI_TRY(cuEventElapsedTime, (&ms, a->data.event.native, b->data.event.native));
+    if (cu >= 0) gxi_call_set_cu(call, "cuEventElapsedTime", cu);
+    else cu = GXI_TRY(cuEventElapsedTime, (&ms, a->data.event.native, b->data.event.native));
     if (cu == 0 && ms >= 0) return (double)ms;
     if (cu == 0)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the earlier event first",
@@ -17926,6 +17926,16 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(
                         : NULL,
                 "cannot query the time between the events");
     return -1.0;
+}
+GPUEXEC_API double gpuexec_event_elapsed_ms_at(
+        const char *where, gpuexec_event start, gpuexec_event stop) {
+    const gxi_slot *const a = gxi_peek_plain_event(start), *const b = gxi_peek_plain_event(stop);
+    float ms = 0;
+    int cu = -1;
+    if (a && b && a->cu_context == b->cu_context && !a->no_timing && !b->no_timing &&
+            GXI_LOAD(&a->data.event.recorded) && GXI_LOAD(&b->data.event.recorded))
+        cu = gxi.cu.cuEventElapsedTime(&ms, a->data.event.native, b->data.event.native);
+    return cu == 0 && ms >= 0 ? (double)ms : gxi_event_elapsed_slow(where, start, stop, cu, ms);
 }
 GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_event event) {
     GXI_CALL(gpuexec_event_destroy, GXI_CLEANS);

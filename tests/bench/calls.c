@@ -257,7 +257,8 @@ int main(void) {
     bad += row("copy 4 bytes on the device", copy_raw, copy_ours, 50, NULL);
     bad += row("fill 4 bytes", fill_raw, fill_ours, 50, table);
     bad += row("copy 4 bytes out, without a stream (gpuexec_copy_out_now)", now_raw, now_ours, 20,
-            NULL);
+
+            "queries of captures that the legacy stream would break, and the table of allocations");
     bad += row_with_guards("allocate and free 64 KiB", memory_raw, memory_ours, memory_guarded, 20,
             "the table of allocations, and the guards");
     bad += row("push and pop the context", push_raw, push_ours, 200,
