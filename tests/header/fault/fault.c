@@ -791,9 +791,12 @@ FLOW(context) {
     gpuexec_context_desc spin = { 0, 1, 0 };
     gpuexec_context open, made, same, shared, primary;
     gpuexec_stream s;
+    gpuexec_cache prefer = GPUEXEC_CACHE_PREFER_L1;
     char text[1000];
     size_t n = 0, m = 0;
+    unsigned flags = 0;
     int low, high, is;
+    DO(gpuexec_primary_set_flags(0, 1));
     MAKE(open, gpuexec_context_open(0, &spin));
     MAKE(made, gpuexec_context_create(0, &spin));
     MAKE(same, gpuexec_context_from_native(gpuexec_context_native(made)));
@@ -807,18 +810,33 @@ FLOW(context) {
     READ(is, gpuexec_context_is_current(open), is);
     POP(gpuexec_context_pop(open));
     POP(gpuexec_context_pop(made));
+    PUSH(gpuexec_context_set_current(open));
+    POP(gpuexec_context_pop(open));
+    DO(gpuexec_profiler_start(made));
+    CLEAN(gpuexec_profiler_stop(made));
+    DO(gpuexec_context_set_cache(made, prefer));
+    QUERY(gpuexec_context_get_cache(made, &prefer));
     QUERY(gpuexec_context_get_memory(made, &n, &m));
     DO(gpuexec_context_set_limit(made, GPUEXEC_LIMIT_STACK, 2048));
     QUERY(gpuexec_context_get_limit(made, GPUEXEC_LIMIT_STACK, &n));
     QUERY(gpuexec_context_get_priorities(made, &low, &high));
     EQUAL(n, 2048);
     WAIT(gpuexec_context_sync(made));
+    WAIT(gpuexec_device_sync(0));
+    WAIT(gpuexec_sync_all());
+    QUERY(gpuexec_primary_get_state(0, &flags, &is));
+    EQUAL(is, 1);
     CLEAN(gpuexec_context_close(primary));
     CLEAN(gpuexec_context_close(shared));
     CLEAN(gpuexec_context_close(same));
     CLEAN(gpuexec_context_close(made));
     CLEAN(gpuexec_context_close(open));
     CLEAN(gpuexec_context_close(open));
+    MAKE(made, gpuexec_context_create(0, NULL));
+    MAKE(same, gpuexec_context_from_native(gpuexec_context_native(made)));
+    CLEAN(gpuexec_primary_reset(0)); /* no handle to it: `same` has another context */
+    CLEAN(gpuexec_context_close(same));
+    CLEAN(gpuexec_context_close(made));
 }
 
 FLOW(module) {
