@@ -150,7 +150,8 @@
       POOL                     >>pool
       QUERIES                  gpuexec_pointer_get_info, gpuexec_copy_explain,
                                gpuexec_stream_get_info, gpuexec_kernel_get_info, and occupancy
-      REGISTER                 gpuexec_register, _unregister, gpuexec_pinned_address and
+      REGISTER                 gpuexec_register, _register_with, _unregister,
+                               gpuexec_pinned_address, gpuexec_alloc_pinned_with and
                                gpuexec_alloc_write_combined
       VALUES                   streams that wait for values in memory, or write them
 
@@ -2083,7 +2084,19 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
 GPUEXEC_API void *gpuexec_alloc_write_combined_at(
         const char *where, gpuexec_context context, size_t bytes);
 
-/* Frees memory from gpuexec_alloc_pinned or gpuexec_alloc_write_combined; NULL is ignored. Waits
+/* Flags of cuMemHostAlloc; all 0: as gpuexec_alloc_pinned. With unified addressing, which all
+   64-bit systems have, the driver makes all such memory portable and mapped. */
+typedef struct gpuexec_pinned_desc {
+    unsigned start_canary;
+    int write_combined; /* 1: as gpuexec_alloc_write_combined */
+    int not_portable;   /* 1: page-locked only for this context: without PORTABLE */
+    int not_mapped;     /* 1: kernels have no address for it: without DEVICEMAP */
+    unsigned end_canary;
+} gpuexec_pinned_desc;
+GPUEXEC_API void *gpuexec_alloc_pinned_with_at(
+        const char *where, gpuexec_context context, size_t bytes, const gpuexec_pinned_desc *desc);
+
+/* Frees memory from gpuexec_alloc_pinned, _pinned_with or _write_combined; NULL is ignored. Waits
    for work that may use it. cuMemFreeHost. */
 GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memory);
 
@@ -2095,6 +2108,21 @@ GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memor
 GPUEXEC_API gpuexec_result gpuexec_register_at(
         const char *where, gpuexec_context context, void *memory, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_unregister_at(const char *where, void *memory);
+
+/* Flags of cuMemHostRegister; all 0: as gpuexec_register. */
+typedef struct gpuexec_register_desc {
+    unsigned start_canary;
+    int not_portable; /* 1, as not_mapped: as in gpuexec_pinned_desc */
+    int not_mapped;
+    int read_only; /* 1: kernels only read it. Memory that the host has mapped without write access
+                      needs this. GPUEXEC_NOT_SUPPORTED if the device cannot */
+    int io_memory; /* 1: it is I/O memory, such as the PCI Express resource of another device,
+                      mapped into the process: contiguous, and never page-locked. Linux only, for
+                      privileged users; otherwise GPUEXEC_NOT_SUPPORTED or GPUEXEC_DRIVER_ERROR */
+    unsigned end_canary;
+} gpuexec_register_desc;
+GPUEXEC_API gpuexec_result gpuexec_register_with_at(const char *where, gpuexec_context context,
+        void *memory, size_t bytes, const gpuexec_register_desc *desc);
 
 /* Enable or disable direct access by kernels and copies of `context` to the memory of `peer`. This
    is one direction; for both, call the function twice. A call succeeds if nothing has to change, or
@@ -4021,6 +4049,8 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_managed_get_info(...) gpuexec_managed_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_pinned(...) gpuexec_alloc_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_write_combined(...) gpuexec_alloc_write_combined_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_alloc_pinned_with(...) gpuexec_alloc_pinned_with_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_register_with(...) gpuexec_register_with_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_free_pinned(...) gpuexec_free_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_register(...) gpuexec_register_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_unregister(...) gpuexec_unregister_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -5422,6 +5452,10 @@ enum {
     GXI_MEMHOSTALLOC_PORTABLE = 1,
     GXI_MEMHOSTALLOC_DEVICEMAP = 2,
     GXI_MEMHOSTALLOC_WRITECOMBINED = 4,
+    GXI_MEMHOSTREGISTER_PORTABLE = 1,
+    GXI_MEMHOSTREGISTER_DEVICEMAP = 2,
+    GXI_MEMHOSTREGISTER_IOMEMORY = 4,
+    GXI_MEMHOSTREGISTER_READ_ONLY = 8,
     GXI_MEMORYTYPE_HOST = 1,
     GXI_MEMORYTYPE_DEVICE = 2,
     GXI_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
@@ -10101,7 +10135,7 @@ static gpuexec_result gxi_primary_find(
             slot = gxi_next_locked(slot)) {
         if (gxi_context_of(slot)->device != *device) continue;
         if (gxi_context_of(slot)->origin == GXI_PRIMARY) *native = slot->cu_context;
-        adopted |= slot->adopted;
+        if (slot->adopted) adopted = 1;
     }
     gxi_unlock(&gxi_tables_mutex);
     if (*native || !adopted || !active) return GPUEXEC_OK;
@@ -15625,6 +15659,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_cont
     return gxi_alloc_in_context(call, context, width_bytes, height, element_bytes, pitch);
 }
 
+#define GXI_PINNED_FLAGS (GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP) /* by default */
 static void *gxi_alloc_pinned(
         gxi_call *call, gpuexec_context context, size_t bytes, unsigned flags) {
     void *memory = NULL;
@@ -15637,13 +15672,13 @@ static void *gxi_alloc_pinned(
         return NULL;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return NULL;
-    cu = GXI_TRY_MAKE(memory, cuMemHostAlloc,
-            (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP | flags));
+    cu = GXI_TRY_MAKE(memory, cuMemHostAlloc, (&memory, bytes, flags));
     if (cu) {
         gxi_fail_alloc(call, cu, slot, bytes, GPUEXEC_MEMORY_PINNED, NULL);
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where,
-                       GPUEXEC_MEMORY_PINNED, flags ? GXI_COMBINED : 0)) {
+                       GPUEXEC_MEMORY_PINNED,
+                       flags & GXI_MEMHOSTALLOC_WRITECOMBINED ? GXI_COMBINED : 0)) {
         GXI_TRY_TRACED(cuMemFreeHost, (memory));
         gxi_fail_memory(call, "record an allocation of %lu bytes", (unsigned long)bytes);
         memory = NULL;
@@ -15654,13 +15689,25 @@ static void *gxi_alloc_pinned(
 GPUEXEC_API void *gpuexec_alloc_pinned_at(
         const char *where, gpuexec_context context, size_t bytes) {
     GXI_CALL(gpuexec_alloc_pinned, GXI_MAKES);
-    return gxi_alloc_pinned(call, context, bytes, 0);
+    return gxi_alloc_pinned(call, context, bytes, GXI_PINNED_FLAGS);
 }
 #if !defined(GPUEXEC_NO_REGISTER)
 GPUEXEC_API void *gpuexec_alloc_write_combined_at(
         const char *where, gpuexec_context context, size_t bytes) {
     GXI_CALL(gpuexec_alloc_write_combined, GXI_MAKES);
-    return gxi_alloc_pinned(call, context, bytes, GXI_MEMHOSTALLOC_WRITECOMBINED);
+    return gxi_alloc_pinned(
+            call, context, bytes, GXI_PINNED_FLAGS | GXI_MEMHOSTALLOC_WRITECOMBINED);
+}
+GPUEXEC_API void *gpuexec_alloc_pinned_with_at(
+        const char *where, gpuexec_context context, size_t bytes, const gpuexec_pinned_desc *desc) {
+    unsigned flags = GXI_PINNED_FLAGS;
+    GXI_CALL(gpuexec_alloc_pinned_with, GXI_MAKES);
+    if (desc && gxi_check_desc(call, "gpuexec_pinned_desc", desc->start_canary, desc->end_canary))
+        return NULL;
+    if (desc && desc->not_portable) flags &= ~(unsigned)GXI_MEMHOSTALLOC_PORTABLE;
+    if (desc && desc->not_mapped) flags &= ~(unsigned)GXI_MEMHOSTALLOC_DEVICEMAP;
+    if (desc && desc->write_combined) flags |= GXI_MEMHOSTALLOC_WRITECOMBINED;
+    return gxi_alloc_pinned(call, context, bytes, flags);
 }
 #endif
 
@@ -15871,14 +15918,33 @@ static int gxi_is_pinned(const gxi_call *call, int cu, const void *memory) {
                     info.kind == GPUEXEC_MEMORY_PINNED);
 }
 #if !defined(GPUEXEC_NO_REGISTER)
-GPUEXEC_API gpuexec_result gpuexec_register_at(
-        const char *where, gpuexec_context context, void *memory, size_t bytes) {
+/* Why the driver did not register memory that is not page-locked yet. */
+static GXI_COLD gpuexec_result gxi_fail_register(gxi_call *call, int cu, const gxi_slot *context,
+        const void *memory, size_t bytes, unsigned flags) {
+    if (flags & GXI_MEMHOSTREGISTER_IOMEMORY)
+        return gxi_fail_cu(call,
+                "pass the mapping of another device's memory, contiguous, on Linux, as a "
+                "privileged user; leave io_memory 0 for ordinary memory",
+                "cannot register %lu bytes at %p as I/O memory", (unsigned long)bytes, memory);
+    if (flags & GXI_MEMHOSTREGISTER_READ_ONLY && cu == GXI_CU_NOT_SUPPORTED)
+        return gxi_fail_cu(call, "leave gpuexec_register_desc.read_only 0, or copy the memory",
+                "device %d cannot register memory as read-only "
+                "(CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED)",
+                gxi_context_of(context)->ordinal);
+    return gxi_fail_cu(call,
+            cu == GXI_INVALID_VALUE && !(flags & GXI_MEMHOSTREGISTER_READ_ONLY)
+                    ? "if the host has mapped it without write access, use gpuexec_register_with "
+                      "and gpuexec_register_desc.read_only"
+                    : NULL,
+            "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
+}
+static gpuexec_result gxi_register(
+        gxi_call *call, gpuexec_context context, void *memory, size_t bytes, unsigned flags) {
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope;
     gpuexec_result result = GPUEXEC_OK;
     int cu;
-    GXI_CALL(gpuexec_register, GXI_MAKES);
     if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_result();
     if (gxi_is_null(call, memory, "memory")) return GPUEXEC_BAD_ARGUMENT;
     if (!bytes || (uintptr_t)memory + bytes < bytes)
@@ -15903,24 +15969,39 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(
                 gxi_memory_verbs[range.kind], gxi_place_text(range.where));
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_result();
-    cu = GXI_TRY(cuMemHostRegister,
-            (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
+    cu = GXI_TRY(cuMemHostRegister, (memory, bytes, flags));
     if (cu && gxi_is_pinned(call, cu, memory))
         result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "do not register it: another library has registered this memory, or allocated it "
                 "as page-locked memory (gpuexec_pointer_get_info describes it)",
                 "%lu bytes at %p are already page-locked, in full or in part", (unsigned long)bytes,
                 memory);
-    else if (cu)
-        result = gxi_fail_cu(
-                call, NULL, "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
-    else if (!gxi_range_add(
-                     (uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED, 0)) {
+    else if (cu) result = gxi_fail_register(call, cu, slot, memory, bytes, flags);
+    else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where,
+                     GPUEXEC_MEMORY_REGISTERED, 0)) {
         GXI_TRY_TRACED(cuMemHostUnregister, (memory));
         result = gxi_fail_memory(call, "record %lu registered bytes", (unsigned long)bytes);
     }
     gxi_leave(&scope);
     return result;
+}
+#define GXI_REGISTER_FLAGS (GXI_MEMHOSTREGISTER_PORTABLE | GXI_MEMHOSTREGISTER_DEVICEMAP)
+GPUEXEC_API gpuexec_result gpuexec_register_at(
+        const char *where, gpuexec_context context, void *memory, size_t bytes) {
+    GXI_CALL(gpuexec_register, GXI_MAKES);
+    return gxi_register(call, context, memory, bytes, GXI_REGISTER_FLAGS);
+}
+GPUEXEC_API gpuexec_result gpuexec_register_with_at(const char *where, gpuexec_context context,
+        void *memory, size_t bytes, const gpuexec_register_desc *desc) {
+    unsigned flags = GXI_REGISTER_FLAGS;
+    GXI_CALL(gpuexec_register_with, GXI_MAKES);
+    if (desc && gxi_check_desc(call, "gpuexec_register_desc", desc->start_canary, desc->end_canary))
+        return gxi_failed_result();
+    if (desc && desc->not_portable) flags &= ~(unsigned)GXI_MEMHOSTREGISTER_PORTABLE;
+    if (desc && desc->not_mapped) flags &= ~(unsigned)GXI_MEMHOSTREGISTER_DEVICEMAP;
+    if (desc && desc->read_only) flags |= GXI_MEMHOSTREGISTER_READ_ONLY;
+    if (desc && desc->io_memory) flags |= GXI_MEMHOSTREGISTER_IOMEMORY;
+    return gxi_register(call, context, memory, bytes, flags);
 }
 #endif
 

@@ -1253,7 +1253,7 @@ FLOW(memory) {
     GET(b, gpuexec_alloc(ctx, sizeof host));
     GET(rows, gpuexec_alloc_pitched(ctx, 16, 4, 4, &pitch));
     GET(pinned, gpuexec_alloc_pinned(ctx, sizeof host));
-    DO(gpuexec_register(ctx, registered, sizeof registered));
+    DO(gpuexec_register_with(ctx, registered, sizeof registered, NULL));
     GET(address, gpuexec_pinned_address(pinned));
     GET(address, gpuexec_pinned_address(registered));
     WORK(gpuexec_fill(s, a, 1, 1, sizeof host));
@@ -1299,6 +1299,7 @@ FLOW(copies) {
     gpuexec_context ctx;
     gpuexec_stream s, legacy;
     gpuexec_ptr a, b, c = 0;
+    gpuexec_pinned_desc combined = { 0, 1, 0, 0, 0 };
     gpuexec_copy_desc box;
     gpuexec_copy_part parts[5];
     uint32_t *pinned;
@@ -1308,7 +1309,7 @@ FLOW(copies) {
     MAKE(s, gpuexec_stream_create(ctx, NULL));
     GET(a, gpuexec_alloc(ctx, 256));
     GET(b, gpuexec_alloc(ctx, 256));
-    GET(pinned, gpuexec_alloc_write_combined(ctx, 256));
+    GET(pinned, gpuexec_alloc_pinned_with(ctx, 256, &combined));
     memset(&box, 0, sizeof box);
     box.to.device = a;
     box.to.pitch = 16;

@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 144, ENDS = 68 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 146, ENDS = 68 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -288,6 +288,8 @@ static void use(struct fuzz_source *s) {
     gpuexec_copy_desc shape;
     gpuexec_copy_part parts[5];
     gpuexec_pool_desc pooled = { .start_canary = 0 };
+    gpuexec_pinned_desc locked = { .start_canary = 0 };
+    gpuexec_register_desc registered = { .start_canary = 0 };
     gpuexec_pool_info numbers;
     gpuexec_managed_desc managed = { .start_canary = 0 };
     gpuexec_managed_info placed;
@@ -564,6 +566,23 @@ static void use(struct fuzz_source *s) {
     CALL:
         n = fuzz_number(s) % HOST;
         RESULT(gpuexec_register(C, host + n, fuzz_number(s) % (HOST - n)));
+        break;
+    CALL:
+        n = fuzz_number(s) % HOST;
+        registered.not_portable = N(2);
+        registered.not_mapped = N(2);
+        registered.read_only = N(2);
+        registered.io_memory = N(8) == 1;
+        registered.end_canary = N(50) == 1;
+        RESULT(gpuexec_register_with(C, host + n, fuzz_number(s) % (HOST - n), &registered));
+        break;
+    CALL:
+        locked.write_combined = N(2);
+        locked.not_portable = N(2);
+        locked.not_mapped = N(2);
+        locked.end_canary = N(50) == 1;
+        memory = gpuexec_alloc_pinned_with(C, fuzz_number(s) % 100000, &locked);
+        if (memory) put(pinned, &next_pinned, (uint64_t)(uintptr_t)memory);
         break;
     CALL:
         RESULT(gpuexec_peer_enable(C, C));
