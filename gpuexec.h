@@ -49,7 +49,8 @@
         >>object      handles and their slots
         >>index       sorted sets: graphs by address, kernels by CUfunction
         >>ranges      the table of allocations
-        >>impl-setup, impl-device, impl-naming, impl-capturing, impl-context, impl-shutdown,
+        >>impl-setup, impl-device, impl-naming, impl-capturing, impl-context, impl-primary,
+        >>impl-shutdown,
         >>impl-ptx, impl-image, impl-find, impl-cache, impl-includes, impl-module, impl-kernel,
         >>impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked, impl-compile,
         >>impl-memory, impl-stream, impl-current, impl-pool, impl-managed, impl-event,
@@ -121,7 +122,8 @@
                                of each part
 
       Name after GPUEXEC_NO_   the part
-      ATTRIBUTES               gpuexec_launch_with; context limits; kernel cache and carveout
+      ATTRIBUTES               gpuexec_launch_with; limits of contexts; caches of contexts and
+                               kernels; carveout
       BATCH                    >>batch
       CACHE                    >>cache
       COMPILE                  >>compile, and LTO-IR in >>link
@@ -134,9 +136,10 @@
                                images. Errors do not give the PTX version or suggest similar kernel
                                names. The number of kernels in a module is unknown; with drivers
                                before CUDA 12.4, the parameters of kernels are unknown, too
-      INTEROP                  gpuexec_context_attach, _push, _pop, _is_current and _stack_text,
-                               GPUEXEC_CONTEXT_SCOPE, and _from_native for contexts, modules,
-                               kernels, streams and events
+      INTEROP                  gpuexec_context_attach, _push, _pop, _set_current, _is_current,
+                               _stack_text and _usage, GPUEXEC_CONTEXT_SCOPE, gpuexec_primary_...,
+                               gpuexec_device_sync, gpuexec_sync_all, gpuexec_profiler_..., and
+                               _from_native for contexts, modules, kernels, streams and events
       IPC                      >>ipc
       LIBRARY                  >>library
       LINK                     >>link, >>compile and >>cache
@@ -147,7 +150,8 @@
       POOL                     >>pool
       QUERIES                  gpuexec_pointer_get_info, gpuexec_copy_explain,
                                gpuexec_stream_get_info, gpuexec_kernel_get_info, and occupancy
-      REGISTER                 gpuexec_register, _unregister, gpuexec_pinned_address and
+      REGISTER                 gpuexec_register, _register_with, _unregister,
+                               gpuexec_pinned_address, gpuexec_alloc_pinned_with and
                                gpuexec_alloc_write_combined
       VALUES                   streams that wait for values in memory, or write them
 
@@ -239,21 +243,22 @@
       handles to those objects, and releases the context. In an adopted context, it waits only for
       work on streams created through the handle. gpuexec_context_retain() lets several parts of a
       program share one handle; the last gpuexec_context_close closes it. gpuexec_context_users()
-      returns the number of users of that handle; no driver reports the usage count of the context
-      itself. A context can be destroyed while a handle still refers to it: an adopted context by
-      its owner, a primary context by cudaDeviceReset. A driver call with an object of that context
-      would then crash. gpuexec therefore checks first whether the context still exists: for adopted
-      contexts in every call, for all others only during clean-up. If the context no longer exists,
-      the call returns GPUEXEC_STALE_HANDLE, and all handles to objects in that context are closed.
-      gpuexec cannot detect that a context is destroyed while a call is running: the owner must make
-      sure that this does not happen. Only these calls depend on the thread's current context:
-      gpuexec_context_push, _pop, _is_current and _stack_text, GPUEXEC_CONTEXT_SCOPE, and
-      gpuexec_context_from_native and _attach with NULL. Only push, pop and the scope change it. For
-      the few driver calls that need a current context, gpuexec makes the object's context current
-      and restores the thread's context stack afterwards. Any handle may be used on any thread. You
-      need to push a context only for your own driver calls and for calls to the CUDA runtime.
-      gpuexec_context_stack_text() lists the contexts on the thread's context stack and where each
-      was pushed.
+      returns the number of users of that handle; gpuexec_context_usage() counts the users of all
+      handles to the context. No driver reports how often other code uses it. A context can be
+      destroyed while a handle still refers to it: an adopted context by its owner, a primary
+      context by cudaDeviceReset. A driver call with an object of that context would then crash.
+      gpuexec therefore checks first whether the context still exists: for adopted contexts in every
+      call, for all others only during clean-up. If the context no longer exists, the call returns
+      GPUEXEC_STALE_HANDLE, and all handles to objects in that context are closed. gpuexec cannot
+      detect that a context is destroyed while a call is running: the owner must make sure that this
+      does not happen. Only these calls depend on the thread's current context:
+      gpuexec_context_push, _pop, _set_current, _is_current and _stack_text, GPUEXEC_CONTEXT_SCOPE,
+      and gpuexec_context_from_native and _attach with NULL. Only push, pop, set_current and the
+      scope change it. For the few driver calls that need a current context, gpuexec makes the
+      object's context current and restores the thread's context stack afterwards. Any handle may be
+      used on any thread. You need to push a context only for your own driver calls and for calls to
+      the CUDA runtime. gpuexec_context_stack_text() lists the contexts on the thread's context
+      stack and where each was pushed.
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_unregister, gpuexec_module_unload,
@@ -1477,6 +1482,22 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(
 GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(
         const char *where, gpuexec_context context, gpuexec_limit limit, size_t *value);
 
+/* What the unified L1 cache and shared memory of a multiprocessor prefer to be: CUfunc_cache. */
+typedef enum gpuexec_cache {
+    GPUEXEC_CACHE_NO_PREFERENCE = 0,
+    GPUEXEC_CACHE_PREFER_SHARED = 1,
+    GPUEXEC_CACHE_PREFER_L1 = 2,
+    GPUEXEC_CACHE_PREFER_EQUAL = 3
+} gpuexec_cache;
+
+/* Set and read the preference of all kernels in the context that have none
+   (gpuexec_kernel_set_cache). It is a hint, without effect on devices where both sizes are fixed.
+   gpuexec_context_get_cache is a query. cuCtxSetCacheConfig, cuCtxGetCacheConfig. */
+GPUEXEC_API gpuexec_result gpuexec_context_set_cache_at(
+        const char *where, gpuexec_context context, gpuexec_cache prefer);
+GPUEXEC_API gpuexec_result gpuexec_context_get_cache_at(
+        const char *where, gpuexec_context context, gpuexec_cache *prefer);
+
 /* Reads the range of stream priorities: *least is the default and the lowest, *greatest the
    highest. Lower numbers mean higher priority. Either pointer may be NULL; both values are 0 on a
    device without priorities. A query. cuCtxGetStreamPriorityRange. */
@@ -1489,12 +1510,28 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_context_sync_at(
         const char *where, gpuexec_context context);
 
+/* Wait for all contexts on a device that gpuexec has handles to, or for those on all devices: as
+   gpuexec_context_sync for each of them, in any order. They wait for all of them even if one fails,
+   and return the first failure. If a stream in one of them captures, they fail before they wait. A
+   device on which gpuexec has opened no context has nothing to wait for. Contexts that another
+   thread opens or closes meanwhile may be left out. cuCtxSynchronize. */
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_device_sync_at(const char *where, int device);
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_sync_all_at(const char *where);
+
 /* Adds a user to the handle: closing it then takes one more gpuexec_context_close. The count
    belongs to this handle; other libraries do not share it. */
 GPUEXEC_API gpuexec_result gpuexec_context_retain_at(const char *where, gpuexec_context context);
 
 /* Returns the number of users of the handle; 0 if it is not ok. A query. */
 GPUEXEC_API int gpuexec_context_users(gpuexec_context context);
+
+/* Returns how many users the context has through all handles of this copy of gpuexec: so many calls
+   of gpuexec_context_close must come before gpuexec releases it. A created context with two
+   attached handles has three users; each gpuexec_context_retain adds one. Handles from
+   gpuexec_context_from_native do not count, because they do not keep the context. Other copies of
+   gpuexec, and other code, do not count either: no driver reports what they hold. 0 if the handle
+   is not ok. A query. */
+GPUEXEC_API int gpuexec_context_usage(gpuexec_context context);
 
 /* The calling thread's stack of current contexts. gpuexec does not need it, but the CUDA runtime
    and your own driver calls do. Push makes the context current; pop removes it and makes the
@@ -1506,6 +1543,13 @@ GPUEXEC_API int gpuexec_context_users(gpuexec_context context);
    cuCtxPopCurrent. */
 GPUEXEC_API gpuexec_result gpuexec_context_push_at(const char *where, gpuexec_context context);
 GPUEXEC_API gpuexec_result gpuexec_context_pop_at(const char *where, gpuexec_context context);
+
+/* Makes the context current instead of the one that is current now, which leaves the thread's
+   stack; if none is current, it works as gpuexec_context_push. gpuexec_context_pop removes the
+   context again. A context that was pushed and then replaced is not to be popped.
+   cuCtxSetCurrent. */
+GPUEXEC_API gpuexec_result gpuexec_context_set_current_at(
+        const char *where, gpuexec_context context);
 
 /* GPUEXEC_CONTEXT_SCOPE(context) { ... } makes the context current in the block and pops it at the
    end, even if return, break, goto or a C++ exception leaves the block. break and continue leave
@@ -1543,9 +1587,9 @@ GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);
 #endif
 
 /* Writes the calling thread's stack of contexts, as far as gpuexec knows it, into text[bytes].
-   There is one line for each context, the current one first: its device, and where it was pushed
-   through gpuexec. Returns the length of the whole text, as snprintf does; 0 if it fails. A query.
-   cuCtxGetCurrent. */
+   There is one line for each context, the current one first: its device, and where it was pushed or
+   set through gpuexec. Returns the length of the whole text, as snprintf does; 0 if it fails. A
+   query. cuCtxGetCurrent. */
 GPUEXEC_API size_t gpuexec_context_stack_text_at(const char *where, char *text, size_t bytes);
 
 /* Returns 1 if the context is the calling thread's current one, else 0. A query.
@@ -1560,6 +1604,33 @@ GPUEXEC_API int gpuexec_context_is_current_at(const char *where, gpuexec_context
    stop the clean-up; the call returns the first failure, including a failure of the work.
    cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy if the driver has no usage counts. */
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context);
+
+/* Reads the flags (CU_CTX_*) of a device's primary context, and whether it is active: retained by
+   gpuexec or other code of this process. Its flags are those that it has, or will have once it is
+   retained. Either pointer may be NULL. Does not open the context. A query.
+   cuDevicePrimaryCtxGetState. */
+GPUEXEC_API gpuexec_result gpuexec_primary_get_state_at(
+        const char *where, int device, unsigned *flags, int *active);
+
+/* Replaces the flags of a device's primary context, for all of its users, also while it is active.
+   0: the driver's choice. It loses them when its last user releases it.
+   cuDevicePrimaryCtxSetFlags. */
+GPUEXEC_API gpuexec_result gpuexec_primary_set_flags_at(
+        const char *where, int device, unsigned flags);
+
+/* Destroys what all users in this process have in a device's primary context, and resets its flags;
+   the next retain makes it new. GPUEXEC_BAD_ARGUMENT while this copy of gpuexec has a handle to it:
+   the text lists them by place. gpuexec does not know other users, such as the CUDA runtime: their
+   objects become invalid. No other thread may open the context during the call. It does not repair
+   a process after a sticky error. cuDevicePrimaryCtxReset. */
+GPUEXEC_API gpuexec_result gpuexec_primary_reset_at(const char *where, int device);
+
+/* Start and stop the recording of a profiler that is attached to the process and waits for it, such
+   as `nsys profile --capture-range=cudaProfilerApi`; without one, they do nothing. gpuexec does not
+   wait for the context's work: wait for it before you stop. Stopping is clean-up. cuProfilerStart,
+   cuProfilerStop. */
+GPUEXEC_API gpuexec_result gpuexec_profiler_start_at(const char *where, gpuexec_context context);
+GPUEXEC_API gpuexec_result gpuexec_profiler_stop_at(const char *where, gpuexec_context context);
 
 /* -------------------------------------------------------------------------------------------------
    >>module   Images and the kernels in them. */
@@ -1712,14 +1783,6 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(
    applies to all handles and threads. CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT. */
 GPUEXEC_API gpuexec_result gpuexec_kernel_set_carveout_at(
         const char *where, gpuexec_kernel kernel, int percent);
-
-/* CUfunc_cache */
-typedef enum gpuexec_cache {
-    GPUEXEC_CACHE_NO_PREFERENCE = 0,
-    GPUEXEC_CACHE_PREFER_SHARED = 1,
-    GPUEXEC_CACHE_PREFER_L1 = 2,
-    GPUEXEC_CACHE_PREFER_EQUAL = 3
-} gpuexec_cache;
 
 /* The older, coarser form of the same hint. Launches of kernels with different preferences can wait
    for each other. cuFuncSetCacheConfig. */
@@ -2021,7 +2084,19 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
 GPUEXEC_API void *gpuexec_alloc_write_combined_at(
         const char *where, gpuexec_context context, size_t bytes);
 
-/* Frees memory from gpuexec_alloc_pinned or gpuexec_alloc_write_combined; NULL is ignored. Waits
+/* Flags of cuMemHostAlloc; all 0: as gpuexec_alloc_pinned. With unified addressing, which all
+   64-bit systems have, the driver makes all such memory portable and mapped. */
+typedef struct gpuexec_pinned_desc {
+    unsigned start_canary;
+    int write_combined; /* 1: as gpuexec_alloc_write_combined */
+    int not_portable;   /* 1: page-locked only for this context: without PORTABLE */
+    int not_mapped;     /* 1: kernels have no address for it: without DEVICEMAP */
+    unsigned end_canary;
+} gpuexec_pinned_desc;
+GPUEXEC_API void *gpuexec_alloc_pinned_with_at(
+        const char *where, gpuexec_context context, size_t bytes, const gpuexec_pinned_desc *desc);
+
+/* Frees memory from gpuexec_alloc_pinned, _pinned_with or _write_combined; NULL is ignored. Waits
    for work that may use it. cuMemFreeHost. */
 GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memory);
 
@@ -2033,6 +2108,21 @@ GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memor
 GPUEXEC_API gpuexec_result gpuexec_register_at(
         const char *where, gpuexec_context context, void *memory, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_unregister_at(const char *where, void *memory);
+
+/* Flags of cuMemHostRegister; all 0: as gpuexec_register. */
+typedef struct gpuexec_register_desc {
+    unsigned start_canary;
+    int not_portable; /* 1, as not_mapped: as in gpuexec_pinned_desc */
+    int not_mapped;
+    int read_only; /* 1: kernels only read it. Memory that the host has mapped without write access
+                      needs this. GPUEXEC_NOT_SUPPORTED if the device cannot */
+    int io_memory; /* 1: it is I/O memory, such as the PCI Express resource of another device,
+                      mapped into the process: contiguous, and never page-locked. Linux only, for
+                      privileged users; otherwise GPUEXEC_NOT_SUPPORTED or GPUEXEC_DRIVER_ERROR */
+    unsigned end_canary;
+} gpuexec_register_desc;
+GPUEXEC_API gpuexec_result gpuexec_register_with_at(const char *where, gpuexec_context context,
+        void *memory, size_t bytes, const gpuexec_register_desc *desc);
 
 /* Enable or disable direct access by kernels and copies of `context` to the memory of `peer`. This
    is one direction; for both, call the function twice. A call succeeds if nothing has to change, or
@@ -3882,6 +3972,8 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_context_get_memory(...) gpuexec_context_get_memory_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_set_limit(...) gpuexec_context_set_limit_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_get_limit(...) gpuexec_context_get_limit_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_set_cache(...) gpuexec_context_set_cache_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_get_cache(...) gpuexec_context_get_cache_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_get_priorities(...) \
     gpuexec_context_get_priorities_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_scope_begin(...) gpuexec_context_scope_begin_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -3892,7 +3984,15 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_context_retain(...) gpuexec_context_retain_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_push(...) gpuexec_context_push_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_pop(...) gpuexec_context_pop_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_set_current(...) gpuexec_context_set_current_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_close(...) gpuexec_context_close_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_device_sync(...) gpuexec_device_sync_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_sync_all() gpuexec_sync_all_at(GPUEXEC_HERE)
+#define gpuexec_primary_get_state(...) gpuexec_primary_get_state_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_primary_set_flags(...) gpuexec_primary_set_flags_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_primary_reset(...) gpuexec_primary_reset_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_profiler_start(...) gpuexec_profiler_start_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_profiler_stop(...) gpuexec_profiler_stop_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_load(...) gpuexec_module_load_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_load_file(...) gpuexec_module_load_file_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_load_best(...) gpuexec_module_load_best_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -3949,6 +4049,8 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_managed_get_info(...) gpuexec_managed_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_pinned(...) gpuexec_alloc_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_write_combined(...) gpuexec_alloc_write_combined_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_alloc_pinned_with(...) gpuexec_alloc_pinned_with_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_register_with(...) gpuexec_register_with_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_free_pinned(...) gpuexec_free_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_register(...) gpuexec_register_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_unregister(...) gpuexec_unregister_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -4842,7 +4944,9 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuDevicePrimaryCtxRetain, 7000, (gxi_cu_context *context, int device)) \
     ROW(REQUIRED, cuDevicePrimaryCtxRelease, 11000, (int device)) \
     ROW(REQUIRED, cuDevicePrimaryCtxSetFlags, 11000, (int device, unsigned flags)) \
+    ROW(REQUIRED, cuDevicePrimaryCtxReset, 11000, (int device)) \
     ROW(REQUIRED, cuCtxGetCurrent,         4000, (gxi_cu_context *context)) \
+    ROW(REQUIRED, cuCtxSetCurrent,         4000, (gxi_cu_context context)) \
     ROW(REQUIRED, cuCtxPushCurrent,        4000, (gxi_cu_context context)) \
     ROW(REQUIRED, cuCtxPopCurrent,         4000, (gxi_cu_context *context)) \
     ROW(REQUIRED, cuCtxGetDevice,          2000, (int *device)) \
@@ -4853,11 +4957,15 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(OPTIONAL, cuCtxGetId,             12000, (gxi_cu_context context, unsigned long long *id)) \
     ROW(REQUIRED, cuCtxGetLimit,           3010, (size_t *value, int limit)) \
     ROW(REQUIRED, cuCtxSetLimit,           3010, (int limit, size_t value)) \
+    ROW(REQUIRED, cuCtxGetCacheConfig,     3020, (unsigned *config)) \
+    ROW(REQUIRED, cuCtxSetCacheConfig,     3020, (unsigned config)) \
     ROW(REQUIRED, cuCtxGetStreamPriorityRange, 5050, (int *least, int *greatest)) \
     ROW(OPTIONAL, cuCtxAttach,             2000, (gxi_cu_context *context, unsigned flags)) \
     ROW(OPTIONAL, cuCtxDetach,             2000, (gxi_cu_context context)) \
     ROW(REQUIRED, cuDevicePrimaryCtxGetState, 7000, (int device, unsigned *flags, int *active)) \
     ROW(REQUIRED, cuCtxSynchronize,        2000, (void)) \
+    ROW(REQUIRED, cuProfilerStart,         4000, (void)) \
+    ROW(REQUIRED, cuProfilerStop,          4000, (void)) \
     ROW(REQUIRED, cuModuleLoadDataEx,      2010, \
         (gxi_cu_module *module, const void *image, unsigned n, int *options, void **values)) \
     ROW(REQUIRED, cuModuleUnload,          2000, (gxi_cu_module module)) \
@@ -5344,6 +5452,10 @@ enum {
     GXI_MEMHOSTALLOC_PORTABLE = 1,
     GXI_MEMHOSTALLOC_DEVICEMAP = 2,
     GXI_MEMHOSTALLOC_WRITECOMBINED = 4,
+    GXI_MEMHOSTREGISTER_PORTABLE = 1,
+    GXI_MEMHOSTREGISTER_DEVICEMAP = 2,
+    GXI_MEMHOSTREGISTER_IOMEMORY = 4,
+    GXI_MEMHOSTREGISTER_READ_ONLY = 8,
     GXI_MEMORYTYPE_HOST = 1,
     GXI_MEMORYTYPE_DEVICE = 2,
     GXI_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
@@ -5470,12 +5582,13 @@ typedef struct gxi_pool_lookup {
     unsigned long long context_id; /* the driver's */
     uint32_t open;                 /* the stream's */
 } gxi_pool_lookup;
-/* A context that a thread pushed through gpuexec, where, and the context that was current
+/* A context that a thread pushed or set through gpuexec, where, and the context that was current
    before. */
 typedef struct gxi_pushed_context {
     uint64_t context;
-    struct CUctx_st *native, *below;
+    struct CUctx_st *native, *below; /* below: also NULL if it is not known (set) */
     const char *where;
+    int set;
 } gxi_pushed_context;
 #define GXI_AUDIT_DEPTH 32u /* deeper pushes are only counted */
 enum { GXI_PLACE = 128 };
@@ -9244,6 +9357,13 @@ static gpuexec_context gxi_context_handle(
     return handle;
 }
 
+static gpuexec_result gxi_primary_set_flags(
+        gxi_call *call, int ordinal, int device, unsigned flags) {
+    return GXI_TRY(cuDevicePrimaryCtxSetFlags, (device, flags))
+            ? gxi_fail_cu(call, NULL, "cannot set flags %u on the primary context of device %d",
+                      flags, ordinal)
+            : GPUEXEC_OK;
+}
 /* Retains a device's primary context, or creates a new context; NULL after a failure. */
 static struct CUctx_st *gxi_context_open(gxi_call *call, int ordinal,
         const gpuexec_context_desc *desc, gxi_origin origin, int *device) {
@@ -9253,11 +9373,8 @@ static struct CUctx_st *gxi_context_open(gxi_call *call, int ordinal,
     if (desc && gxi_check_desc(call, "gpuexec_context_desc", desc->start_canary, desc->end_canary))
         return NULL;
     if (gxi_begin(call) || gxi_device_open(call, ordinal, device)) return NULL;
-    if (origin == GXI_PRIMARY && flags && GXI_TRY(cuDevicePrimaryCtxSetFlags, (*device, flags))) {
-        gxi_fail_cu(call, NULL, "cannot set flags %u on the primary context of device %d", flags,
-                ordinal);
+    if (origin == GXI_PRIMARY && flags && gxi_primary_set_flags(call, ordinal, *device, flags))
         return NULL;
-    }
     cu = origin == GXI_PRIMARY ? GXI_TRY_MAKE(native, cuDevicePrimaryCtxRetain, (&native, *device))
                                : GXI_TRY_MAKE(native, cuCtxCreate, (&native, flags, *device));
     if (cu) {
@@ -9429,9 +9546,13 @@ static gpuexec_result gxi_context_push(gxi_call *call, gpuexec_context context) 
         p->native = slot->cu_context;
         p->below = below;
         p->where = place;
+        p->set = 0;
     }
     gxi_local.depth = depth + 1;
     return GPUEXEC_OK;
+}
+static const char *gxi_pushed_verb(const gxi_pushed_context *p) {
+    return p->set ? "set" : "pushed";
 }
 
 /* Explains why the current context is not the one to be popped. */
@@ -9462,24 +9583,25 @@ static GXI_COLD gpuexec_result gxi_fail_context_pop(
                 it.text, now, depth, GXI_AUDIT_DEPTH);
     if (last->native != native)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop in the reverse order of the pushes",
-                "%s is not current: %s, and the context pushed last through gpuexec is %s, pushed "
-                "at %s",
-                it.text, now, pushed.text, at);
+                "%s is not current: %s, and the context %s last through gpuexec is %s, %s at %s",
+                it.text, now, gxi_pushed_verb(last), pushed.text, gxi_pushed_verb(last), at);
     if (current == last->below) {
         gxi_local.depth--; /* reported only once */
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
                 "look between that push and this call for a cuCtxPopCurrent without a "
                 "push, or a "
                 "cuCtxSetCurrent(NULL)",
-                "%s, pushed at %s, has since been popped outside gpuexec; %s", it.text, at, now);
+                "%s, %s at %s, has since been popped outside gpuexec; %s", it.text,
+                gxi_pushed_verb(last), at, now);
     }
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
             "look between that push and this call for a cuCtxPushCurrent, cuCtxSetCurrent, "
             "cuCtxCreate or "
             "cudaSetDevice",
-            "%s, pushed at %s, is no longer current: another context has since been pushed or set; "
+            "%s, %s at %s, is no longer current: another context has since been %spushed or set; "
             "%s",
-            it.text, at, now);
+            it.text, gxi_pushed_verb(last), at, last->set && !last->below ? "uncovered, " : "",
+            now);
 }
 static gpuexec_result gxi_context_pop(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *current, *native;
@@ -9550,8 +9672,8 @@ GPUEXEC_API size_t gpuexec_context_stack_text_at(const char *where, char *text, 
         gxi_add(&t, "context %p", (void *)p->native);
         if (slot) gxi_add(&t, " on device %d", gxi_context_of(slot)->ordinal);
         else gxi_add(&t, ", since closed");
-        gxi_add(&t, "%s, pushed at %s\n", i + 1 == depth && current == p->native ? ", current" : "",
-                gxi_place_text(p->where));
+        gxi_add(&t, "%s, %s at %s\n", i + 1 == depth && current == p->native ? ", current" : "",
+                gxi_pushed_verb(p), gxi_place_text(p->where));
         if (p->below && (!i || p->below != p[-1].native))
             gxi_add(&t, "context %p, not pushed through gpuexec\n", (void *)p->below);
     }
@@ -9885,6 +10007,273 @@ GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_c
     if (gxi_context_count(slot, -1) > 0) return GPUEXEC_OK;
     return gxi_context_close(call, slot);
 }
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-primary   Primary contexts; the users of all handles; set instead of pushed; waits for
+   devices; the preferred cache; the profiler. */
+
+#if !defined(GPUEXEC_NO_ATTRIBUTES)
+static gpuexec_result gxi_check_cache(gxi_call *call, gpuexec_cache prefer) {
+    if ((unsigned)prefer <= GPUEXEC_CACHE_PREFER_EQUAL) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+            "%d is not a gpuexec_cache; the last valid value is GPUEXEC_CACHE_PREFER_EQUAL (%d)",
+            (int)prefer, GPUEXEC_CACHE_PREFER_EQUAL);
+}
+GPUEXEC_API gpuexec_result gpuexec_context_set_cache_at(
+        const char *where, gpuexec_context context, gpuexec_cache prefer) {
+    gxi_scope scope;
+    int cu;
+    GXI_CALL(gpuexec_context_set_cache, GXI_MAKES);
+    if (gxi_check_cache(call, prefer) || !gxi_begin_in_context(call, context, &scope))
+        return gxi_failed_result();
+    cu = GXI_TRY(cuCtxSetCacheConfig, ((unsigned)prefer));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot set the cache preference of the context")
+              : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_context_get_cache_at(
+        const char *where, gpuexec_context context, gpuexec_cache *prefer) {
+    unsigned config = 0;
+    gxi_scope scope;
+    int cu;
+    GXI_CALL(gpuexec_context_get_cache, GXI_QUERIES);
+    if (gxi_is_null(call, prefer, "prefer")) return GPUEXEC_BAD_ARGUMENT;
+    *prefer = GPUEXEC_CACHE_NO_PREFERENCE;
+    if (!gxi_begin_in_context(call, context, &scope)) return gxi_failed_result();
+    cu = GXI_TRY(cuCtxGetCacheConfig, (&config));
+    gxi_leave(&scope);
+    if (cu) return gxi_fail_cu(call, NULL, "cannot query the cache preference of the context");
+    *prefer = (gpuexec_cache)config;
+    return GPUEXEC_OK;
+}
+#endif
+
+#if !defined(GPUEXEC_NO_INTEROP)
+/* Records that a context was set in the place of `current`. */
+static void gxi_audit_set(const gxi_slot *slot, struct CUctx_st *current, const char *place) {
+    const unsigned depth = gxi_audit_depth();
+    unsigned at = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH;
+    struct CUctx_st *below = NULL;
+    if (depth > GXI_AUDIT_DEPTH && current) return; /* the last one is not recorded */
+    while (at > 0 && (!current || gxi_local.pushes[at - 1].native != current)) at--;
+    if (at) below = gxi_local.pushes[--at].below; /* other code has popped those above it */
+    else if (current && depth) { /* other code has pushed it, or set it */ at = depth;
+        below = gxi_local.pushes[depth - 1].native;
+    }
+    gxi_local.depth = at + 1;
+    if (at < GXI_AUDIT_DEPTH) {
+        gxi_pushed_context *const p = &gxi_local.pushes[at];
+        p->context = slot->id;
+        p->native = slot->cu_context;
+        p->below = below;
+        p->where = place;
+        p->set = 1;
+    }
+}
+GPUEXEC_API gpuexec_result gpuexec_context_set_current_at(
+        const char *where, gpuexec_context context) {
+    struct CUctx_st *current;
+    const char *place;
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_context_set_current, GXI_MAKES);
+    if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_result();
+    if ((place = gxi_place_copy(where)) == NULL && where)
+        return gxi_fail_memory(call, "record the place of the call");
+    if (gxi_current_context(call, &current)) return gxi_failed_result();
+    if (GXI_TRY(cuCtxSetCurrent, (slot->cu_context)))
+        return gxi_fail_cu(call, NULL, "cannot make the context current");
+    gxi_audit_set(slot, current, place);
+    return GPUEXEC_OK;
+}
+
+GPUEXEC_API int gpuexec_context_usage(gpuexec_context context) {
+    const gxi_slot *const slot = gxi_get_to_query(
+                                  "gpuexec_context_usage", context.id, GXI_CONTEXT, "the context"),
+                          *other;
+    int usage = 0;
+    if (!slot) return 0;
+    gxi_lock(&gxi_tables_mutex);
+    for (other = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); other;
+            other = gxi_next_locked(other))
+        if (other->cu_context == slot->cu_context && !other->adopted)
+            usage += gxi_context_of(other)->users;
+    gxi_unlock(&gxi_tables_mutex);
+    return usage;
+}
+
+static gpuexec_result gxi_primary_query(
+        gxi_call *call, int ordinal, int *device, unsigned *flags, int *active) {
+    if (gxi_begin(call) || gxi_device_open(call, ordinal, device)) return gxi_failed_result();
+    return GXI_TRY(cuDevicePrimaryCtxGetState, (*device, flags, active))
+            ? gxi_fail_cu(call, NULL, "cannot query the primary context of device %d", ordinal)
+            : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_primary_get_state_at(
+        const char *where, int ordinal, unsigned *flags, int *active) {
+    unsigned has_flags = 0;
+    int is_active = 0, device = 0;
+    gpuexec_result result;
+    GXI_CALL(gpuexec_primary_get_state, GXI_QUERIES);
+    result = gxi_primary_query(call, ordinal, &device, &has_flags, &is_active);
+    if (flags) *flags = result ? 0 : has_flags;
+    if (active) *active = !result && is_active;
+    return result;
+}
+GPUEXEC_API gpuexec_result gpuexec_primary_set_flags_at(
+        const char *where, int ordinal, unsigned flags) {
+    int device = 0;
+    GXI_CALL(gpuexec_primary_set_flags, GXI_MAKES);
+    if (gxi_begin(call) || gxi_device_open(call, ordinal, &device)) return gxi_failed_result();
+    return gxi_primary_set_flags(call, ordinal, device, flags);
+}
+/* A device's primary context if gpuexec has a handle to it; otherwise NULL, or another context that
+   is not in the table. */
+static gpuexec_result gxi_primary_find(
+        gxi_call *call, int ordinal, int *device, struct CUctx_st **native) {
+    const gxi_slot *slot;
+    unsigned flags = 0;
+    int adopted = 0, active = 0;
+    *native = NULL;
+    if (gxi_primary_query(call, ordinal, device, &flags, &active)) return gxi_failed_result();
+    gxi_lock(&gxi_tables_mutex);
+    for (slot = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); slot && !*native;
+            slot = gxi_next_locked(slot)) {
+        if (gxi_context_of(slot)->device != *device) continue;
+        if (gxi_context_of(slot)->origin == GXI_PRIMARY) *native = slot->cu_context;
+        if (slot->adopted) adopted = 1;
+    }
+    gxi_unlock(&gxi_tables_mutex);
+    if (*native || !adopted || !active) return GPUEXEC_OK;
+    /* an adopted context may be the primary one: only a retain shows it */
+    if (GXI_TRY_MAKE(*native, cuDevicePrimaryCtxRetain, (native, *device)) ||
+            GXI_TRY(cuDevicePrimaryCtxRelease, (*device)))
+        return gxi_fail_cu(
+                call, NULL, "cannot query which context is the primary one of device %d", ordinal);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_primary_reset_at(const char *where, int ordinal) {
+    gxi_text handles = { 0, 0, 0, 0 };
+    struct CUctx_st *native;
+    const gxi_slot *slot;
+    unsigned count = 0;
+    int device = 0;
+    GXI_CALL(gpuexec_primary_reset, GXI_CLEANS);
+    if (gxi_primary_find(call, ordinal, &device, &native)) return gxi_failed_result();
+    gxi_lock(&gxi_tables_mutex);
+    for (slot = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); slot && native;
+            slot = gxi_next_locked(slot))
+        if (slot->cu_context == native)
+            gxi_add(&handles, "%s%s at %s", count++ ? ", " : "",
+                    slot->adopted ? "adopted" : "opened", gxi_place_text(slot->where));
+    gxi_unlock(&gxi_tables_mutex);
+    if (count) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "close these handles first, with everything in them: gpuexec_context_close",
+                "cannot reset the primary context of device %d: gpuexec has %u handle%s to it%s%s",
+                ordinal, count, gxi_plural_s(count), GXI_PART(", ", handles.p));
+        gxi_text_free(&handles);
+        return GPUEXEC_BAD_ARGUMENT;
+    }
+    return GXI_TRY(cuDevicePrimaryCtxReset, (device))
+            ? gxi_fail_cu(call, NULL, "cannot reset the primary context of device %d", ordinal)
+            : GPUEXEC_OK;
+}
+
+/* The open contexts on a device, -1: on all, in the order of their slots: the first one from index
+ *next on. Other threads may open and close contexts between two calls. 0: there is no other. */
+static uint64_t gxi_context_next(int ordinal, unsigned *next) {
+    const gxi_slot *slot, *first = NULL;
+    uint64_t id = 0;
+    gxi_lock(&gxi_tables_mutex);
+    for (slot = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); slot;
+            slot = gxi_next_locked(slot))
+        if (gxi_index_of(slot->id) >= *next &&
+                (ordinal < 0 || gxi_context_of(slot)->ordinal == ordinal) &&
+                (!first || gxi_index_of(slot->id) < gxi_index_of(first->id)))
+            first = slot;
+    if (first) {
+        id = first->id;
+        *next = gxi_index_of(id) + 1;
+    }
+    gxi_unlock(&gxi_tables_mutex);
+    return id;
+}
+/* Waits for one of several contexts. Another thread may close it meanwhile, after it has waited for
+   its work: that is no failure. */
+static void gxi_wait_for_context(gxi_call *call, uint64_t id) {
+    gxi_call own = *call; /* so that results here do not replace the caller's */
+    gxi_scope scope = { 0, 0, 0, 0 };
+    const gxi_slot *slot;
+    int cu = 0, destroyed = 0;
+    gxi_lock(&gxi_borrowed_mutex);
+    slot = gxi_peek(id, GXI_CONTEXT);
+    if (slot && slot->borrowed)
+        destroyed = gxi_is_destroyed(&own, slot->cu_context, &gxi_context_of(slot)->id);
+    if (slot && !destroyed) cu = gxi_try_enter(call, slot->cu_context, &scope);
+    gxi_unlock(&gxi_borrowed_mutex);
+    if (destroyed) gxi_get(call, id, GXI_CONTEXT, "the context"); /* reports it, and closes it */
+    if (!slot || destroyed) return;
+    if (!cu) cu = GXI_TRY_VOID(cuCtxSynchronize);
+    gxi_leave(&scope);
+    slot = gxi_peek(id, GXI_CONTEXT);
+    if (slot) gxi_wait_finish(call, cu, slot, "the context");
+}
+static gpuexec_result gxi_wait_for_contexts(gxi_call *call, int ordinal, const char *what) {
+    gpuexec_result result;
+    const gxi_slot *slot, *stream = NULL;
+    unsigned next = 0;
+    uint64_t id;
+    while (!stream && (id = gxi_context_next(ordinal, &next)) != 0)
+        if ((slot = gxi_peek(id, GXI_CONTEXT)) != NULL)
+            stream = gxi_capturing_stream_in(slot->cu_context, 1);
+    if (stream) {
+        gxi_fail(call, GPUEXEC_CAPTURING,
+                "end the capture first, or wait for other contexts, streams or events",
+                "cannot wait for %s: the stream created at %s is capturing", what,
+                gxi_place_text(stream->where));
+        return gxi_take_error();
+    }
+    for (next = 0; (id = gxi_context_next(ordinal, &next)) != 0;) gxi_wait_for_context(call, id);
+    result = gxi_take_error();
+    for (next = 0; !result && (id = gxi_context_next(ordinal, &next)) != 0;) {
+        gxi_lock(&gxi_borrowed_mutex); /* nothing of the context is freed meanwhile */
+        if ((slot = gxi_peek(id, GXI_CONTEXT)) != NULL) result = gxi_context_take_error(call, slot);
+        gxi_unlock(&gxi_borrowed_mutex);
+    }
+    return result;
+}
+GPUEXEC_API gpuexec_result gpuexec_device_sync_at(const char *where, int ordinal) {
+    char what[32];
+    int device = 0;
+    GXI_CALL(gpuexec_device_sync, GXI_WAITS);
+    if (gxi_begin(call) || gxi_device_open(call, ordinal, &device)) return gxi_take_error();
+    snprintf(what, sizeof what, "device %d", ordinal);
+    return gxi_wait_for_contexts(call, ordinal, what);
+}
+GPUEXEC_API gpuexec_result gpuexec_sync_all_at(const char *where) {
+    GXI_CALL(gpuexec_sync_all, GXI_WAITS);
+    return gxi_begin(call) ? gxi_take_error() : gxi_wait_for_contexts(call, -1, "all devices");
+}
+
+GPUEXEC_API gpuexec_result gpuexec_profiler_start_at(const char *where, gpuexec_context context) {
+    gxi_scope scope;
+    int cu;
+    GXI_CALL(gpuexec_profiler_start, GXI_MAKES);
+    if (!gxi_begin_in_context(call, context, &scope)) return gxi_failed_result();
+    cu = GXI_TRY_VOID(cuProfilerStart);
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot start the profiler") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_profiler_stop_at(const char *where, gpuexec_context context) {
+    gxi_scope scope;
+    int cu;
+    GXI_CALL(gpuexec_profiler_stop, GXI_CLEANS);
+    if (!gxi_begin_in_context(call, context, &scope)) return gxi_failed_result();
+    cu = GXI_TRY_VOID(cuProfilerStop);
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot stop the profiler") : GPUEXEC_OK;
+}
+#endif
 
 /* -------------------------------------------------------------------------------------------------
    >>impl-shutdown */
@@ -12821,11 +13210,7 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_set_cache_at(
     gxi_slot *slot;
     GXI_CALL(gpuexec_kernel_set_cache, GXI_MAKES);
     if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_result();
-    if ((int)prefer < GPUEXEC_CACHE_NO_PREFERENCE || (int)prefer > GPUEXEC_CACHE_PREFER_EQUAL)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "%d is not a gpuexec_cache; the last valid value is GPUEXEC_CACHE_PREFER_EQUAL "
-                "(%d)",
-                (int)prefer, GPUEXEC_CACHE_PREFER_EQUAL);
+    if (gxi_check_cache(call, prefer)) return gxi_failed_result();
     return GXI_TRY(cuFuncSetCacheConfig, (slot->data.kernel.native, (int)prefer)) == 0
             ? GPUEXEC_OK
             : gxi_fail_cu(call, NULL, "cannot set the cache preference of %s",
@@ -15280,6 +15665,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_cont
     return gxi_alloc_in_context(call, context, width_bytes, height, element_bytes, pitch);
 }
 
+#define GXI_PINNED_FLAGS (GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP) /* by default */
 static void *gxi_alloc_pinned(
         gxi_call *call, gpuexec_context context, size_t bytes, unsigned flags) {
     void *memory = NULL;
@@ -15292,13 +15678,13 @@ static void *gxi_alloc_pinned(
         return NULL;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return NULL;
-    cu = GXI_TRY_MAKE(memory, cuMemHostAlloc,
-            (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP | flags));
+    cu = GXI_TRY_MAKE(memory, cuMemHostAlloc, (&memory, bytes, flags));
     if (cu) {
         gxi_fail_alloc(call, cu, slot, bytes, GPUEXEC_MEMORY_PINNED, NULL);
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where,
-                       GPUEXEC_MEMORY_PINNED, flags ? GXI_COMBINED : 0)) {
+                       GPUEXEC_MEMORY_PINNED,
+                       flags & GXI_MEMHOSTALLOC_WRITECOMBINED ? GXI_COMBINED : 0)) {
         GXI_TRY_TRACED(cuMemFreeHost, (memory));
         gxi_fail_memory(call, "record an allocation of %lu bytes", (unsigned long)bytes);
         memory = NULL;
@@ -15309,13 +15695,25 @@ static void *gxi_alloc_pinned(
 GPUEXEC_API void *gpuexec_alloc_pinned_at(
         const char *where, gpuexec_context context, size_t bytes) {
     GXI_CALL(gpuexec_alloc_pinned, GXI_MAKES);
-    return gxi_alloc_pinned(call, context, bytes, 0);
+    return gxi_alloc_pinned(call, context, bytes, GXI_PINNED_FLAGS);
 }
 #if !defined(GPUEXEC_NO_REGISTER)
 GPUEXEC_API void *gpuexec_alloc_write_combined_at(
         const char *where, gpuexec_context context, size_t bytes) {
     GXI_CALL(gpuexec_alloc_write_combined, GXI_MAKES);
-    return gxi_alloc_pinned(call, context, bytes, GXI_MEMHOSTALLOC_WRITECOMBINED);
+    return gxi_alloc_pinned(
+            call, context, bytes, GXI_PINNED_FLAGS | GXI_MEMHOSTALLOC_WRITECOMBINED);
+}
+GPUEXEC_API void *gpuexec_alloc_pinned_with_at(
+        const char *where, gpuexec_context context, size_t bytes, const gpuexec_pinned_desc *desc) {
+    unsigned flags = GXI_PINNED_FLAGS;
+    GXI_CALL(gpuexec_alloc_pinned_with, GXI_MAKES);
+    if (desc && gxi_check_desc(call, "gpuexec_pinned_desc", desc->start_canary, desc->end_canary))
+        return NULL;
+    if (desc && desc->not_portable) flags &= ~(unsigned)GXI_MEMHOSTALLOC_PORTABLE;
+    if (desc && desc->not_mapped) flags &= ~(unsigned)GXI_MEMHOSTALLOC_DEVICEMAP;
+    if (desc && desc->write_combined) flags |= GXI_MEMHOSTALLOC_WRITECOMBINED;
+    return gxi_alloc_pinned(call, context, bytes, flags);
 }
 #endif
 
@@ -15526,14 +15924,33 @@ static int gxi_is_pinned(const gxi_call *call, int cu, const void *memory) {
                     info.kind == GPUEXEC_MEMORY_PINNED);
 }
 #if !defined(GPUEXEC_NO_REGISTER)
-GPUEXEC_API gpuexec_result gpuexec_register_at(
-        const char *where, gpuexec_context context, void *memory, size_t bytes) {
+/* Why the driver did not register memory that is not page-locked yet. */
+static GXI_COLD gpuexec_result gxi_fail_register(gxi_call *call, int cu, const gxi_slot *context,
+        const void *memory, size_t bytes, unsigned flags) {
+    if (flags & GXI_MEMHOSTREGISTER_IOMEMORY)
+        return gxi_fail_cu(call,
+                "pass the mapping of another device's memory, contiguous, on Linux, as a "
+                "privileged user; leave io_memory 0 for ordinary memory",
+                "cannot register %lu bytes at %p as I/O memory", (unsigned long)bytes, memory);
+    if (flags & GXI_MEMHOSTREGISTER_READ_ONLY && cu == GXI_CU_NOT_SUPPORTED)
+        return gxi_fail_cu(call, "leave gpuexec_register_desc.read_only 0, or copy the memory",
+                "device %d cannot register memory as read-only "
+                "(CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED)",
+                gxi_context_of(context)->ordinal);
+    return gxi_fail_cu(call,
+            cu == GXI_INVALID_VALUE && !(flags & GXI_MEMHOSTREGISTER_READ_ONLY)
+                    ? "if the host has mapped it without write access, use gpuexec_register_with "
+                      "and gpuexec_register_desc.read_only"
+                    : NULL,
+            "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
+}
+static gpuexec_result gxi_register(
+        gxi_call *call, gpuexec_context context, void *memory, size_t bytes, unsigned flags) {
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope;
     gpuexec_result result = GPUEXEC_OK;
     int cu;
-    GXI_CALL(gpuexec_register, GXI_MAKES);
     if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_result();
     if (gxi_is_null(call, memory, "the argument \"memory\"")) return GPUEXEC_BAD_ARGUMENT;
     if (!bytes || (uintptr_t)memory + bytes < bytes)
@@ -15558,24 +15975,39 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(
                 gxi_memory_verbs[range.kind], gxi_place_text(range.where));
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_result();
-    cu = GXI_TRY(cuMemHostRegister,
-            (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
+    cu = GXI_TRY(cuMemHostRegister, (memory, bytes, flags));
     if (cu && gxi_is_pinned(call, cu, memory))
         result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "do not register it: another library has registered this memory, or allocated it "
                 "as page-locked memory (gpuexec_pointer_get_info describes it)",
                 "%lu bytes at %p are already page-locked, in full or in part", (unsigned long)bytes,
                 memory);
-    else if (cu)
-        result = gxi_fail_cu(
-                call, NULL, "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
-    else if (!gxi_range_add(
-                     (uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED, 0)) {
+    else if (cu) result = gxi_fail_register(call, cu, slot, memory, bytes, flags);
+    else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where,
+                     GPUEXEC_MEMORY_REGISTERED, 0)) {
         GXI_TRY_TRACED(cuMemHostUnregister, (memory));
         result = gxi_fail_memory(call, "record %lu registered bytes", (unsigned long)bytes);
     }
     gxi_leave(&scope);
     return result;
+}
+#define GXI_REGISTER_FLAGS (GXI_MEMHOSTREGISTER_PORTABLE | GXI_MEMHOSTREGISTER_DEVICEMAP)
+GPUEXEC_API gpuexec_result gpuexec_register_at(
+        const char *where, gpuexec_context context, void *memory, size_t bytes) {
+    GXI_CALL(gpuexec_register, GXI_MAKES);
+    return gxi_register(call, context, memory, bytes, GXI_REGISTER_FLAGS);
+}
+GPUEXEC_API gpuexec_result gpuexec_register_with_at(const char *where, gpuexec_context context,
+        void *memory, size_t bytes, const gpuexec_register_desc *desc) {
+    unsigned flags = GXI_REGISTER_FLAGS;
+    GXI_CALL(gpuexec_register_with, GXI_MAKES);
+    if (desc && gxi_check_desc(call, "gpuexec_register_desc", desc->start_canary, desc->end_canary))
+        return gxi_failed_result();
+    if (desc && desc->not_portable) flags &= ~(unsigned)GXI_MEMHOSTREGISTER_PORTABLE;
+    if (desc && desc->not_mapped) flags &= ~(unsigned)GXI_MEMHOSTREGISTER_DEVICEMAP;
+    if (desc && desc->read_only) flags |= GXI_MEMHOSTREGISTER_READ_ONLY;
+    if (desc && desc->io_memory) flags |= GXI_MEMHOSTREGISTER_IOMEMORY;
+    return gxi_register(call, context, memory, bytes, flags);
 }
 #endif
 

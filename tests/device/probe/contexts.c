@@ -461,6 +461,40 @@ static void primary(void) {
     answer("kept_after_reset", "%x %d", flags, active);
 }
 
+/* --- the preferred cache, the profiler --- */
+
+static void cache(void) {
+    unsigned is_set = 77;
+    void *c = NULL, *popped = NULL;
+    int i;
+    cu.cuInit(0);
+    PROBE("get_without", cu.cuCtxGetCacheConfig(&is_set));
+    PROBE("set_without", cu.cuCtxSetCacheConfig(1));
+    PROBE("start_without", cu.cuProfilerStart());
+    PROBE("stop_without", cu.cuProfilerStop());
+    cu.cuCtxCreate_v2(&c, 0, 0);
+    PROBE("get_to_null", cu.cuCtxGetCacheConfig(NULL));
+    for (i = -1; i < 5; i++) {
+        char question[40];
+        int result;
+        snprintf(question, sizeof question, "set_%d", i);
+        if (skipped(question)) continue;
+        result = cu.cuCtxSetCacheConfig((unsigned)i);
+        cu.cuCtxGetCacheConfig(&is_set);
+        answer(question, "%d %u", result, is_set);
+    }
+    PROBE("stop", cu.cuProfilerStop());
+    PROBE("start", cu.cuProfilerStart());
+    PROBE("start_again", cu.cuProfilerStart());
+    PROBE("stop_then", cu.cuProfilerStop());
+    cu.cuCtxPopCurrent_v2(&popped);
+    PROBE("stop_after_pop", cu.cuProfilerStop());
+    cu.cuCtxPushCurrent_v2(c);
+    cu.cuCtxDestroy_v2(c);
+    PROBE("get_after", cu.cuCtxGetCacheConfig(&is_set));
+    PROBE("start_after", cu.cuProfilerStart());
+}
+
 /* --- peers --- */
 
 static void peers_one(void) {
@@ -540,6 +574,7 @@ const group context_groups[] = {
     { "context_tells", context_queries, 1 },
     { "limit", limits, 1 },
     { "primary", primary, 1 },
+    { "preferred_cache", cache, 1 },
     { "peers_one", peers_one, 1 },
     { "peers_two", peers_two, 2 },
     { NULL, NULL, 0 },

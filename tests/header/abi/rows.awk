@@ -11,6 +11,7 @@ BEGIN {
               "STREAM_ STREAM_ GRAPH_NODE_ GRAPH_NODE_ GRAPH_COND_ GRAPH_COND_ " \
               "GRAPH_KERNEL_ GRAPH_KERNEL_ GRAPH_DEPENDENCY_ GRAPH_DEPENDENCY_ " \
               "EVENT_ EVENT_ MEMHOSTALLOC_ MEMHOSTALLOC_ " \
+              "MEMHOSTREGISTER_ MEMHOSTREGISTER_ " \
               "MEMORYTYPE_ MEMORYTYPE_ MEMCPY_ MEMCPY_ MEM_ MEM_ MEMPOOL_ MEMPOOL_ " \
               "IPC_ IPC_ LIBRARY_ LIBRARY_ MODULE_ MODULE_", word, " ")
     for (i = 1; i < n; i += 2) { prefix[++prefixes] = word[i]; full[prefixes] = word[i + 1] }

@@ -791,9 +791,12 @@ FLOW(context) {
     gpuexec_context_desc spin = { 0, 1, 0 };
     gpuexec_context open, made, same, shared, primary;
     gpuexec_stream s;
+    gpuexec_cache prefer = GPUEXEC_CACHE_PREFER_L1;
     char text[1000];
     size_t n = 0, m = 0;
+    unsigned flags = 0;
     int low, high, is;
+    DO(gpuexec_primary_set_flags(0, 1));
     MAKE(open, gpuexec_context_open(0, &spin));
     MAKE(made, gpuexec_context_create(0, &spin));
     MAKE(same, gpuexec_context_from_native(gpuexec_context_native(made)));
@@ -807,18 +810,33 @@ FLOW(context) {
     READ(is, gpuexec_context_is_current(open), is);
     POP(gpuexec_context_pop(open));
     POP(gpuexec_context_pop(made));
+    PUSH(gpuexec_context_set_current(open));
+    POP(gpuexec_context_pop(open));
+    DO(gpuexec_profiler_start(made));
+    CLEAN(gpuexec_profiler_stop(made));
+    DO(gpuexec_context_set_cache(made, prefer));
+    QUERY(gpuexec_context_get_cache(made, &prefer));
     QUERY(gpuexec_context_get_memory(made, &n, &m));
     DO(gpuexec_context_set_limit(made, GPUEXEC_LIMIT_STACK, 2048));
     QUERY(gpuexec_context_get_limit(made, GPUEXEC_LIMIT_STACK, &n));
     QUERY(gpuexec_context_get_priorities(made, &low, &high));
     EQUAL(n, 2048);
     WAIT(gpuexec_context_sync(made));
+    WAIT(gpuexec_device_sync(0));
+    WAIT(gpuexec_sync_all());
+    QUERY(gpuexec_primary_get_state(0, &flags, &is));
+    EQUAL(is, 1);
     CLEAN(gpuexec_context_close(primary));
     CLEAN(gpuexec_context_close(shared));
     CLEAN(gpuexec_context_close(same));
     CLEAN(gpuexec_context_close(made));
     CLEAN(gpuexec_context_close(open));
     CLEAN(gpuexec_context_close(open));
+    MAKE(made, gpuexec_context_create(0, NULL));
+    MAKE(same, gpuexec_context_from_native(gpuexec_context_native(made)));
+    CLEAN(gpuexec_primary_reset(0)); /* no handle to it: `same` has another context */
+    CLEAN(gpuexec_context_close(same));
+    CLEAN(gpuexec_context_close(made));
 }
 
 FLOW(module) {
@@ -1235,7 +1253,7 @@ FLOW(memory) {
     GET(b, gpuexec_alloc(ctx, sizeof host));
     GET(rows, gpuexec_alloc_pitched(ctx, 16, 4, 4, &pitch));
     GET(pinned, gpuexec_alloc_pinned(ctx, sizeof host));
-    DO(gpuexec_register(ctx, registered, sizeof registered));
+    DO(gpuexec_register_with(ctx, registered, sizeof registered, NULL));
     GET(address, gpuexec_pinned_address(pinned));
     GET(address, gpuexec_pinned_address(registered));
     WORK(gpuexec_fill(s, a, 1, 1, sizeof host));
@@ -1281,6 +1299,7 @@ FLOW(copies) {
     gpuexec_context ctx;
     gpuexec_stream s, legacy;
     gpuexec_ptr a, b, c = 0;
+    gpuexec_pinned_desc combined = { 0, 1, 0, 0, 0 };
     gpuexec_copy_desc box;
     gpuexec_copy_part parts[5];
     uint32_t *pinned;
@@ -1290,7 +1309,7 @@ FLOW(copies) {
     MAKE(s, gpuexec_stream_create(ctx, NULL));
     GET(a, gpuexec_alloc(ctx, 256));
     GET(b, gpuexec_alloc(ctx, 256));
-    GET(pinned, gpuexec_alloc_write_combined(ctx, 256));
+    GET(pinned, gpuexec_alloc_pinned_with(ctx, 256, &combined));
     memset(&box, 0, sizeof box);
     box.to.device = a;
     box.to.pitch = 16;

@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 133, ENDS = 67 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 146, ENDS = 68 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -288,6 +288,8 @@ static void use(struct fuzz_source *s) {
     gpuexec_copy_desc shape;
     gpuexec_copy_part parts[5];
     gpuexec_pool_desc pooled = { .start_canary = 0 };
+    gpuexec_pinned_desc locked = { .start_canary = 0 };
+    gpuexec_register_desc registered = { .start_canary = 0 };
     gpuexec_pool_info numbers;
     gpuexec_managed_desc managed = { .start_canary = 0 };
     gpuexec_managed_info placed;
@@ -297,6 +299,8 @@ static void use(struct fuzz_source *s) {
     struct arguments a, more[3];
     char line[512];
     void *memory;
+    gpuexec_cache prefer;
+    unsigned flags;
     size_t n, m;
     int x, y;
     enum { FIRST = __COUNTER__ };
@@ -330,16 +334,46 @@ static void use(struct fuzz_source *s) {
         RESULT(gpuexec_context_get_limit(C, (gpuexec_limit)N(9), &n));
         break;
     CALL:
+        RESULT(gpuexec_context_set_cache(C, (gpuexec_cache)N(6)));
+        break;
+    CALL:
+        RESULT(gpuexec_context_get_cache(C, &prefer));
+        break;
+    CALL:
         RESULT(gpuexec_context_get_priorities(C, &x, &y));
         break;
     CALL:
         RESULT(gpuexec_context_sync(C));
         break;
     CALL:
+        RESULT(gpuexec_device_sync(N(4) - 1));
+        break;
+    CALL:
+        RESULT(gpuexec_sync_all());
+        break;
+    CALL:
         RESULT(gpuexec_context_retain(C));
         break;
     CALL:
         FAILS(== 0, gpuexec_context_users(C));
+        break;
+    CALL:
+        (void)gpuexec_context_usage(C);
+        break;
+    CALL:
+        RESULT(gpuexec_context_set_current(C));
+        break;
+    CALL:
+        RESULT(gpuexec_primary_get_state(N(4) - 1, &flags, &x));
+        break;
+    CALL:
+        RESULT(gpuexec_primary_set_flags(N(4) - 1, (unsigned)N(40)));
+        break;
+    CALL:
+        RESULT(gpuexec_profiler_start(C));
+        break;
+    CALL:
+        RESULT(gpuexec_profiler_stop(C));
         break;
     CALL:
         RESULT(gpuexec_context_push(C));
@@ -532,6 +566,23 @@ static void use(struct fuzz_source *s) {
     CALL:
         n = fuzz_number(s) % HOST;
         RESULT(gpuexec_register(C, host + n, fuzz_number(s) % (HOST - n)));
+        break;
+    CALL:
+        n = fuzz_number(s) % HOST;
+        registered.not_portable = N(2);
+        registered.not_mapped = N(2);
+        registered.read_only = N(2);
+        registered.io_memory = N(8) == 1;
+        registered.end_canary = N(50) == 1;
+        RESULT(gpuexec_register_with(C, host + n, fuzz_number(s) % (HOST - n), &registered));
+        break;
+    CALL:
+        locked.write_combined = N(2);
+        locked.not_portable = N(2);
+        locked.not_mapped = N(2);
+        locked.end_canary = N(50) == 1;
+        memory = gpuexec_alloc_pinned_with(C, fuzz_number(s) % 100000, &locked);
+        if (memory) put(pinned, &next_pinned, (uint64_t)(uintptr_t)memory);
         break;
     CALL:
         RESULT(gpuexec_peer_enable(C, C));
@@ -906,6 +957,9 @@ static void alone(struct fuzz_source *s) {
     CALL:
     CALL:
         RESULT(gpuexec_context_close(C));
+        break;
+    CALL:
+        RESULT(gpuexec_primary_reset(N(4) - 1));
         break;
     CALL:
     CALL:

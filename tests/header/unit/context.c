@@ -745,6 +745,373 @@ TEST(a_scope) {
             "context.c:", "since been popped outside gpuexec");
 }
 
+/* ---- the users of all handles ---- */
+
+TEST(the_users_of_all_handles) {
+    gpuexec_context made = gpuexec_context_create(0, NULL), a, b, adopted, opened;
+    a = gpuexec_context_attach(gpuexec_context_native(made));
+    b = gpuexec_context_attach(gpuexec_context_native(made));
+    CHECK_EQ(gpuexec_context_usage(made), 3);
+    CHECK_EQ(gpuexec_context_usage(a), 3);
+    adopted = gpuexec_context_from_native(gpuexec_context_native(made));
+    CHECK_EQ(gpuexec_context_usage(adopted), 3); /* it does not keep the context */
+    opened = gpuexec_context_open(0, NULL);
+    CHECK_EQ(gpuexec_context_usage(opened), 1); /* another context */
+    CHECK_OK(gpuexec_context_retain(b));
+    CHECK_EQ(gpuexec_context_usage(made), 4);
+    CHECK_EQ(gpuexec_context_users(b), 2);
+    CHECK_OK(gpuexec_context_close(made));
+    CHECK_EQ(gpuexec_context_usage(b), 3);
+    CHECK_OK(gpuexec_context_close(b));
+    CHECK_OK(gpuexec_context_close(b));
+    CHECK_EQ(gpuexec_context_usage(a), 1);
+    CHECK_EQ(gpuexec_context_usage(adopted), 1);
+    CHECK_OK(gpuexec_context_close(adopted));
+    CHECK_OK(gpuexec_context_close(a));
+    CHECK_EQ(gpuexec_context_usage(a), 0);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_context_usage: the context is stale");
+    CHECK_OK(gpuexec_take_error()); /* a query */
+    a = gpuexec_context_open(0, NULL);
+    b = gpuexec_context_attach(gpuexec_context_native(opened));
+    CHECK_EQ(gpuexec_context_usage(opened), 3);
+}
+
+/* ---- the primary context ---- */
+
+TEST_ALONE(the_state_of_the_primary_context) {
+    gpuexec_context ctx;
+    unsigned flags = 77;
+    int active = 77;
+    CHECK_OK(gpuexec_primary_get_state(0, &flags, &active));
+    CHECK(flags == 0 && active == 0);
+    CHECK_OK(gpuexec_primary_set_flags(0, 4));
+    CHECK_OK(gpuexec_primary_get_state(0, &flags, NULL));
+    CHECK_EQ(flags, 4);
+    ctx = gpuexec_context_open(0, NULL);
+    CHECK_OK(gpuexec_primary_get_state(0, &flags, &active));
+    CHECK(flags == 4 && active == 1);
+    CHECK_OK(gpuexec_primary_set_flags(0, 1)); /* also while it is active */
+    CHECK_OK(gpuexec_primary_get_state(0, &flags, &active));
+    CHECK(flags == 1 && active == 1);
+    CHECK_REFUSED(gpuexec_primary_set_flags(0, 0x1000), GPUEXEC_BAD_ARGUMENT,
+            "cannot set flags 4096 on the primary context of device 0",
+            "cuDevicePrimaryCtxSetFlags returned");
+    CHECK_REFUSED(gpuexec_primary_set_flags(999, 0), GPUEXEC_NO_DEVICE, "there is no device 999");
+    CHECK_FAILED(gpuexec_primary_get_state(-1, &flags, &active), GPUEXEC_NO_DEVICE,
+            "there is no device -1");
+    CHECK(flags == 0 && active == 0);
+    CHECK_OK(gpuexec_context_close(ctx));
+    CHECK_OK(gpuexec_primary_get_state(0, NULL, &active));
+    CHECK_EQ(active, 0);
+}
+
+TEST_ALONE(a_reset_of_the_primary_context) {
+    const driver_calls cu = calls_find();
+    gpuexec_context opened = gpuexec_context_open(0, NULL), adopted, made;
+    struct CUctx_st *native = gpuexec_context_native(opened);
+    gpuexec_ptr p = gpuexec_alloc(opened, 64);
+    unsigned flags = 77;
+    int active = 77;
+    adopted = gpuexec_context_from_native(native);
+    made = gpuexec_context_create(0, NULL); /* it is not the primary one */
+    CHECK_FAILED(gpuexec_primary_reset(0), GPUEXEC_BAD_ARGUMENT,
+            "cannot reset the primary context of device 0: gpuexec has 2 handles to it",
+            "opened at tests/header/unit/context.c:", "adopted at tests/header/unit/context.c:",
+            "close these handles first");
+    CHECK_OK(gpuexec_fill_now(opened, p, 1, 1, 64));                        /* nothing was lost */
+    CHECK_EQ(cu.cuDevicePrimaryCtxRetain((gxi_cu_context *)&native, 0), 0); /* other code */
+    CHECK_OK(gpuexec_context_close(opened));
+    CHECK_FAILED(gpuexec_primary_reset(0), GPUEXEC_BAD_ARGUMENT, "gpuexec has 1 handle to it",
+            "adopted at tests/header/unit/context.c:");
+    CHECK_OK(gpuexec_context_close(adopted));
+    adopted = gpuexec_context_from_native(gpuexec_context_native(made)); /* of another context */
+    CHECK_OK(gpuexec_primary_set_flags(0, 1));
+    CHECK_OK(gpuexec_primary_reset(0));
+    CHECK_OK(gpuexec_primary_get_state(0, &flags, &active));
+    CHECK(flags == 0 && active == 0);
+    CHECK_OK(gpuexec_context_sync(made));
+    CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(0), 0);
+    opened = gpuexec_context_open(0, NULL);
+    CHECK(gpuexec_alloc(opened, 64) != 0);
+    CHECK_OK(gpuexec_context_close(opened));
+    CHECK_OK(gpuexec_primary_reset(0)); /* nothing to destroy */
+    CHECK_FAILED(gpuexec_primary_reset(999), GPUEXEC_NO_DEVICE, "there is no device 999");
+}
+
+/* ---- set instead of pushed ---- */
+
+TEST(set_instead_of_pushed) {
+    gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
+    char text[1024], line[128];
+    CHECK_OK(gpuexec_context_set_current(a)); /* as a push: the stack was empty */
+    CHECK(gpuexec_context_is_current(a));
+    CHECK_OK(gpuexec_context_set_current(b));
+    CHECK(gpuexec_context_is_current(b));
+    CHECK(gpuexec_context_stack_text(text, sizeof text) > 0);
+    snprintf(line, sizeof line,
+            "context %p on device 0, current, set at tests/header/unit/context.c:",
+            (void *)gpuexec_context_native(b));
+    CHECK_TEXT(text, line);
+    CHECK(!strchr(text, '\n')[1]); /* the only line */
+    CHECK_FAILED(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT, "is not current",
+            "the context set last through gpuexec is", ", set at tests/header/unit/context.c:");
+    CHECK_OK(gpuexec_context_pop(b));
+    CHECK(get_current() == NULL);
+
+    CHECK_OK(gpuexec_context_push(a)); /* what was pushed is replaced, and what is below stays */
+    CHECK_OK(gpuexec_context_push(a));
+    CHECK_OK(gpuexec_context_set_current(b));
+    CHECK_OK(gpuexec_context_pop(b));
+    CHECK(gpuexec_context_is_current(a));
+    CHECK_OK(gpuexec_context_pop(a));
+    CHECK(get_current() == NULL);
+    CHECK_FAILED(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT, "has already popped every context");
+
+    CHECK_REFUSED(gpuexec_context_set_current((gpuexec_context){ 0 }), GPUEXEC_BAD_HANDLE,
+            "the context was never created");
+    CHECK_OK(gpuexec_context_close(b));
+    CHECK_REFUSED(gpuexec_context_set_current(b), GPUEXEC_STALE_HANDLE, "the context is stale");
+    CHECK(get_current() == NULL);
+}
+
+/* Other code moves the stack in between. */
+TEST(set_beside_other_code) {
+    const driver_calls cu = calls_find();
+    gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
+    void *foreign = NULL, *popped = NULL;
+    char text[1024];
+    int i;
+    CHECK_EQ(cu.cuCtxCreate_v2(&foreign, 0, 0), 0);
+    CHECK_OK(gpuexec_context_set_current(a)); /* in the place of another library's */
+    CHECK_OK(gpuexec_context_pop(a));
+    CHECK(get_current() == NULL);
+
+    CHECK_OK(gpuexec_context_push(a)); /* a pushed one of theirs is replaced; ours is below */
+    CHECK_EQ(cu.cuCtxPushCurrent_v2(foreign), 0);
+    CHECK_OK(gpuexec_context_set_current(b));
+    CHECK(gpuexec_context_stack_text(text, sizeof text) > 0);
+    CHECK_TEXT(text, ", current, set at", ", pushed at");
+    CHECK_OK(gpuexec_context_pop(b));
+    CHECK_OK(gpuexec_context_pop(a));
+    CHECK(get_current() == NULL);
+
+    CHECK_OK(gpuexec_context_push(a)); /* they pop ours, and ours below it is replaced */
+    CHECK_OK(gpuexec_context_push(b));
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
+    CHECK_OK(gpuexec_context_set_current(b));
+    CHECK_OK(gpuexec_context_pop(b));
+    CHECK(get_current() == NULL);
+
+    CHECK_OK(gpuexec_context_push(a)); /* they pop all */
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
+    CHECK_OK(gpuexec_context_set_current(b));
+    CHECK(gpuexec_context_stack_text(text, sizeof text) > 0);
+    CHECK(!strchr(text, '\n')[1]);
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
+    CHECK_FAILED(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT,
+            ", set at tests/header/unit/context.c:", "has since been popped outside gpuexec");
+
+    CHECK_EQ(cu.cuCtxPushCurrent_v2(foreign), 0); /* one that gpuexec does not know is uncovered */
+    CHECK_EQ(cu.cuCtxPushCurrent_v2(foreign), 0);
+    CHECK_OK(gpuexec_context_set_current(b));
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
+    CHECK_FAILED(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT,
+            "is no longer current: another context has since been uncovered, pushed or set");
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
+    CHECK_EQ(cu.cuCtxDestroy_v2(foreign), 0);
+    CHECK(get_current() == NULL);
+
+    for (i = 0; i < 40; i++) CHECK_OK(gpuexec_context_push(a)); /* more than are recorded */
+    CHECK_OK(gpuexec_context_set_current(b));
+    CHECK_OK(gpuexec_context_pop(b));
+    for (i = 1; i < 40; i++) CHECK_OK(gpuexec_context_pop(a));
+    CHECK(get_current() == NULL);
+    CHECK_OK(gpuexec_context_set_current(a));
+    CHECK_OK(gpuexec_context_pop(a));
+}
+
+/* ---- the preferred cache ---- */
+
+TEST(the_preferred_cache) {
+    gpuexec_context a = gpuexec_context_create(0, NULL), b = gpuexec_context_create(0, NULL);
+    gpuexec_cache prefer = GPUEXEC_CACHE_PREFER_EQUAL;
+    CHECK_OK(gpuexec_context_get_cache(a, &prefer));
+    CHECK_EQ(prefer, GPUEXEC_CACHE_NO_PREFERENCE);
+    CHECK_OK(gpuexec_context_set_cache(a, GPUEXEC_CACHE_PREFER_L1));
+    CHECK_OK(gpuexec_context_get_cache(a, &prefer));
+    CHECK_EQ(prefer, GPUEXEC_CACHE_PREFER_L1);
+    CHECK_OK(gpuexec_context_get_cache(b, &prefer));
+    CHECK_EQ(prefer, GPUEXEC_CACHE_NO_PREFERENCE); /* each context has its own */
+    CHECK_REFUSED(gpuexec_context_set_cache(a, (gpuexec_cache)4), GPUEXEC_BAD_ARGUMENT,
+            "4 is not a gpuexec_cache", "GPUEXEC_CACHE_PREFER_EQUAL (3)");
+    CHECK_FAILED(gpuexec_context_get_cache(a, NULL), GPUEXEC_BAD_ARGUMENT, "prefer is NULL");
+    CHECK_OK(gpuexec_context_close(b));
+    CHECK_REFUSED(gpuexec_context_set_cache(b, GPUEXEC_CACHE_PREFER_L1), GPUEXEC_STALE_HANDLE,
+            "the context is stale");
+    CHECK_FAILED(
+            gpuexec_context_get_cache(b, &prefer), GPUEXEC_STALE_HANDLE, "the context is stale");
+    CHECK(get_current() == NULL);
+}
+
+/* ---- waits for a device, and for all ---- */
+
+static gpuexec_event busy(const setting *s) { /* after work that takes some time */
+    gpuexec_dims many = gpuexec_grid(2000, 256, 0);
+    CHECK_OK(gpuexec_launch(s->kernel, s->stream, many, GPUEXEC_ARGS(s->data)));
+    return gpuexec_stream_record(s->stream, NULL);
+}
+
+TEST_MULTI(waits_for_devices) {
+    const int devices = gpuexec_device_count() > 1 ? 2 : 1;
+    gpuexec_context made = gpuexec_context_create(0, NULL);
+    setting on[3];
+    gpuexec_event done[3];
+    int i, round;
+    CHECK_OK(gpuexec_sync_all());
+    on[0] = set_up_on(0, UNIT_PTX, "count", 4);
+    on[1] = on[0]; /* on the same device, in another context */
+    on[1].ctx = made;
+    on[1].kernel = gpuexec_kernel_get(gpuexec_module_load_file(made, UNIT_PTX, NULL), "count");
+    on[1].stream = gpuexec_stream_create(made, NULL);
+    on[1].data = gpuexec_alloc(made, 4);
+    if (devices > 1) on[2] = set_up_on(1, UNIT_PTX, "count", 4);
+    for (round = 0; round < 2; round++) {
+        for (i = 0; i < devices + 1; i++) done[i] = busy(&on[i]);
+        CHECK_OK(round ? gpuexec_sync_all() : gpuexec_device_sync(0));
+        CHECK_OK(gpuexec_event_query(done[0]));
+        CHECK_OK(gpuexec_event_query(done[1]));
+        if (devices > 1) {
+            if (!round) CHECK_OK(gpuexec_device_sync(1));
+            CHECK_OK(gpuexec_event_query(done[2]));
+        }
+    }
+    CHECK(get_current() == NULL);
+    CHECK_FAILED(gpuexec_device_sync(999), GPUEXEC_NO_DEVICE, "there is no device 999");
+    CHECK_FAILED(gpuexec_device_sync(-1), GPUEXEC_NO_DEVICE, "there is no device -1");
+}
+
+static void *a_call_that_fails(void *arg) { /* on another thread: it marks the stream */
+    const setting *s = (const setting *)arg;
+    CHECK_RESULT(gpuexec_fill(s->stream, 0, 0, 4, 1), GPUEXEC_BAD_ARGUMENT);
+    return NULL;
+}
+
+TEST(waits_for_devices_return_failures) {
+    setting s = set_up(UNIT_PTX, "count", 4), t;
+    pthread_t thread;
+    int all;
+    t = s;
+    t.ctx = gpuexec_context_create(0, NULL);
+    t.stream = gpuexec_stream_create(t.ctx, NULL);
+    for (all = 0; all < 2; all++) {
+        gpuexec_module_load_file(s.ctx, "no/such/file", NULL); /* latched here */
+        CHECK_RESULT(all ? gpuexec_sync_all() : gpuexec_device_sync(0), GPUEXEC_FILE_ERROR);
+        CHECK_OK(all ? gpuexec_sync_all() : gpuexec_device_sync(0));
+        CHECK_EQ(pthread_create(&thread, NULL, a_call_that_fails, all ? &s : &t), 0);
+        pthread_join(thread, NULL);
+        CHECK_RESULT(all ? gpuexec_sync_all() : gpuexec_device_sync(0), GPUEXEC_BAD_ARGUMENT);
+        CHECK_OK(all ? gpuexec_sync_all() : gpuexec_device_sync(0));
+    }
+    CHECK_OK(gpuexec_capture_begin(t.stream, NULL));
+    CHECK_FAILED(gpuexec_device_sync(0), GPUEXEC_CAPTURING,
+            "cannot wait for device 0: the stream created at tests/header/unit/context.c:",
+            "is capturing", "end the capture first");
+    CHECK_FAILED(gpuexec_sync_all(), GPUEXEC_CAPTURING, "cannot wait for all devices");
+    CHECK(gpuexec_stream_is_capturing(t.stream)); /* and it can go on */
+    CHECK_MADE(gpuexec_capture_end(t.stream));
+    CHECK_OK(gpuexec_sync_all());
+    CHECK(get_current() == NULL);
+}
+
+/* A context that its owner destroyed is reported once, and does not prevent the other waits. */
+TEST(waits_for_devices_and_a_destroyed_context) {
+    const driver_calls cu = calls_find();
+    setting s = set_up(UNIT_PTX, "count", 4);
+    void *native = NULL, *popped = NULL;
+    gpuexec_context adopted;
+    gpuexec_event done;
+    CHECK_EQ(cu.cuCtxCreate_v2(&native, 0, 0), 0);
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
+    adopted = gpuexec_context_from_native((struct CUctx_st *)native);
+    CHECK_OK(gpuexec_device_sync(0));
+    CHECK_EQ(cu.cuCtxDestroy_v2(native), 0);
+    done = busy(&s);
+    CHECK_FAILED(gpuexec_sync_all(), GPUEXEC_STALE_HANDLE, "destroyed outside gpuexec",
+            "adopted at tests/header/unit/context.c:");
+    CHECK_OK(gpuexec_event_query(done));
+    CHECK(!gpuexec_ok(adopted));
+    CHECK_OK(gpuexec_sync_all());
+}
+
+/* Contexts come and go on one thread while another waits for their device. */
+static int closing_ended; /* atomic */
+static void *contexts_come_and_go(void *arg) {
+    int i;
+    (void)arg;
+    for (i = 0; i < 30; i++) {
+        gpuexec_context ctx = gpuexec_context_create(0, NULL);
+        gpuexec_ptr p = gpuexec_alloc(ctx, 256);
+        CHECK_OK(gpuexec_fill(gpuexec_stream_create(ctx, NULL), p, 0, 1, 256));
+        CHECK_OK(gpuexec_context_close(ctx));
+    }
+    __atomic_store_n(&closing_ended, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+TEST(waits_for_devices_whose_contexts_come_and_go) {
+    gpuexec_context keeps = gpuexec_context_open(0, NULL);
+    pthread_t thread;
+    closing_ended = 0;
+    CHECK_MADE(keeps);
+    CHECK_EQ(pthread_create(&thread, NULL, contexts_come_and_go, NULL), 0);
+    while (!__atomic_load_n(&closing_ended, __ATOMIC_ACQUIRE)) {
+        if (!CHECK_OK(gpuexec_device_sync(0))) break;
+        if (!CHECK_OK(gpuexec_sync_all())) break;
+    }
+    pthread_join(thread, NULL);
+    CHECK(get_current() == NULL);
+}
+
+/* ---- the profiler ---- */
+
+static void *profiled; /* the context that was current */
+static int starts, stops, profiler_fails;
+static int play_profiler_start(void) {
+    starts++;
+    profiled = get_current();
+    return profiler_fails;
+}
+static int play_profiler_stop(void) {
+    stops++;
+    profiled = get_current();
+    return profiler_fails;
+}
+
+TEST(the_profiler) {
+    gpuexec_context ctx = gpuexec_context_create(0, NULL);
+    test_function start, stop;
+    CHECK_OK(gpuexec_profiler_start(ctx));
+    CHECK_OK(gpuexec_profiler_stop(ctx));
+    CHECK_OK(gpuexec_profiler_stop(ctx));
+    starts = stops = profiler_fails = 0;
+    start = test_replace("cuProfilerStart", (test_function)play_profiler_start);
+    stop = test_replace("cuProfilerStop", (test_function)play_profiler_stop);
+    CHECK(start && stop);
+    CHECK_OK(gpuexec_profiler_start(ctx));
+    CHECK(starts == 1 && profiled == gpuexec_context_native(ctx));
+    profiled = NULL;
+    CHECK_OK(gpuexec_profiler_stop(ctx));
+    CHECK(stops == 1 && profiled == gpuexec_context_native(ctx));
+    profiler_fails = 999;
+    CHECK_REFUSED(gpuexec_profiler_start(ctx), GPUEXEC_DRIVER_ERROR, "cannot start the profiler",
+            "cuProfilerStart returned");
+    CHECK_FAILED(gpuexec_profiler_stop(ctx), GPUEXEC_DRIVER_ERROR, "cannot stop the profiler",
+            "cuProfilerStop returned");
+    CHECK_OK(gpuexec_context_close(ctx));
+    CHECK_REFUSED(gpuexec_profiler_start(ctx), GPUEXEC_STALE_HANDLE, "the context is stale");
+    CHECK_FAILED(gpuexec_profiler_stop(ctx), GPUEXEC_STALE_HANDLE, "the context is stale");
+    CHECK(get_current() == NULL);
+}
+
 /* ---- limits and priorities ---- */
 
 TEST(limits) {

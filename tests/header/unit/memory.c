@@ -1,5 +1,7 @@
 /* memory.c - device and pinned memory, copies, fills. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, under -std=c99 */
 #include "../../test.h"
+#include <sys/mman.h>
 
 static void fill_random(void *memory, size_t bytes, uint32_t seed) {
     unsigned char *p = (unsigned char *)memory;
@@ -826,6 +828,138 @@ TEST(write_combined_memory) {
     CHECK(gpuexec_alloc_write_combined(ctx, 0) == NULL);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "gpuexec_alloc_write_combined", "0 bytes");
+}
+
+/* ---- flags of pinned and registered memory ---- */
+
+static int(GXI_CUDA *real_host_alloc)(void **memory, size_t bytes, unsigned flags);
+static int(GXI_CUDA *real_host_register)(void *pages, size_t bytes, unsigned flags);
+static unsigned host_flags;
+static int register_fails; /* a CUresult, instead of a call */
+static int GXI_CUDA noting_host_alloc(void **memory, size_t bytes, unsigned flags) {
+    host_flags = flags;
+    return real_host_alloc(memory, bytes, flags);
+}
+static int GXI_CUDA noting_host_register(void *pages, size_t bytes, unsigned flags) {
+    host_flags = flags;
+    return register_fails ? register_fails : real_host_register(pages, bytes, flags);
+}
+static setting noting_host_flags(void) {
+    setting s = set_up(UNIT_PTX, "add", 4096);
+    real_host_alloc = gxi.cu.cuMemHostAlloc;
+    real_host_register = gxi.cu.cuMemHostRegister;
+    gxi.cu.cuMemHostAlloc = noting_host_alloc;
+    gxi.cu.cuMemHostRegister = noting_host_register;
+    register_fails = 0;
+    return s;
+}
+
+TEST(flags_of_pinned_memory) {
+    static const unsigned flags[] = { 3, 7, 2, 6, 1, 5, 0, 4 };
+    setting s = noting_host_flags();
+    gpuexec_pinned_desc desc;
+    uint32_t *h, back[16];
+    unsigned i, k;
+    for (i = 0; i < 8; i++) {
+        memset(&desc, 0, sizeof desc);
+        desc.write_combined = (int)(i & 1);
+        desc.not_portable = (int)(i & 2);
+        desc.not_mapped = (int)(i & 4);
+        h = (uint32_t *)gpuexec_alloc_pinned_with(s.ctx, sizeof back, &desc);
+        if (!CHECK(h != NULL)) return;
+        CHECK_EQ(host_flags, flags[i]);
+        CHECK_EQ(info_of((uintptr_t)h).kind, GPUEXEC_MEMORY_PINNED);
+        for (k = 0; k < 16; k++) h[k] = i * 100 + k;
+        CHECK_OK(gpuexec_copy_in(s.stream, s.data, h, sizeof back));
+        CHECK_OK(gpuexec_copy_out(s.stream, back, s.data, sizeof back));
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+        CHECK(memcmp(back, h, sizeof back) == 0);
+        CHECK_OK(gpuexec_free_pinned(h));
+    }
+    h = (uint32_t *)gpuexec_alloc_pinned_with(s.ctx, 64, NULL);
+    CHECK(h != NULL && host_flags == 3);
+    CHECK_OK(gpuexec_free_pinned(h));
+    h = (uint32_t *)gpuexec_alloc_write_combined(s.ctx, 64);
+    CHECK(h != NULL && host_flags == 7);
+    CHECK_OK(gpuexec_free_pinned(h));
+    memset(&desc, 0, sizeof desc);
+    CHECK(gpuexec_alloc_pinned_with(s.ctx, 0, &desc) == NULL);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_alloc_pinned_with: cannot allocate 0 bytes");
+    memset(&desc, 0x55, sizeof desc);
+    CHECK(gpuexec_alloc_pinned_with(s.ctx, 64, &desc) == NULL);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_pinned_desc");
+}
+
+TEST(flags_of_registered_memory) {
+    setting s = noting_host_flags();
+    gpuexec_register_desc desc = { 0 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint32_t *m = (uint32_t *)mmap(
+                     NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+             got = 0;
+    if (!CHECK(m != MAP_FAILED)) return;
+    m[1] = 77;
+    CHECK_OK(gpuexec_register_with(s.ctx, m, page, NULL));
+    CHECK_EQ(host_flags, 3);
+    CHECK_OK(gpuexec_unregister(m));
+    desc.not_portable = 1;
+    CHECK_OK(gpuexec_register_with(s.ctx, m, page, &desc));
+    CHECK_EQ(host_flags, 2);
+    CHECK_OK(gpuexec_unregister(m));
+    desc.not_mapped = 1;
+    CHECK_OK(gpuexec_register_with(s.ctx, m, page, &desc));
+    CHECK_EQ(host_flags, 0);
+    CHECK_REFUSED(gpuexec_register_with(s.ctx, m, page, &desc), GPUEXEC_BAD_ARGUMENT,
+            "already registered (at tests/header/unit/memory.c:");
+    CHECK_OK(gpuexec_unregister(m));
+
+    CHECK_EQ(mprotect(m, page, PROT_READ), 0); /* the host has it without write access */
+    CHECK_REFUSED(gpuexec_register(s.ctx, m, page), GPUEXEC_BAD_ARGUMENT, "cannot page-lock",
+            "gpuexec_register_desc.read_only");
+    memset(&desc, 0, sizeof desc);
+    desc.read_only = 1;
+    CHECK_OK(gpuexec_register_with(s.ctx, m, page, &desc));
+    CHECK_EQ(host_flags, 11);
+    CHECK_OK(gpuexec_copy_in(s.stream, s.data, m, 64));
+    CHECK_OK(gpuexec_copy_out(s.stream, &got, s.data + 4, 4));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_EQ(got, 77);
+    CHECK_OK(gpuexec_unregister(m));
+    register_fails = 801;
+    CHECK_REFUSED(gpuexec_register_with(s.ctx, m, page, &desc), GPUEXEC_NOT_SUPPORTED,
+            "device 0 cannot register memory as read-only", "cuMemHostRegister returned");
+    munmap(m, page);
+    memset(&desc, 0x55, sizeof desc);
+    CHECK_REFUSED(gpuexec_register_with(s.ctx, m, page, &desc), GPUEXEC_BAD_ARGUMENT,
+            "gpuexec_register_desc");
+}
+
+/* There is no I/O memory here: the flag arrives, and each refusal is explained. */
+TEST(registered_io_memory) {
+    setting s = noting_host_flags();
+    gpuexec_register_desc desc = { 0 };
+    static char memory[8192];
+    int i;
+    desc.io_memory = 1;
+    for (i = 0; i < 3; i++) {
+        register_fails = i == 0 ? 801 : i == 1 ? 800 : 1;
+        host_flags = 0;
+        CHECK_REFUSED(gpuexec_register_with(s.ctx, memory, sizeof memory, &desc),
+                i == 0           ? GPUEXEC_NOT_SUPPORTED
+                        : i == 1 ? GPUEXEC_DRIVER_ERROR
+                                 : GPUEXEC_BAD_ARGUMENT,
+                "cannot register 8192 bytes at", "as I/O memory", "privileged user");
+        CHECK_EQ(host_flags, 7);
+    }
+    register_fails = 0;
+    if (on_cpu_device()) {
+        CHECK_REFUSED(gpuexec_register_with(s.ctx, memory, sizeof memory, &desc),
+                GPUEXEC_NOT_SUPPORTED, "as I/O memory");
+        CHECK_OK(gpuexec_register(s.ctx, memory, sizeof memory)); /* nothing was left behind */
+        CHECK_OK(gpuexec_unregister(memory));
+    }
 }
 
 /* Memory of another library, such as the CUDA runtime: reported, usable in copies and kernels, and
