@@ -128,7 +128,7 @@
       COPIES                   >>copies
       CURRENT                  >>current, and gpuexec_stream_wait_stream. Without this part, calls
                                with GPUEXEC_CURRENT fail
-      DEBUG                    GPUEXEC_CHECK
+      DEBUG                    GPUEXEC_CHECK, and gpuexec_describe
       GRAPH                    >>capture, >>graph, >>nodes and >>batch
       IMAGES                   reading images (gpuexec_module_load_best, >>library, >>link,
                                compiling and the cache). Without this part, only the driver checks
@@ -1242,6 +1242,14 @@ GPUEXEC_API int gpuexec_id_ok(unsigned long long id);
    if it is ok. Valid as long as the text of gpuexec_error_text(). A query. */
 #define gpuexec_why(handle) gpuexec_id_why((handle).id)
 GPUEXEC_API const char *gpuexec_id_why(unsigned long long id);
+
+/* Returns what the handle (of any kind) is, in any state, for messages and debuggers: "stream
+   created at a.c:12, device 0"; "event, stale: it was destroyed by gpuexec_event_destroy at a.c:30
+   (created at a.c:13)"; "module, failed: a.c:9: gpuexec_module_load: ...". One line without a
+   newline. Never NULL. Valid until this thread has described four more handles, the thread ends, or
+   gpuexec_shutdown is called. A query. No driver call. */
+#define gpuexec_describe(handle) gpuexec_id_describe((handle).id)
+GPUEXEC_API const char *gpuexec_id_describe(unsigned long long id);
 
 /* -------------------------------------------------------------------------------------------------
    >>setup   Start, shutdown, logger, allocator, trace. */
@@ -5457,6 +5465,7 @@ typedef struct gxi_context_use {
     uint64_t closes;
 } gxi_context_use;
 
+enum { GXI_DESCRIBED = 4 }; /* texts of gpuexec_describe that stay valid */
 typedef struct gxi_thread_record {
     gxi_detail last, before, first; /* the last failure; the one before it, whose text may still be
                                        in use; the latched one */
@@ -5467,6 +5476,8 @@ typedef struct gxi_thread_record {
     gxi_context_use *uses;
     unsigned nuses, uses_cap;
     gxi_text cache_why; /* for gpuexec_cache_info */
+    gxi_text described[GXI_DESCRIBED];
+    unsigned ndescribed; /* modulo GXI_DESCRIBED: the oldest text */
 } gxi_thread_record;
 enum { GXI_EXITED_KEPT = 1024 }; /* at most this many */
 /* instead of its number if there was no memory for a record */
@@ -6118,6 +6129,8 @@ static void gxi_fork_watch(void) {}
 #endif
 
 static void gxi_thread_record_free(gxi_thread_record *record) {
+    unsigned i;
+    for (i = 0; i < GXI_DESCRIBED; i++) gxi_text_free(&record->described[i]);
     gxi_text_free(&record->last.text);
     gxi_text_free(&record->before.text);
     gxi_text_free(&record->first.text);
@@ -8891,7 +8904,8 @@ GPUEXEC_API size_t gpuexec_topology_text_at(const char *where, char *text, size_
 #endif
 
 /* -------------------------------------------------------------------------------------------------
-   >>impl-naming   Contexts in the texts of failures: by the place where they were opened. */
+   >>impl-naming   Contexts in the texts of failures: by the place where they were opened; and
+   gpuexec_describe. */
 
 /* of the object's device; -1 if its context was closed meanwhile */
 static int gxi_ordinal_of(const gxi_slot *slot) {
@@ -8933,6 +8947,70 @@ static gxi_context_name gxi_name_context(const struct CUctx_st *native, uint64_t
 static gxi_context_name gxi_name_context_of(const gxi_slot *slot) {
     return gxi_name_context(slot->cu_context, slot->context);
 }
+
+#if !defined(GPUEXEC_NO_DEBUG)
+/* Adds the description of an open object. gxi_tables_mutex is held: other threads may close it. */
+static GXI_COLD void gxi_add_object_locked(gxi_text *t, const gxi_slot *slot) {
+    const unsigned kind = gxi_kind_of(slot->id);
+    const gxi_slot *const context = kind == GXI_CONTEXT ? slot
+                                                        : gxi_peek(slot->context, GXI_CONTEXT);
+    if (kind == GXI_KERNEL)
+        gxi_add(t, "%s",
+                gxi_kernel_of(slot)->named ? gxi_kernel_of(slot)->title : "adopted kernel");
+    else if (slot->legacy)
+        gxi_add(t, "%s default stream", slot->legacy == 1 ? "legacy" : "per-thread");
+    else if (kind == GXI_STREAM && slot->owned) gxi_add(t, "the context's own stream");
+    else gxi_add(t, "%s", gxi_kinds[kind].name);
+    if (slot->where)
+        gxi_add(t, " %s at %s",
+                slot->legacy || kind == GXI_KERNEL ? "requested"
+                        : slot->imported           ? "imported"
+                        : slot->adopted            ? "adopted"
+                        : kind == GXI_CONTEXT      ? "opened"
+                                                   : "created",
+                slot->where);
+    if (context) gxi_add(t, ", device %d", gxi_context_of(context)->ordinal);
+}
+static GXI_COLD void gxi_add_handle(gxi_text *t, uint64_t id) {
+    const gxi_failed_handle *const failed = &gxi.objects.failed[(id >> 6) % GXI_FAILED_KEPT];
+    const unsigned kind = gxi_kind_of(id);
+    const gxi_slot *slot;
+    int open, kept;
+    if (id == 0 || id == GXI_CURRENT || kind == GXI_NOTHING || kind >= GXI_KINDS ||
+            !gxi_tag_is_ours(id)) {
+        gxi_add(t, "%s (0x%llx)",
+                id == 0                     ? "a handle that was never created"
+                        : id == GXI_CURRENT ? "GPUEXEC_CURRENT, the calling thread's current stream"
+                                            : "not a handle of this copy of gpuexec",
+                (unsigned long long)id);
+        return;
+    }
+    gxi_lock(&gxi_tables_mutex);
+    open = (slot = gxi_peek_any(id)) != NULL;
+    if (open) gxi_add_object_locked(t, slot);
+    else gxi_add(t, "%s, %s: ", gxi_kinds[kind].name, id & GXI_FAILED ? "failed" : "stale");
+    kept = !open && id & GXI_FAILED && failed->id == id;
+    if (kept)
+        gxi_add(t, "%s%s%s%s: %s", GXI_PART("", failed->detail.e.where),
+                failed->detail.e.where ? ": " : "", failed->detail.e.function,
+                failed->detail.e.message);
+    gxi_unlock(&gxi_tables_mutex);
+    if (open || kept) return;
+    if (gxi.start.forked) gxi_add(t, "the parent process created it");
+    else if (id & GXI_FAILED) gxi_add(t, "the reason is no longer stored");
+    else gxi_add_closed_handle(t, id);
+}
+GPUEXEC_API const char *gpuexec_id_describe(unsigned long long id) {
+    gxi_thread_record *const record = gxi_thread_record_get();
+    gxi_text *t;
+    if (!record) return "a handle (out of host memory: no text is available)";
+    t = &record->described[record->ndescribed++ % GXI_DESCRIBED];
+    t->n = 0;
+    t->failed = 0;
+    gxi_add_handle(t, id);
+    return t->failed ? "a handle (out of host memory: no text is available)" : t->p;
+}
+#endif
 
 /* Two objects of a call are in different contexts. */
 static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cure, const char *a_is,

@@ -1,4 +1,4 @@
-/* debugging.c - what helps to find a failure: GPUEXEC_CHECK. */
+/* debugging.c - what helps to find a failure: GPUEXEC_CHECK, gpuexec_describe. */
 #include "../../test.h"
 
 enum { BYTES = 4096 };
@@ -216,4 +216,140 @@ TEST(check_waits_for_work_only) {
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_OK(gpuexec_copy_out(s.stream, host, s.data, BYTES));
     CHECK_EQ(host[0], 4 + 1 + 6);
+}
+
+/* --- gpuexec_describe ------------------------------------------------------------------------- */
+
+/* "KIND created at ...debugging.c:LINE, device 0" */
+static void check_described(unsigned long long id, const char *what, int line, const char *rest) {
+    char text[200];
+    snprintf(text, sizeof text, "debugging.c:%d%s", line, rest);
+    CHECK_TEXT(gpuexec_id_describe(id), what, text);
+    CHECK(strncmp(gpuexec_id_describe(id), what, strlen(what)) == 0);
+    CHECK(!strchr(gpuexec_id_describe(id), '\n'));
+}
+#define CHECK_DESCRIBED(handle, what, line, rest) check_described((handle).id, what, line, rest)
+
+TEST(every_kind_of_handle_has_a_description) {
+    static const char on_device[] = ", device 0";
+    gpuexec_linker_desc linking = { 0 };
+    const int line = __LINE__ + 1;
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_kernel fn = gpuexec_kernel_get(mod, "nothing");
+    gpuexec_stream stream = gpuexec_stream_create(ctx, NULL);
+    gpuexec_event event = gpuexec_event_create(ctx, NULL);
+    gpuexec_linker linker = gpuexec_linker_create(ctx, &linking);
+    gpuexec_params params = gpuexec_params_create();
+    gpuexec_prepared prepared = gpuexec_prepare(fn, stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
+    gpuexec_barrier barrier = gpuexec_barrier_create(&ctx, 1, NULL);
+    gpuexec_graph graph = gpuexec_graph_create(ctx);
+    gpuexec_batch batch = gpuexec_batch_create(ctx, NULL);
+    gpuexec_pool pool = gpuexec_pool_create(ctx, NULL);
+    gpuexec_library library = gpuexec_library_load_file(UNIT_PTX, NULL);
+    gpuexec_stream legacy = gpuexec_stream_legacy(ctx);
+    gpuexec_stream per_thread = gpuexec_stream_per_thread(ctx);
+    gpuexec_stream own = gpuexec_context_stream(ctx);
+    gpuexec_stream adopted = gpuexec_stream_from_native(ctx, gpuexec_stream_native(stream));
+    gpuexec_context again = gpuexec_context_from_native(gpuexec_context_native(ctx));
+    CHECK_DESCRIBED(ctx, "context opened at ", line, on_device);
+    CHECK_DESCRIBED(mod, "module created at ", line + 1, on_device);
+    CHECK_DESCRIBED(fn, "kernel \"nothing\" requested at ", line + 2, on_device);
+    CHECK_DESCRIBED(stream, "stream created at ", line + 3, on_device);
+    CHECK_DESCRIBED(event, "event created at ", line + 4, on_device);
+    CHECK_DESCRIBED(linker, "linker created at ", line + 5, on_device);
+    CHECK_DESCRIBED(params, "parameter block created at ", line + 6, "");
+    CHECK_DESCRIBED(prepared, "prepared launch created at ", line + 7, on_device);
+    CHECK_DESCRIBED(barrier, "barrier created at ", line + 8, "");
+    CHECK_DESCRIBED(graph, "graph created at ", line + 9, on_device);
+    CHECK_DESCRIBED(batch, "batch created at ", line + 10, on_device);
+    CHECK_DESCRIBED(pool, "pool created at ", line + 11, on_device);
+    CHECK_DESCRIBED(library, "library created at ", line + 12, "");
+    CHECK_DESCRIBED(legacy, "legacy default stream requested at ", line + 13, on_device);
+    CHECK_DESCRIBED(per_thread, "per-thread default stream requested at ", line + 14, on_device);
+    CHECK_DESCRIBED(own, "the context's own stream created at ", line + 15, on_device);
+    CHECK_DESCRIBED(adopted, "stream adopted at ", line + 16, on_device);
+    CHECK_DESCRIBED(again, "context adopted at ", line + 17, on_device);
+    CHECK_OK(gpuexec_take_error());
+    CHECK_TEXT(gpuexec_describe(gpuexec_ipc_connect(NULL, 1)),
+            "connection, failed: ", "debugging.c:", "gpuexec_ipc_connect: ");
+    CHECK(gpuexec_take_error() != GPUEXEC_OK);
+}
+
+TEST(descriptions_of_handles_that_are_not_ok) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL), none = { 0 };
+    gpuexec_stream stream = gpuexec_stream_create(ctx, NULL), garbage;
+    gpuexec_stream_desc bad = { 0 };
+    gpuexec_stream failed;
+    const char *before;
+    int line = __LINE__ + 1, i;
+    gpuexec_stream gone = gpuexec_stream_create(ctx, NULL);
+    char text[300];
+    CHECK_OK(gpuexec_stream_destroy(gone));
+    snprintf(text, sizeof text, "debugging.c:%d (created at ", line + 2);
+    CHECK_TEXT(gpuexec_describe(gone),
+            "stream, stale: it was destroyed by gpuexec_stream_destroy at ", text);
+    snprintf(text, sizeof text, "debugging.c:%d)", line);
+    CHECK_TEXT(gpuexec_describe(gone), text);
+    bad.start_canary = 7;
+    failed = gpuexec_stream_create(ctx, &bad);
+    snprintf(text, sizeof text, "debugging.c:%d: gpuexec_stream_create: ", __LINE__ - 1);
+    CHECK_TEXT(gpuexec_describe(failed), "stream, failed: ", text,
+            "the gpuexec_stream_desc was not zero-initialized");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    before = gpuexec_error_text();
+    CHECK_STRING(gpuexec_describe(none), "a handle that was never created (0x0)");
+    CHECK_TEXT(gpuexec_describe(GPUEXEC_CURRENT),
+            "GPUEXEC_CURRENT, the calling thread's current stream (0x3f)");
+    garbage.id = 0x1234567800000004u;
+    CHECK_STRING(
+            gpuexec_describe(garbage), "not a handle of this copy of gpuexec (0x1234567800000004)");
+    CHECK(before == gpuexec_error_text()); /* it is not a failure */
+    CHECK_OK(gpuexec_take_error());
+    /* four texts stay valid */
+    before = gpuexec_describe(stream);
+    snprintf(text, sizeof text, "%s", before);
+    for (i = 0; i < 3; i++) gpuexec_describe(gone);
+    CHECK_STRING(before, text);
+    /* a reason that is no longer stored */
+    for (i = 0; i < 64; i++) {
+        gpuexec_stream_create(ctx, &bad);
+        gpuexec_take_error();
+    }
+    CHECK_STRING(gpuexec_describe(failed), "stream, failed: the reason is no longer stored");
+    gpuexec_shutdown();
+    CHECK_STRING(gpuexec_describe(stream),
+            "stream, stale: it was closed by gpuexec_shutdown or earlier");
+}
+
+static gpuexec_stream of_parent;
+static void describe_in_child(void) {
+    CHECK_STRING(gpuexec_describe(of_parent), "stream, stale: the parent process created it");
+}
+TEST_ALONE(descriptions_in_a_forked_child) {
+    of_parent = gpuexec_stream_create(gpuexec_context_open(0, NULL), NULL);
+    CHECK_MADE(of_parent);
+    CHECK(run_child(describe_in_child));
+}
+
+static gpuexec_result describe_without_memory(void) {
+    gpuexec_stream none = { 0 };
+    const char *text = gpuexec_describe(none);
+    CHECK(strncmp(text, "a handle ", 9) == 0);
+    return strstr(text, "out of host memory") ? GPUEXEC_OUT_OF_HOST_MEMORY : GPUEXEC_OK;
+}
+TEST(descriptions_without_memory) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_result result = GPUEXEC_OUT_OF_HOST_MEMORY;
+    int i;
+    desc.realloc_function = test_realloc;
+    for (i = 0; i < 20 && result; i++) {
+        CHECK_OK(gpuexec_setup(&desc));
+        test_blocks_left = i;
+        result = describe_without_memory();
+        test_blocks_left = TEST_BLOCKS_ENOUGH;
+        gpuexec_shutdown();
+    }
+    CHECK(i > 1 && i < 20);
+    CHECK_EQ(test_blocks, 0);
 }
