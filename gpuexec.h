@@ -130,6 +130,7 @@
       COPIES                   >>copies
       CURRENT                  >>current, and gpuexec_stream_wait_stream. Without this part, calls
                                with GPUEXEC_CURRENT fail
+      DEBUG                    GPUEXEC_CHECK, and gpuexec_describe
       GRAPH                    >>capture, >>graph, >>nodes and >>batch
       IMAGES                   reading images (gpuexec_module_load_best, >>library, >>link,
                                compiling and the cache). Without this part, only the driver checks
@@ -157,7 +158,8 @@
 
     No macro changes the layout of a type. You change settings at run time through descs (option
     structs, such as gpuexec_stream_desc) and through the environment variables GPUEXEC_DRIVER,
-    GPUEXEC_NVRTC, GPUEXEC_NVJITLINK, GPUEXEC_CUDADEVRT, GPUEXEC_CACHE and GPUEXEC_TRACE.
+    GPUEXEC_NVRTC, GPUEXEC_NVJITLINK, GPUEXEC_CUDADEVRT, GPUEXEC_CACHE, GPUEXEC_CHECK and
+    GPUEXEC_TRACE.
 
     ------------------------------------------------------------------------------------------------
     >>manual
@@ -214,7 +216,9 @@
       The library prints nothing by default, and never aborts. Set gpuexec_setup_desc.log to receive
       every failure as it happens. Set GPUEXEC_TRACE=1 in the environment to print every driver call
       to stderr, except look-ups of entry points and error texts. Arguments are printed as numbers
-      (for a launch: function, grid, block, shared memory, stream, parameters).
+      (for a launch: function, grid, block, shared memory, stream, parameters). To find the launch
+      that failed, set GPUEXEC_CHECK=1: each launch, copy and fill then waits for its work, and
+      returns the failure itself.
 
     SETUP (>>setup)
       The first call that needs the driver loads it. gpuexec_setup() is optional: to change the
@@ -987,6 +991,8 @@
 #define GPUEXEC_NO_COPIES
 #undef GPUEXEC_NO_CURRENT
 #define GPUEXEC_NO_CURRENT
+#undef GPUEXEC_NO_DEBUG
+#define GPUEXEC_NO_DEBUG
 #undef GPUEXEC_NO_GRAPH
 #define GPUEXEC_NO_GRAPH
 #undef GPUEXEC_NO_IMAGES
@@ -1242,6 +1248,14 @@ GPUEXEC_API int gpuexec_id_ok(unsigned long long id);
 #define gpuexec_why(handle) gpuexec_id_why((handle).id)
 GPUEXEC_API const char *gpuexec_id_why(unsigned long long id);
 
+/* Returns what the handle (of any kind) is, in any state, for messages and debuggers: "stream
+   created at a.c:12, device 0"; "event, stale: it was destroyed by gpuexec_event_destroy at a.c:30
+   (created at a.c:13)"; "module, failed: a.c:9: gpuexec_module_load: ...". One line without a
+   newline. Never NULL. Valid until this thread has described four more handles, the thread ends, or
+   gpuexec_shutdown is called. A query. No driver call. */
+#define gpuexec_describe(handle) gpuexec_id_describe((handle).id)
+GPUEXEC_API const char *gpuexec_id_describe(unsigned long long id);
+
 /* -------------------------------------------------------------------------------------------------
    >>setup   Start, shutdown, logger, allocator, trace. */
 
@@ -1270,13 +1284,17 @@ typedef struct gpuexec_setup_desc {
     unsigned start_canary;   /* leave it 0, like end_canary. If either is not 0, the desc was not
                                 zero-initialized, and the call fails */
     int ignore_environment;  /* 1: ignore GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_NVJITLINK,
-                                GPUEXEC_CUDADEVRT and GPUEXEC_TRACE, search for NVRTC, nvJitLink and
-                                libcudadevrt.a only in the system's folders, and keep nothing on
-                                disk unless cache_folder is set */
+                                GPUEXEC_CUDADEVRT, GPUEXEC_CHECK and GPUEXEC_TRACE, search for
+                                NVRTC, nvJitLink and libcudadevrt.a only in the system's folders,
+                                and keep nothing on disk unless cache_folder is set */
     const char *driver_path; /* the only library to try, instead of the system's driver */
     int no_latch;            /* 1: failures are not latched (for programs that check every call) */
     int trace; /* 1: log every driver call, except the calls that look up entry points or error
                   texts; to stderr if there is no logger */
+    int check; /* 1: each launch, copy and fill (also of graphs, batches and several devices) waits
+                  for its work unless it is captured, so that a failure of the work is a failure of
+                  that call, with its place. For debugging: nothing overlaps, and a program hangs if
+                  its work waits for later calls. Like GPUEXEC_CHECK=1 in the environment */
     int report_leaks; /* 1: gpuexec_shutdown logs each object that was not destroyed, with file and
                          line (to stderr if there is no logger). Kernels and default streams are not
                          leaks: their module or context closes them */
@@ -5514,6 +5532,8 @@ typedef struct gxi_call {
     const char *subject; /* "launches[1]: ", the beginning of messages about one part of the call,
                             or NULL */
     uint64_t stream;     /* handle id of the stream that a GXI_WORKS call enqueues on; 0 for none */
+    const char *checked; /* what the call has enqueued, for texts, if it waits for that: see
+                            gxi_check_work; or NULL */
 } gxi_call;
 static GXI_NOINLINE gxi_call *gxi_call_init(
         gxi_call *call, const char *function, const char *where, gxi_kind_of_call kind) {
@@ -5557,6 +5577,7 @@ typedef struct gxi_context_use {
     uint64_t closes;
 } gxi_context_use;
 
+enum { GXI_DESCRIBED = 4 }; /* texts of gpuexec_describe that stay valid */
 typedef struct gxi_thread_record {
     gxi_detail last, before, first; /* the last failure; the one before it, whose text may still be
                                        in use; the latched one */
@@ -5567,6 +5588,8 @@ typedef struct gxi_thread_record {
     gxi_context_use *uses;
     unsigned nuses, uses_cap;
     gxi_text cache_why; /* for gpuexec_cache_info */
+    gxi_text described[GXI_DESCRIBED];
+    unsigned ndescribed; /* modulo GXI_DESCRIBED: the oldest text */
 } gxi_thread_record;
 enum { GXI_EXITED_KEPT = 1024 }; /* at most this many */
 /* instead of its number if there was no memory for a record */
@@ -5701,6 +5724,8 @@ typedef struct gxi_owned_memory {
     size_t count, cap;
 } gxi_owned_memory;
 enum { GXI_LOST_KEPT = 16, GXI_MULTI_KEPT = 8 };
+/* driver calls are logged; calls that enqueue work wait for it */
+enum { GXI_TRACES = 1, GXI_CHECKS = 2 };
 /* The state of the library, by subsystem. Each struct says which section owns it, and which mutex
    guards it; "atomic" members are also read without it. */
 typedef struct gxi_state {
@@ -5725,7 +5750,8 @@ typedef struct gxi_state {
     struct {
         void *library;
         char path[1024];
-        int version, trace;
+        int version;
+        int debug; /* GXI_TRACES and GXI_CHECKS; 0: neither */
         /* atomic; 1: it executes only PTX; -1: also cubins; 0: not known yet */
         int ptx_only;
         /* atomic; these two survive a failed start: other threads may be writing an earlier
@@ -5795,7 +5821,7 @@ typedef struct gxi_state {
     /* of >>impl-capturing; guarded by gxi_tables_mutex */
     struct {
         int count;   /* atomic: captures that gpuexec has begun and not ended */
-        int careful; /* atomic: count, and 1 more if driver calls are logged: while it is not 0,
+        int careful; /* atomic: count, and 1 more if gxi.driver.debug is set: while it is not 0,
                         some calls do not take their fast path */
         int watched; /* atomic: `careful`, and 1 for each stream that may capture, each event that
                         other code may record, each graph that allocates: while it is not 0, these
@@ -5921,8 +5947,8 @@ static void *gxi_system_realloc(void *user, void *p, size_t bytes) {
     free(p);
     return NULL;
 }
-static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0,
-    0, 0, 0, 0, 0 };
+static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0,
+    0, 0, 0, 0, 0, 0 };
 static const gpuexec_setup_desc *gxi_setup_desc(void) {
     const gxi_settings *settings = GXI_LOAD(&gxi.start.settings);
     return settings ? &settings->desc : &gxi_defaults;
@@ -5934,6 +5960,10 @@ static const char *gxi_environment_variable(const char *variable) {
             ? NULL
             : getenv(variable);
     return value && *value ? value : NULL;
+}
+static int gxi_environment_switch(const char *variable) {
+    const char *value = gxi_environment_variable(variable);
+    return value && strcmp(value, "0") != 0;
 }
 
 /* Each block begins with the settings whose allocator allocated it: a later gpuexec_setup may have
@@ -6154,7 +6184,7 @@ static GXI_NOINLINE int gxi_call_trace(
         const gxi_call *call, const char *name, int cu, int count, ...) {
     va_list list;
     va_start(list, count);
-    if (gxi.driver.trace) gxi_trace_write(call, name, cu, count, list);
+    if (gxi.driver.debug & GXI_TRACES) gxi_trace_write(call, name, cu, count, list);
     va_end(list);
     return cu;
 }
@@ -6167,7 +6197,7 @@ static GXI_NOINLINE int gxi_call_record(gxi_call *call, const char *name, int cu
     va_list list;
     gxi_call_set_cu(call, name, cu);
     va_start(list, count);
-    if (gxi.driver.trace) gxi_trace_write(call, name, cu, count, list);
+    if (gxi.driver.debug & GXI_TRACES) gxi_trace_write(call, name, cu, count, list);
     va_end(list);
     return cu;
 }
@@ -6212,6 +6242,8 @@ static void gxi_fork_watch(void) {}
 #endif
 
 static void gxi_thread_record_free(gxi_thread_record *record) {
+    unsigned i;
+    for (i = 0; i < GXI_DESCRIBED; i++) gxi_text_free(&record->described[i]);
     gxi_text_free(&record->last.text);
     gxi_text_free(&record->before.text);
     gxi_text_free(&record->first.text);
@@ -6576,7 +6608,8 @@ static GXI_COLD gpuexec_result gxi_fail_facts(
     d.e.cure = !explained && gxi_capture_cure(d.e.driver_result)
             ? gxi_capture_cure(d.e.driver_result)
             : cure;
-    d.e.asynchronous = d.e.sticky = result == GPUEXEC_KERNEL_FAILED;
+    d.e.sticky = result == GPUEXEC_KERNEL_FAILED;
+    d.e.asynchronous = d.e.sticky && !call->checked;
     if (GXI_LOAD(&gxi.captures.count) && d.e.driver_result) GXI_LOAD (&gxi.hooks.note_broken)(call);
     gxi_fail_detail(call, &d);
     gxi_text_free(facts);
@@ -6753,6 +6786,19 @@ static const gxi_driver_fault *gxi_driver_fault_of(int cu, uint64_t *address) {
         fault++;
     return fault;
 }
+/* gxi_call.checked of a copy or fill */
+static const char gxi_a_transfer[] = "the copy or fill of this call";
+/* Which work has failed. A fault of a copy may look like that of a kernel. */
+static GXI_COLD void gxi_add_culprit(
+        gxi_text *t, const gxi_call *call, const gxi_driver_fault *fault) {
+    const int transfers = call->checked == gxi_a_transfer;
+    if (fault->says)
+        gxi_add(t, "%s", transfers ? gxi_a_transfer : "a copy or fill enqueued earlier");
+    else if (transfers) gxi_add(t, "%s, or a kernel that ran at the same time,", gxi_a_transfer);
+    else if (call->checked) gxi_add(t, "%s, which this call launched,", call->checked);
+    else gxi_add(t, "a kernel launched earlier");
+    gxi_add(t, " %s", fault->what);
+}
 /* Fails because work that was enqueued earlier has failed. detected: what follows the call's name
    and place. */
 static GXI_COLD gpuexec_result gxi_fail_late(gxi_call *call, gxi_text *detected) {
@@ -6767,14 +6813,18 @@ static GXI_COLD gpuexec_result gxi_fail_late(gxi_call *call, gxi_text *detected)
         gxi_facts_copy(&facts, gxi_facts_of_detail(&gxi.threads.sticky_detail));
         cure = "start a new process: CUDA refuses all further work in this one";
     } else {
-        gxi_add(gxi_fact_begin(&facts, GXI_CAUSE), "%s earlier %s",
-                fault->says ? "a copy or fill enqueued" : "a kernel launched", fault->what);
+        gxi_add_culprit(gxi_fact_begin(&facts, GXI_CAUSE), call, fault);
         if (allocations && address) allocations(&facts, address);
         if (!fault->says) GXI_HOOK(add_launches, (&facts));
         if (allocations) allocations(&facts, 0);
         if (GXI_LOAD(&gxi.barriers.count)) GXI_LOAD (&gxi.hooks.add_barriers)(&facts);
-        gxi_add(gxi_fact_begin(&facts, GXI_KNOWN), "detected by %s%s%s%s", call->function,
-                GXI_AT(call->where), detected->p ? detected->p : "");
+        if (call->checked)
+            gxi_add(gxi_fact_begin(&facts, GXI_KNOWN),
+                    "GPUEXEC_CHECK has waited for all earlier work of this thread; only work of "
+                    "other threads or libraries at the same time could also be the cause");
+        else
+            gxi_add(gxi_fact_begin(&facts, GXI_KNOWN), "detected by %s%s%s%s", call->function,
+                    GXI_AT(call->where), detected->p ? detected->p : "");
     }
     gxi_text_free(detected);
     return gxi_fail_facts(call, GPUEXEC_KERNEL_FAILED, cure, 1, &facts);
@@ -7120,7 +7170,6 @@ static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_se
    is held. */
 static GXI_COLD gpuexec_result gxi_start_locked(gxi_call *call, const gpuexec_setup_desc *desc) {
     gpuexec_result result = GPUEXEC_OK;
-    const char *trace;
     if (gxi.start.started) /* another thread was first */
         return desc ? gxi_fail_started(call) : GPUEXEC_OK;
     if (desc && (result = gxi_settings_new(call, desc)) != GPUEXEC_OK) return result;
@@ -7131,10 +7180,12 @@ static GXI_COLD gpuexec_result gxi_start_locked(gxi_call *call, const gpuexec_se
         return gxi_fail_detail(call, &again);
     }
     desc = gxi_setup_desc();
-    trace = gxi_environment_variable("GPUEXEC_TRACE");
-    gxi.driver.trace = desc->trace || (trace && strcmp(trace, "0") != 0);
-    GXI_STORE(&gxi.captures.careful, gxi.driver.trace);
-    GXI_STORE(&gxi.captures.watched, gxi.driver.trace);
+    gxi.driver.debug = desc->trace || gxi_environment_switch("GPUEXEC_TRACE") ? GXI_TRACES : 0;
+#if !defined(GPUEXEC_NO_DEBUG)
+    if (desc->check || gxi_environment_switch("GPUEXEC_CHECK")) gxi.driver.debug |= GXI_CHECKS;
+#endif
+    GXI_STORE(&gxi.captures.careful, gxi.driver.debug != 0);
+    GXI_STORE(&gxi.captures.watched, gxi.driver.debug != 0);
     result = gxi_driver_load(call, desc);
     if (result) {
         const gxi_thread_record *const record = gxi_thread_record_get();
@@ -8965,7 +9016,8 @@ GPUEXEC_API size_t gpuexec_topology_text_at(const char *where, char *text, size_
 #endif
 
 /* -------------------------------------------------------------------------------------------------
-   >>impl-naming   Contexts in the texts of failures: by the place where they were opened. */
+   >>impl-naming   Contexts in the texts of failures: by the place where they were opened; and
+   gpuexec_describe. */
 
 /* of the object's device; -1 if its context was closed meanwhile */
 static int gxi_ordinal_of(const gxi_slot *slot) {
@@ -9007,6 +9059,70 @@ static gxi_context_name gxi_name_context(const struct CUctx_st *native, uint64_t
 static gxi_context_name gxi_name_context_of(const gxi_slot *slot) {
     return gxi_name_context(slot->cu_context, slot->context);
 }
+
+#if !defined(GPUEXEC_NO_DEBUG)
+/* Adds the description of an open object. gxi_tables_mutex is held: other threads may close it. */
+static GXI_COLD void gxi_add_object_locked(gxi_text *t, const gxi_slot *slot) {
+    const unsigned kind = gxi_kind_of(slot->id);
+    const gxi_slot *const context = kind == GXI_CONTEXT ? slot
+                                                        : gxi_peek(slot->context, GXI_CONTEXT);
+    if (kind == GXI_KERNEL)
+        gxi_add(t, "%s",
+                gxi_kernel_of(slot)->named ? gxi_kernel_of(slot)->title : "adopted kernel");
+    else if (slot->legacy)
+        gxi_add(t, "%s default stream", slot->legacy == 1 ? "legacy" : "per-thread");
+    else if (kind == GXI_STREAM && slot->owned) gxi_add(t, "the context's own stream");
+    else gxi_add(t, "%s", gxi_kinds[kind].name);
+    if (slot->where)
+        gxi_add(t, " %s at %s",
+                slot->legacy || kind == GXI_KERNEL ? "requested"
+                        : slot->imported           ? "imported"
+                        : slot->adopted            ? "adopted"
+                        : kind == GXI_CONTEXT      ? "opened"
+                                                   : "created",
+                slot->where);
+    if (context) gxi_add(t, ", device %d", gxi_context_of(context)->ordinal);
+}
+static GXI_COLD void gxi_add_handle(gxi_text *t, uint64_t id) {
+    const gxi_failed_handle *const failed = &gxi.objects.failed[(id >> 6) % GXI_FAILED_KEPT];
+    const unsigned kind = gxi_kind_of(id);
+    const gxi_slot *slot;
+    int open, kept;
+    if (id == 0 || id == GXI_CURRENT || kind == GXI_NOTHING || kind >= GXI_KINDS ||
+            !gxi_tag_is_ours(id)) {
+        gxi_add(t, "%s (0x%llx)",
+                id == 0                     ? "a handle that was never created"
+                        : id == GXI_CURRENT ? "GPUEXEC_CURRENT, the calling thread's current stream"
+                                            : "not a handle of this copy of gpuexec",
+                (unsigned long long)id);
+        return;
+    }
+    gxi_lock(&gxi_tables_mutex);
+    open = (slot = gxi_peek_any(id)) != NULL;
+    if (open) gxi_add_object_locked(t, slot);
+    else gxi_add(t, "%s, %s: ", gxi_kinds[kind].name, id & GXI_FAILED ? "failed" : "stale");
+    kept = !open && id & GXI_FAILED && failed->id == id;
+    if (kept)
+        gxi_add(t, "%s%s%s%s: %s", GXI_PART("", failed->detail.e.where),
+                failed->detail.e.where ? ": " : "", failed->detail.e.function,
+                failed->detail.e.message);
+    gxi_unlock(&gxi_tables_mutex);
+    if (open || kept) return;
+    if (gxi.start.forked) gxi_add(t, "the parent process created it");
+    else if (id & GXI_FAILED) gxi_add(t, "the reason is no longer stored");
+    else gxi_add_closed_handle(t, id);
+}
+GPUEXEC_API const char *gpuexec_id_describe(unsigned long long id) {
+    gxi_thread_record *const record = gxi_thread_record_get();
+    gxi_text *t;
+    if (!record) return "a handle (out of host memory: no text is available)";
+    t = &record->described[record->ndescribed++ % GXI_DESCRIBED];
+    t->n = 0;
+    t->failed = 0;
+    gxi_add_handle(t, id);
+    return t->failed ? "a handle (out of host memory: no text is available)" : t->p;
+}
+#endif
 
 /* Two objects of a call are in different contexts. */
 static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cure, const char *a_is,
@@ -10352,7 +10468,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     GXI_STORE(&gxi.tools.nvrtc_version, 0);
     GXI_STORE(&gxi.tools.nvjitlink_version, 0);
     GXI_STORE(&gxi.driver.ptx_only, 0);
-    gxi.driver.trace = 0;
+    gxi.driver.debug = 0;
     GXI_STORE(&gxi.start.settings, NULL);
     GXI_STORE(&gxi.start.started, 0);
     if (kept.e.result && (record = gxi_thread_record_get()) != NULL)
@@ -11249,7 +11365,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx;
     const unsigned says = gxi_log_words_of(call->log);
     char version[GXI_VALUE] = "", target[GXI_VALUE] = "", suffix;
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
     int sm, supported = gxi_ptx_of_driver(gxi.driver.version), target_sm = 0;
     gxi_device_capability(&query, gxi_context_of(context)->device, &sm);
@@ -11779,7 +11895,8 @@ enum {
 static void gxi_cache_log(
         const gxi_call *call, gpuexec_log_level level, const char *what, const char *object) {
     char line[1700];
-    if (!gxi.driver.trace && (level == GPUEXEC_LOG_TRACE || !gxi_setup_desc()->log)) return;
+    if (!(gxi.driver.debug & GXI_TRACES) && (level == GPUEXEC_LOG_TRACE || !gxi_setup_desc()->log))
+        return;
     snprintf(line, sizeof line, "gpuexec: cache: %s%s  in %s%s%s\n", what, object, call->function,
             GXI_AT(call->where));
     gxi_log_line(level, line, sizeof line);
@@ -12035,7 +12152,7 @@ static int gxi_file_of_entry_point(const void *row, char *out, size_t size) {
 /* Begins a key, with what decides the code whatever its source: 0 if there is no cache. */
 static int gxi_cache_key_begin(
         gxi_call *call, gxi_cache_entry *e, const gxi_slot *context, const char *kind) {
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
     gxi_text why = { 0, 0, 0, 0 };
     char file[1024] = "";
     int capability = 0;
@@ -16414,6 +16531,30 @@ static GXI_NOINLINE gpuexec_result gxi_enter_not_capturing(gxi_call *call, const
     return gxi_fail_captures(call, cannot, cure);
 }
 
+/* With GPUEXEC_CHECK: waits for what the call has enqueued (`work` names it), and reports its
+   failure. Captured work runs later. */
+static GXI_NOINLINE gpuexec_result gxi_check_work(
+        gxi_call *call, const gxi_slot *stream, const char *work) {
+#if !defined(GPUEXEC_NO_DEBUG)
+    gxi_scope scope;
+    int cu, status = 0;
+    if (!(gxi.driver.debug & GXI_CHECKS) || (stream->legacy != 2 && gxi_capture_status_of(stream)))
+        return GPUEXEC_OK;
+    if (gxi_enter_relaxed(call, stream, &scope)) return gxi_failed_result();
+    if (stream->legacy == 2) gxi.cu.cuStreamIsCapturing(stream->data.stream.native, &status);
+    cu = status ? 0 : GXI_TRY(cuStreamSynchronize, (stream->data.stream.native));
+    gxi_leave(&scope);
+    call->checked = work;
+    if (cu) return gxi_fail_wait(call, "its work");
+    if (!status && GXI_LOAD(&gxi.barriers.count))
+        return GXI_LOAD(&gxi.hooks.check_barriers)(call, stream->cu_context, NULL, 1);
+#else
+    (void)call;
+    (void)stream;
+    (void)work;
+#endif
+    return GPUEXEC_OK;
+}
 enum { GXI_CAPTURED = 2 }; /* gxi_slot.data.event.recorded: in a capture */
 static void gxi_event_set_flag(uint64_t event, uint32_t flag) {
     gxi_slot *e;
@@ -18835,7 +18976,7 @@ static gpuexec_result gxi_transfer_checked(gxi_call *call, uint64_t on, int now,
                 NULL);
     if (now && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers.count))
         return GXI_LOAD(&gxi.hooks.check_barriers)(call, slot->cu_context, NULL, 1);
-    return GPUEXEC_OK;
+    return now ? GPUEXEC_OK : gxi_check_work(call, slot, gxi_a_transfer);
 }
 
 /* cu: what the driver returned on the fast path, -1 if that was not tried. */
@@ -19487,7 +19628,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_many_at(
         ok = gxi_copy_list_select(&m, i) && (m.x.bytes == 0 || gxi_copy_list_enqueue(&m, i));
     ok = ok && gxi_copy_list_launch(&m) && gxi_copy_list_enqueue_batch(&m);
     gxi_leave(&scope);
-    return ok ? GPUEXEC_OK : gxi_failed_result();
+    return ok ? gxi_check_work(call, slot, gxi_a_transfer) : gxi_failed_result();
 }
 #endif
 
@@ -19916,7 +20057,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
     const unsigned grid[3] = { l->params.dims.grid_x, l->params.dims.grid_y,
         l->params.dims.grid_z };
     unsigned cluster[3], own[3];
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
     gxi_extended_config e;
     gxi_scope scope;
     int i, values[4], limit = 0, has = 0, capability;
@@ -20010,7 +20151,7 @@ static GXI_COLD gpuexec_result gxi_check_launch(
     static const int of_kernel[] = { GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_SHARED_SIZE_BYTES,
         GXI_FUNC_NUM_REGS };
     const char *name = kernel->data.kernel.info->title;
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
     const int device = context ? gxi_context_of(context)->device : 0,
               ordinal = gxi_ordinal_of(kernel);
@@ -20190,7 +20331,7 @@ static GXI_COLD gpuexec_result gxi_launch_slow(const char *function, const char 
         cu = gxi_launch_cu(call, &l, s);
         gxi_leave(&scope);
     }
-    if (cu == 0) return GPUEXEC_OK;
+    if (cu == 0) return gxi_check_work(call, s, k->data.kernel.info->title);
     return gxi_is_sticky(cu) || cu == GXI_NOT_INITIALIZED
             ? gxi_fail_cu(call, NULL, "cannot launch %s", k->data.kernel.info->title)
             : gxi_fail_launch(call, cu, k, &l);
@@ -20221,7 +20362,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel k
                             ? gxi_current_stream_fast(k->context)
                             : gxi_peek_inline(stream.id, GXI_STREAM)) ||
             k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched ||
-            gxi.driver.trace)
+            gxi.driver.debug)
         return gxi_launch_typed(where, kernel, stream, &dims, &args);
     gxi_stream_note_launch(s, kernel.id, where);
     gxi_launch_config_init(&config, &dims, s->data.stream.native);
@@ -20966,7 +21107,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_slow(
     p = gxi_prepared_of(slot);
     result = gxi_launch_kept_slow("gpuexec_launch_prepared", where, &p->launch, p->stream, cu);
     /* these need more work at each launch */
-    if (!result && !p->on->legacy && !p->on->borrowed && !gxi.driver.trace &&
+    if (!result && !p->on->legacy && !p->on->borrowed && !gxi.driver.debug &&
             (GXI_HAS(cuLaunchKernelEx) || !p->form.config.count))
         p->closes = closes;
     return result;
@@ -21782,7 +21923,7 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_slow(
         gxi_leave(&scope);
     }
     return cu == 0
-            ? GPUEXEC_OK
+            ? gxi_check_work(call, s, "a kernel of the graph")
             : gxi_fail_cu(call,
                       cu == GXI_INVALID_VALUE
                               ? "free the memory that the graph allocates before launching it again"
@@ -23488,7 +23629,7 @@ static gpuexec_result gxi_batch_update(gxi_call *call, gxi_slot *slot) {
         gxi_batch_launch *l = b->changed[i];
         cu = gxi.cu.cuGraphExecKernelNodeSetParams(
                 slot->data.batch.exec, l->node, &l->launch.params);
-        if (GXI_UNLIKELY(cu || gxi.driver.trace))
+        if (GXI_UNLIKELY(cu || gxi.driver.debug))
             gxi_call_record(call, "cuGraphExecKernelNodeSetParams", cu,
                     GXI_NUMBERS(slot->data.batch.exec, l->node, &l->launch.params));
         if (cu) break;
@@ -23665,7 +23806,7 @@ static GXI_NOINLINE gpuexec_result gxi_batch_run_slow(
     }
     return cu ? gxi_fail_cu(call, NULL, "cannot launch the batch created at %s",
                         gxi_place_text(slot->where))
-              : GPUEXEC_OK;
+              : gxi_check_work(call, s, "a kernel of the batch");
 }
 GPUEXEC_API gpuexec_result gpuexec_batch_launch_at(
         const char *where, gpuexec_batch batch, gpuexec_stream stream) {
@@ -23985,7 +24126,7 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     int waits = 1;
     gxi_barrier *b;
     /* the name in the trace */
-    const gxi_call query = { "gpuexec_barrier_check", NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
+    const gxi_call query = { "gpuexec_barrier_check", NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
     gxi_lock(&gxi_barriers_mutex);
     for (b = gxi.barriers.first; b; b = b->next)
         if (!gxi_barrier_lost_context(&query, b)) gxi_barrier_abort(b, NULL, NULL);
@@ -24847,11 +24988,13 @@ static gpuexec_result gxi_multi_launch_run(gxi_call *call, const gpuexec_device_
     gxi_multi_device d[GXI_MULTI_MAX_DEVICES];
     gpuexec_result result;
     gxi_slot *barrier;
+    unsigned i;
     if (!desc) desc = &gxi_multi_defaults;
     if (gxi_multi_begin(call, list, count, desc, 0, &barrier, d)) return gxi_failed_result();
     gxi_lock(&gxi_multi_mutex);
     result = gxi_multi_launch_all(call, list, count, d, desc, barrier);
     gxi_unlock(&gxi_multi_mutex);
+    for (i = 0; i < count && !result; i++) result = gxi_check_work(call, d[i].stream, "a kernel");
     return result;
 }
 GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where,

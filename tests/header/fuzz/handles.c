@@ -180,6 +180,7 @@ static void made(uint64_t id, unsigned kind, const char *call) {
     if (getenv("FUZZ_VERBOSE")) fprintf(stderr, "%s: 0x%llx\n", call, (unsigned long long)id);
     FUZZ_CHECK((id & 15) == kind, "%s returns 0x%llx", call, (unsigned long long)id);
     if (!gpuexec_id_ok(id)) FUZZ_CHECK(*gpuexec_id_why(id), "%s fails without a reason", call);
+    FUZZ_CHECK(*gpuexec_id_describe(id), "%s returns a handle without a description", call);
     put(pool[kind], &next[kind], id);
 }
 #define RESULT(call) (before(), said((call), #call))

@@ -426,6 +426,16 @@ TEST_MULTI(two_devices) {
     works(2, GPUEXEC_MULTI_FASTEST, 0);
 }
 
+/* GPUEXEC_CHECK waits after all parts are launched: they meet at the barrier. */
+TEST_MULTI(checked_after_all_parts) {
+    gpuexec_setup_desc desc = { 0 };
+    NEEDS(2);
+    gpuexec_shutdown();
+    desc.check = 1;
+    CHECK_OK(gpuexec_setup(&desc));
+    works(2, GPUEXEC_MULTI_FASTEST, 0);
+    works(2, GPUEXEC_MULTI_PER_DEVICE, 0);
+}
 TEST_MULTI(through_host) {
     NEEDS(2);
     works(devices_here(), GPUEXEC_MULTI_FASTEST, 1);

@@ -64,6 +64,30 @@ TEST(a_stream_of_another_context) {
             "; because of this, gpuexec_stream_from_native at ", " did not create the stream");
 }
 
+static int GXI_CUDA a_kernel_has_failed(struct CUstream_st *stream) {
+    (void)stream;
+    return answer;
+}
+
+/* The copy may have failed, or a kernel of another thread: the driver does not say which. */
+TEST(checked_copies_after_which_the_driver_reports_a_fault) {
+    gpuexec_setup_desc desc = { 0 };
+    setting t;
+    desc.check = 1;
+    CHECK_OK(gpuexec_setup(&desc));
+    t = set_up_on(0, UNIT_PTX, "count", 4096);
+    gxi.cu.cuStreamSynchronize = a_kernel_has_failed;
+    answer = GXI_OUT_OF_MEMORY;
+    CHECK_REFUSED(gpuexec_fill(t.stream, t.data, 0, 1, 64), GPUEXEC_OUT_OF_DEVICE_MEMORY,
+            "gpuexec_fill: cannot wait for its work");
+    answer = GXI_LAUNCH_FAILED;
+    CHECK_REFUSED(gpuexec_fill(t.stream, t.data, 0, 1, 64), GPUEXEC_KERNEL_FAILED,
+            "gpuexec_fill: the copy or fill of this call, or a kernel that ran at the same time, "
+            "was stopped by a trap");
+    CHECK_EQ(gpuexec_error_detail()->asynchronous, 0);
+    CHECK_EQ(gpuexec_error_detail()->sticky, 1);
+}
+
 TEST(more_memory_than_there_can_be) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     size_t pitch = 7;
