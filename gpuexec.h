@@ -8682,6 +8682,7 @@ GPUEXEC_API int gpuexec_id_ok(unsigned long long id) { return gxi_peek_any(id) !
 GPUEXEC_API const char *gpuexec_id_why(unsigned long long id) {
     const gxi_failed_handle *failed = &gxi.objects.failed[(id >> 6) % GXI_FAILED_KEPT];
     gxi_thread_record *record = gxi_thread_record_get();
+    const unsigned kind = gxi_kind_of(id);
     int kept;
     GXI_CALL_NO_PLACE(gpuexec_why, GXI_QUERIES);
     if (gxi_peek_any(id)) return "";
@@ -8689,7 +8690,9 @@ GPUEXEC_API const char *gpuexec_id_why(unsigned long long id) {
     kept = record && (id & GXI_FAILED) && failed->id == id;
     if (kept) gxi_failure_write_last(record, &failed->detail, NULL);
     gxi_unlock(&gxi_tables_mutex);
-    if (!kept) gxi_fail_handle(call, id, gxi_kind_of(id), "the handle");
+    if (!kept)
+        gxi_fail_handle(
+                call, id, kind, kind && kind < GXI_KINDS ? gxi_kinds[kind].the : "the handle");
     return gpuexec_error_text();
 }
 
@@ -10153,7 +10156,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_cache_at(
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_context_get_cache, GXI_QUERIES);
-    if (gxi_is_null(call, prefer, "prefer")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, prefer, "the argument \"prefer\"")) return GPUEXEC_BAD_ARGUMENT;
     *prefer = GPUEXEC_CACHE_NO_PREFERENCE;
     if (!gxi_begin_in_context(call, context, &scope)) return gxi_failed_result();
     cu = GXI_TRY(cuCtxGetCacheConfig, (&config));
@@ -17126,8 +17129,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_stream_at(
         const gxi_context_name passed = gxi_name_context(NULL, context.id),
                                its = gxi_name_context_of(s);
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pass the context of the stream",
-                "the context is on device %d, %s, but the stream is on device %d, in %s",
-                gxi_context_of(slot)->ordinal, passed.text, gxi_ordinal_of(s), its.text);
+                "%s is on device %d, but the stream is on device %d, in %s", passed.text,
+                gxi_context_of(slot)->ordinal, gxi_ordinal_of(s), its.text);
     }
     return gxi_current_stream_set(call, context.id, stream.id);
 }

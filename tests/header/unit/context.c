@@ -944,7 +944,7 @@ TEST(the_preferred_cache) {
     CHECK_EQ(prefer, GPUEXEC_CACHE_NO_PREFERENCE); /* each context has its own */
     CHECK_REFUSED(gpuexec_context_set_cache(a, (gpuexec_cache)4), GPUEXEC_BAD_ARGUMENT,
             "4 is not a gpuexec_cache", "GPUEXEC_CACHE_PREFER_EQUAL (3)");
-    CHECK_FAILED(gpuexec_context_get_cache(a, NULL), GPUEXEC_BAD_ARGUMENT, "prefer is NULL");
+    CHECK_FAILED(gpuexec_context_get_cache(a, NULL), GPUEXEC_BAD_ARGUMENT, "\"prefer\" is NULL");
     CHECK_OK(gpuexec_context_close(b));
     CHECK_REFUSED(gpuexec_context_set_cache(b, GPUEXEC_CACHE_PREFER_L1), GPUEXEC_STALE_HANDLE,
             "the context is stale");

@@ -552,8 +552,7 @@ TEST(stale_handles_name_their_places) {
     for (i = 0; i < 1000; i++) CHECK_OK(gpuexec_event_destroy(gpuexec_event_create(s.ctx, NULL)));
     CHECK_TEXT(gpuexec_id_why(used[0].id), "is stale: it was destroyed");
     gpuexec_shutdown();
-    CHECK_TEXT(gpuexec_id_why(c[0].id),
-            "the handle is stale: it was closed by gpuexec_shutdown or earlier");
+    CHECK_TEXT(gpuexec_id_why(c[0].id), " is stale: it was closed by gpuexec_shutdown or earlier");
 }
 /* The owner of an adopted context destroys it: that call is not known, but the one that detected it
    is. */
@@ -708,7 +707,7 @@ TEST(objects_of_two_contexts) {
     TWO(gpuexec_event_record(event, of_b),
             "the event is on device 0, in the context opened at a.c:1", "b.c:2");
     TWO(gpuexec_context_set_stream(a, of_c),
-            "the context is on device 0, the context opened at a.c:1",
+            "the context opened at a.c:1 is on device 0, but the stream is on device 0",
             "in the context adopted at c.c:3");
     CHECK_EQ(gpuexec_batch_add(batch, kernel, one, GPUEXEC_NO_ARGS), -1);
     CHECK_FAILED(gpuexec_take_error(), GPUEXEC_WRONG_CONTEXT, "opened at a.c:1",
