@@ -198,7 +198,7 @@ TEST(contexts_have_separate_current_streams) {
     gpuexec_stream mine = make_stream(s.ctx), its = make_stream(other);
     gpuexec_ptr p = gpuexec_alloc(other, BYTES);
     CHECK_REFUSED(gpuexec_context_set_stream(s.ctx, its), GPUEXEC_WRONG_CONTEXT,
-            "the context is on device 0", "pass the context of the stream");
+            " is on device 0, but the stream", "pass the context of the stream");
     CHECK_OK(gpuexec_context_set_stream(s.ctx, mine));
     CHECK_OK(gpuexec_context_set_stream(other, its));
     CHECK(gpuexec_same(gpuexec_context_stream(s.ctx), mine));
