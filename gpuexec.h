@@ -2493,6 +2493,17 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_on_at(const char *where, gpuexec_stream st
 GPUEXEC_API gpuexec_result gpuexec_free_on_at(
         const char *where, gpuexec_stream stream, gpuexec_ptr address);
 
+/* Where a pool's memory is. On the host, it is page-locked, and host and kernels use it by the same
+   address: (uint32_t *)(uintptr_t)p. */
+typedef enum gpuexec_pool_location {
+    GPUEXEC_POOL_ON_DEVICE = 0,
+    GPUEXEC_POOL_ON_HOST = 1, /* anywhere: CU_MEM_LOCATION_TYPE_HOST. Needs a driver for CUDA 13.0
+                                 or later */
+    GPUEXEC_POOL_ON_HOST_NUMA = 2 /* on one NUMA node: CU_MEM_LOCATION_TYPE_HOST_NUMA. Needs a
+                                     driver for CUDA 12.2 or later */
+} gpuexec_pool_location;
+#define GPUEXEC_NUMA_CLOSEST (-1)
+
 typedef struct gpuexec_pool_desc {
     unsigned start_canary;
     int use_default; /* 1: the device's default pool, which other libraries use, too. gpuexec does
@@ -2509,13 +2520,17 @@ typedef struct gpuexec_pool_desc {
     int or_plain;     /* if the device has no memory pools: 0: GPUEXEC_NOT_SUPPORTED; 1:
                          gpuexec_pool_alloc then works as gpuexec_alloc does (and can wait), and
                          there is nothing to trim or set */
+    gpuexec_pool_location location; /* on the host: not exportable, and not or_plain */
+    int numa_node; /* of GPUEXEC_POOL_ON_HOST_NUMA; GPUEXEC_NUMA_CLOSEST: the one that is closest to
+                      the device (CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID), or 0 if the system has none */
     unsigned end_canary;
 } gpuexec_pool_desc;
 
-/* Creates a memory pool on the device of the context; desc NULL: a pool that keeps all its memory.
-   The context owns it. GPUEXEC_BAD_ARGUMENT if members of the desc contradict each other,
-   GPUEXEC_NOT_SUPPORTED if the device has no pools, or cannot export them. cuMemPoolCreate,
-   cuMemPoolSetAttribute. */
+/* Creates a memory pool on the device of the context, or on the host for that device; desc NULL: on
+   the device, and it keeps all its memory. The context owns it. GPUEXEC_BAD_ARGUMENT if members of
+   the desc contradict each other, GPUEXEC_NOT_SUPPORTED if the device has no pools, or cannot
+   export them. cuMemPoolCreate, cuMemPoolSetAttribute; for a pool on the host also
+   cuMemPoolSetAccess, because only the host can access it at first. */
 GPUEXEC_API gpuexec_pool gpuexec_pool_create_at(
         const char *where, gpuexec_context context, const gpuexec_pool_desc *desc);
 
@@ -2532,7 +2547,9 @@ GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_cont
 
 /* gpuexec_alloc_on with memory of this pool; the stream must be on the pool's device. Free it with
    gpuexec_free_on or gpuexec_free. GPUEXEC_WRONG_CONTEXT for a stream on another device,
-   GPUEXEC_OUT_OF_DEVICE_MEMORY also if the pool has reached max_bytes. cuMemAllocFromPoolAsync; on
+   GPUEXEC_OUT_OF_DEVICE_MEMORY also if the pool has reached max_bytes, GPUEXEC_CAPTURING while the
+   stream captures, if the pool is on the host. The host must not use such memory before the stream
+   has reached the allocation. cuMemAllocFromPoolAsync; on
    a device without pools, cuMemAlloc. */
 GPUEXEC_API gpuexec_ptr gpuexec_pool_alloc_at(
         const char *where, gpuexec_pool pool, gpuexec_stream stream, size_t bytes);
@@ -5434,6 +5451,7 @@ enum {
     GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
     GXI_DEV_MEMORY_POOLS_SUPPORTED = 115,
     GXI_DEV_CLUSTER_LAUNCH = 120,
+    GXI_DEV_HOST_NUMA_ID = 134,
     GXI_P2P_PERFORMANCE_RANK = 1,
     GXI_P2P_NATIVE_ATOMIC_SUPPORTED = 3,
     GXI_P2P_CUDA_ARRAY_ACCESS_SUPPORTED = 4,
@@ -5649,7 +5667,8 @@ typedef struct gxi_range {
     uint64_t room, freed_at; /* the most bytes that it may have again; the freed_count of then */
     const char *freed_where; /* atomic, like where; of a GXI_DEAD one, the caller's pointer */
     gpuexec_memory_kind kind;
-    int pooled;      /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED; pinned memory: GXI_COMBINED; or 0 */
+    int pooled;      /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED; pinned memory: GXI_COMBINED,
+                        GXI_POOLED_ON_HOST; or 0 */
     uint64_t device; /* address for kernels; 0: not known yet, of host memory */
     struct gxi_range *next, **from; /* in its context's list */
     struct gxi_owned_memory *owned; /* GXI_OF_GRAPH: its graph's; NULL: not known. freed_at: the
@@ -5663,7 +5682,13 @@ enum { GXI_FREED_KEPT = 64, GXI_FREED_SHOWN = 4, GXI_QUICK_RANGES = 64 };
 enum { GXI_EMPTY, GXI_LIVE, GXI_DEAD, GXI_BUSY };
 /* from a pool: the driver frees it without waiting; or from a capture: it belongs to the graph, and
    each launch may allocate it; or from another process */
-enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64, GXI_COMBINED = 128 };
+enum {
+    GXI_POOLED = 16,
+    GXI_OF_GRAPH = 32,
+    GXI_IMPORTED = 64,
+    GXI_COMBINED = 128,
+    GXI_POOLED_ON_HOST = 256
+};
 /* fixed size, so that freeing never fails for lack of memory */
 typedef struct gxi_freed_range {
     gxi_range was;
@@ -7298,7 +7323,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(
         struct CUgraphExec_st *exec; /* NULL until it is launched */ struct gxi_batch *info;) \
     ROW(POOL, pool, "pool", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_COUNTS_CLOSE | GXI_OUTLIVES, \
         GXI_PLAIN_CLOSE, \
-        void *native; uint64_t max_bytes; int device; unsigned origin; /* see GXI_POOL_OWN */) \
+        void *native; uint64_t max_bytes; int device; \
+        unsigned short on_host; unsigned short origin; /* see GXI_POOL_OWN */) \
     ROW(IPC, ipc, "connection", GXI_DESTROY, "", 0, 3, 0, GXI_PLAIN_CLOSE, struct gxi_ipc *info;) \
     ROW(LIBRARY, library, "library", GXI_UNLOAD, "", 0, 2, GXI_MAY_WAIT, GXI_PLAIN_CLOSE, \
         struct CUlib_st *native; /* NULL before CUDA 12.0 */ struct gxi_library *info;)
@@ -9999,6 +10025,7 @@ static int gxi_range_free(gxi_call *call, const gxi_range *range, int wait) {
         cu = waited && range->pooled == GXI_IMPORTED
                 ? GXI_TRY_TRACED(cuIpcCloseMemHandle, (range->lo))
                 : waited ? GXI_TRY_TRACED(cuMemFree, (range->lo)) /* a kernel failed */
+                : range->pooled == GXI_POOLED_ON_HOST      ? GXI_TRY(cuMemFree, (range->lo))
                 : range->kind == GPUEXEC_MEMORY_PINNED     ? GXI_TRY(cuMemFreeHost, (host))
                 : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
                 : range->pooled == GXI_IMPORTED ? GXI_TRY(cuIpcCloseMemHandle, (range->lo))
@@ -10089,7 +10116,8 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     while (gxi_context_remove_range(slot, &range, call->where)) {
         cu = 0;
         if (stuck) continue;
-        if (range.pooled == GXI_OF_GRAPH || (range.pooled == GXI_POOLED && gone))
+        if (range.pooled == GXI_OF_GRAPH ||
+                (range.pooled & (GXI_POOLED | GXI_POOLED_ON_HOST) && gone))
             GXI_TRY_TRACED(cuMemFree, (range.lo)); /* it may be freed, or the context, which it
                                                       outlives */
         else if (!gone) cu = gxi_range_free(call, &range, slot->adopted);
@@ -15642,7 +15670,9 @@ static GXI_COLD unsigned gxi_list_pools(
         if (gxi_context_of(other)->device != device) continue;
         slot = gxi_first_locked(&gxi_context_of(other)->first[GXI_POOL]);
         for (k = 0; (k == 0 || slot) && n < GXI_POOLS_COUNTED; k++) {
-            next[0] = k == 0 ? gxi_context_of(other)->pool : slot->data.pool.native;
+            next[0] = k == 0                  ? gxi_context_of(other)->pool
+                    : slot->data.pool.on_host ? NULL
+                                              : slot->data.pool.native;
             for (i = 0; i < n && pools[i] != next[0]; i++) {}
             if (i == n && next[0]) pools[n++] = next[0];
             if (k) slot = gxi_next_locked(slot);
@@ -16019,8 +16049,10 @@ GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr addres
     gxi_range range;
     GXI_CALL(gpuexec_free, GXI_CLEANS);
     return gxi_free_address(call, address,
-            gxi_range_find(address, &range) && range.kind == GPUEXEC_MEMORY_MANAGED
-                    ? GPUEXEC_MEMORY_MANAGED
+            gxi_range_find(address, &range) &&
+                            (range.kind == GPUEXEC_MEMORY_MANAGED ||
+                                    range.pooled == GXI_POOLED_ON_HOST)
+                    ? range.kind
                     : GPUEXEC_MEMORY_DEVICE);
 }
 GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memory) {
@@ -16064,7 +16096,7 @@ static GXI_COLD gpuexec_result gxi_fail_register(gxi_call *call, int cu, const g
                     : NULL,
             "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
 }
-static gpuexec_result gxi_register(
+static gpuexec_result gxi_host_register(
         gxi_call *call, gpuexec_context context, void *memory, size_t bytes, unsigned flags) {
     gxi_range range;
     gxi_slot *slot;
@@ -16115,7 +16147,7 @@ static gpuexec_result gxi_register(
 GPUEXEC_API gpuexec_result gpuexec_register_at(
         const char *where, gpuexec_context context, void *memory, size_t bytes) {
     GXI_CALL(gpuexec_register, GXI_MAKES);
-    return gxi_register(call, context, memory, bytes, GXI_REGISTER_FLAGS);
+    return gxi_host_register(call, context, memory, bytes, GXI_REGISTER_FLAGS);
 }
 GPUEXEC_API gpuexec_result gpuexec_register_with_at(const char *where, gpuexec_context context,
         void *memory, size_t bytes, const gpuexec_register_desc *desc) {
@@ -16127,7 +16159,7 @@ GPUEXEC_API gpuexec_result gpuexec_register_with_at(const char *where, gpuexec_c
     if (desc && desc->not_mapped) flags &= ~(unsigned)GXI_MEMHOSTREGISTER_DEVICEMAP;
     if (desc && desc->read_only) flags |= GXI_MEMHOSTREGISTER_READ_ONLY;
     if (desc && desc->io_memory) flags |= GXI_MEMHOSTREGISTER_IOMEMORY;
-    return gxi_register(call, context, memory, bytes, flags);
+    return gxi_host_register(call, context, memory, bytes, flags);
 }
 #endif
 
@@ -16234,7 +16266,7 @@ static int gxi_pointer_query_fast(uint64_t address, gpuexec_pointer_info *info) 
     info->host_address = info->kind == GPUEXEC_MEMORY_DEVICE ? NULL : (void *)(uintptr_t)address;
     info->ours = 1;
     info->where = entry.where;
-    info->pool = (entry.kind & GXI_POOLED) != 0;
+    info->pool = (entry.kind & (GXI_POOLED | GXI_POOLED_ON_HOST)) != 0;
     info->ipc = (entry.kind & GXI_IMPORTED) != 0;
     return 1;
 }
@@ -17295,29 +17327,68 @@ static gpuexec_result gxi_need_pools(gxi_call *call, const gxi_context *info) {
 static int gxi_pool_set(gxi_call *call, void *pool, int attribute, uint64_t value) {
     return GXI_TRY(cuMemPoolSetAttribute, (pool, attribute, &value));
 }
+/* Why the driver created no pool on the host. */
+static GXI_COLD void gxi_fail_pool_on_host(gxi_call *call, int type, int node) {
+    const int version = type == GXI_MEM_LOCATION_TYPE_HOST ? 13000 : 12020;
+    char on_node[32] = "";
+    if (type == GXI_MEM_LOCATION_TYPE_HOST_NUMA)
+        snprintf(on_node, sizeof on_node, ", on NUMA node %d", node);
+    if (gxi.driver.version < version)
+        gxi_fail_old_driver(call,
+                type == GXI_MEM_LOCATION_TYPE_HOST
+                        ? "use GPUEXEC_POOL_ON_HOST_NUMA, gpuexec_alloc_pinned, or a newer NVIDIA "
+                          "driver"
+                        : "use gpuexec_alloc_pinned, or install a newer NVIDIA driver",
+                "a memory pool on the host needs", version);
+    else
+        gxi_fail_cu(call,
+                type == GXI_MEM_LOCATION_TYPE_HOST_NUMA
+                        ? "check the node's number: `numactl --hardware` lists them"
+                        : NULL,
+                "cannot create a memory pool on the host%s", on_node);
+}
 /* Creates a pool on a device that has them. NULL after a failure. */
 static void *gxi_pool_make(gxi_call *call, const gxi_context *info, const gpuexec_pool_desc *desc) {
     /* by default, each wait of the host would return unused memory to the system, which takes
        milliseconds */
     const uint64_t keeps = desc && desc->release ? desc->release_threshold : UINT64_MAX;
+    const int on_host = desc && desc->location != GPUEXEC_POOL_ON_DEVICE,
+              closest = on_host && desc->location == GPUEXEC_POOL_ON_HOST_NUMA &&
+            desc->numa_node == GPUEXEC_NUMA_CLOSEST,
+              attribute = GXI_DEV_HOST_NUMA_ID;
+    int node = on_host && !closest ? desc->numa_node : 0;
     void *made = NULL;
     gxi_pool_properties properties;
+    gxi_access access;
+    if (closest && gxi_query_attributes(call, info->device, NULL, &attribute, 1, &node)) {
+        gxi_fail_cu(call, NULL, "cannot query the NUMA node closest to device %d", info->ordinal);
+        return NULL;
+    }
+    if (node < 0) node = 0; /* the system has no NUMA nodes */
     memset(&properties, 0, sizeof properties);
+    access.location.type = GXI_MEM_LOCATION_TYPE_DEVICE;
+    access.location.id = info->device;
+    access.flags = GXI_MEM_ACCESS_FLAGS_PROT_READWRITE;
     properties.type = GXI_MEM_ALLOCATION_TYPE_PINNED;
-    properties.location_type = GXI_MEM_LOCATION_TYPE_DEVICE;
-    properties.location = info->device;
+    properties.location_type = !on_host              ? GXI_MEM_LOCATION_TYPE_DEVICE
+            : desc->location == GPUEXEC_POOL_ON_HOST ? GXI_MEM_LOCATION_TYPE_HOST
+                                                     : GXI_MEM_LOCATION_TYPE_HOST_NUMA;
+    properties.location = on_host ? node : info->device;
     properties.handle_types = desc && desc->exportable ? GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
                                                        : 0;
     properties.max_bytes = desc ? desc->max_bytes : 0;
     GXI_IN_RELAXED_MODE {
         if (GXI_TRY_MAKE(made, cuMemPoolCreate, (&made, &properties))) made = NULL;
-        else if (gxi_pool_set(call, made, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, keeps)) {
+        else if (gxi_pool_set(call, made, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, keeps) ||
+                (on_host && GXI_TRY(cuMemPoolSetAccess, (made, &access, 1)))) {
             GXI_TRY_TRACED(cuMemPoolDestroy, (made));
             made = NULL;
         }
     }
-    if (!made) gxi_fail_cu(call, NULL, "cannot create a memory pool on device %d", info->ordinal);
-    return made;
+    if (made) return made;
+    if (on_host) gxi_fail_pool_on_host(call, properties.location_type, node);
+    else gxi_fail_cu(call, NULL, "cannot create a memory pool on device %d", info->ordinal);
+    return NULL;
 }
 /* gpuexec's pool. NULL after a failure. */
 static void *gxi_pool_of_context(gxi_call *call, const gxi_slot *context) {
@@ -17334,14 +17405,15 @@ static void *gxi_pool_of_context(gxi_call *call, const gxi_slot *context) {
 /* Makes the handle of a pool. Without it, after a failure, the pool is destroyed, unless it was
    adopted. */
 static uint64_t gxi_pool_new(gxi_call *call, const gxi_slot *context, void *native, unsigned origin,
-        uint64_t max_bytes) {
+        const gpuexec_pool_desc *desc) {
     gxi_slot made = gxi_slot_template(context, context->id, origin != 0 || !native);
     uint64_t id;
     made.owned = made.adopted;
     made.data.pool.native = native;
-    made.data.pool.max_bytes = max_bytes;
+    made.data.pool.max_bytes = desc ? desc->max_bytes : 0;
+    made.data.pool.on_host = desc && desc->location != GPUEXEC_POOL_ON_DEVICE;
     made.data.pool.device = gxi_context_of(context)->device;
-    made.data.pool.origin = origin;
+    made.data.pool.origin = (unsigned short)origin;
     id = gxi_new(call, GXI_POOL, &made, &gxi_context_of(context)->first[GXI_POOL]);
     if (!id && !made.adopted) GXI_TRY_TRACED(cuMemPoolDestroy, (native));
     return id;
@@ -17357,8 +17429,26 @@ static gpuexec_result gxi_check_pool(
     int types = 0;
     if (gxi_check_desc(call, "gpuexec_pool_desc", desc->start_canary, desc->end_canary))
         return gxi_failed_result();
+    if ((unsigned)desc->location > GPUEXEC_POOL_ON_HOST_NUMA)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "gpuexec_pool_desc.location is %d; the last valid value is "
+                "GPUEXEC_POOL_ON_HOST_NUMA (%d)",
+                (int)desc->location, GPUEXEC_POOL_ON_HOST_NUMA);
+    if (desc->numa_node && desc->location != GPUEXEC_POOL_ON_HOST_NUMA)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "set location to GPUEXEC_POOL_ON_HOST_NUMA, or leave numa_node 0",
+                "gpuexec_pool_desc.numa_node is %d, but location is %d", desc->numa_node,
+                (int)desc->location);
+    if (desc->location && (desc->exportable || desc->or_plain))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "leave it 0, or leave location 0 for a pool on the device",
+                "gpuexec_pool_desc.%s is 1, but the pool is on the host (location is %d): %s",
+                desc->exportable ? "exportable" : "or_plain", (int)desc->location,
+                desc->exportable ? "only pools on devices can be exported"
+                                 : "gpuexec_alloc allocates on the device");
     if (desc->use_default &&
-            (desc->release || desc->release_threshold || desc->max_bytes || desc->exportable))
+            (desc->release || desc->release_threshold || desc->max_bytes || desc->exportable ||
+                    desc->location))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create another pool, without use_default",
                 "gpuexec_pool_desc.use_default is %d, but other members set properties: the "
                 "default pool of device %d has other users, so gpuexec does not change it",
@@ -17401,8 +17491,7 @@ static uint64_t gxi_pool_create(
             return 0;
         }
     } else if (supported && !(native = gxi_pool_make(call, info, desc))) return 0;
-    return gxi_pool_new(call, slot, native, desc && desc->use_default ? GXI_POOL_DEFAULT : 0,
-            desc ? desc->max_bytes : 0);
+    return gxi_pool_new(call, slot, native, desc && desc->use_default ? GXI_POOL_DEFAULT : 0, desc);
 }
 GPUEXEC_API gpuexec_pool gpuexec_pool_create_at(
         const char *where, gpuexec_context context, const gpuexec_pool_desc *desc) {
@@ -17423,7 +17512,7 @@ GPUEXEC_API gpuexec_pool gpuexec_pool_from_native_at(
         GXI_IN_RELAXED_MODE cu = GXI_TRY(
                 cuMemPoolGetAttribute, (native, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
         if (cu) gxi_fail_cu(call, NULL, "%p is not a memory pool", (void *)native);
-        else handle.id = gxi_pool_new(call, slot, native, GXI_POOL_FOREIGN, 0);
+        else handle.id = gxi_pool_new(call, slot, native, GXI_POOL_FOREIGN, NULL);
     }
     handle.id = gxi_id_or_failed(handle.id, GXI_POOL);
     return handle;
@@ -17439,7 +17528,7 @@ GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_cont
         handle.id = GXI_LOAD(kept);
         if (!handle.id)
             handle.id = gxi_context_keep_object(
-                    call, kept, gxi_pool_new(call, slot, native, GXI_POOL_OWN, 0));
+                    call, kept, gxi_pool_new(call, slot, native, GXI_POOL_OWN, NULL));
     }
     handle.id = gxi_id_or_failed(handle.id, GXI_POOL);
     return handle;
@@ -17546,7 +17635,7 @@ static gpuexec_result gxi_pool_peer(
     access.location.id = gxi_context_of(other)->device;
     access.flags = flags;
     if (slot->data.pool.device != access.location.id) {
-        if (flags)
+        if (flags && !slot->data.pool.on_host)
             cu = GXI_TRY(cuDeviceCanAccessPeer, (&can, access.location.id, slot->data.pool.device));
         can = can && slot->data.pool.native;
         if (!cu && can) cu = GXI_TRY(cuMemPoolSetAccess, (slot->data.pool.native, &access, 1));
@@ -17652,6 +17741,8 @@ static GXI_COLD void gxi_fail_pool_alloc(gxi_call *call, int cu, const gxi_slot 
                 "and max_bytes is %llu",
                 (unsigned long long)bytes, gxi_place_text(own->where), (unsigned long long)used,
                 (unsigned long long)own->data.pool.max_bytes);
+    else if (own && own->data.pool.on_host)
+        gxi_fail_alloc(call, cu, context, bytes, GPUEXEC_MEMORY_PINNED, NULL);
     else gxi_fail_alloc(call, cu, context, bytes, GPUEXEC_MEMORY_DEVICE, pool);
     gxi_leave(&scope);
 }
@@ -17670,10 +17761,12 @@ static gpuexec_result gxi_pool_find_native(gxi_call *call, const gpuexec_pool *f
                 "allocation",
                 "the pool is on device %d, but the stream is on device %d", gxi_ordinal_of(*own),
                 gxi_context_of(context)->ordinal);
-    return *pool ? GPUEXEC_OK
-                 : gxi_check_capture(call, stream,
-                           "allocate memory in a capture on a device without memory pools",
-                           "allocate it before the capture");
+    return *pool && !(*own)->data.pool.on_host
+            ? GPUEXEC_OK
+            : gxi_check_capture(call, stream,
+                      *pool ? "allocate memory of the host in a capture"
+                            : "allocate memory in a capture on a device without memory pools",
+                      "allocate it before the capture");
 }
 /* The checked way. cu and address: what the driver returned on the fast path, where 0 means that
    there was no memory to record the allocation; cu -1: that was not tried. */
@@ -17685,6 +17778,7 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuex
                     &this_call, from ? "gpuexec_pool_alloc" : "gpuexec_alloc_on", where, stream.id);
     const gxi_slot *slot, *context, *own;
     gxi_scope scope;
+    gpuexec_memory_kind kind;
     void *pool = NULL;
     int pooled;
     if (stream.id == GXI_CURRENT &&
@@ -17697,7 +17791,11 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuex
             (pool ? gxi_enter_relaxed(call, slot, &scope)
                   : gxi_enter(call, slot->cu_context, &scope)))
         return 0;
-    pooled = !pool ? 0 : gxi_capture_status_of(slot) ? GXI_OF_GRAPH : GXI_POOLED;
+    pooled = !pool                          ? 0
+            : own && own->data.pool.on_host ? GXI_POOLED_ON_HOST
+            : gxi_capture_status_of(slot)   ? GXI_OF_GRAPH
+                                            : GXI_POOLED;
+    kind = pooled == GXI_POOLED_ON_HOST ? GPUEXEC_MEMORY_PINNED : GPUEXEC_MEMORY_DEVICE;
     if (cu >= 0) gxi_call_set_cu(call, "cuMemAllocFromPoolAsync", cu);
     else if (pool)
         cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync,
@@ -17706,8 +17804,7 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuex
     if (cu) {
         gxi_fail_pool_alloc(call, cu, context, own, pool, bytes);
         address = 0;
-    } else if (tried == 0 ||
-            !gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, pooled)) {
+    } else if (tried == 0 || !gxi_range_add(address, bytes, context->id, where, kind, pooled)) {
         if (pool) GXI_TRY_TRACED(cuMemFreeAsync, (address, slot->data.stream.native));
         else GXI_TRY_TRACED(cuMemFree, (address));
         gxi_fail_memory(call, "record an allocation of %lu bytes", (unsigned long)bytes);
@@ -17725,7 +17822,8 @@ static GXI_NOINLINE int gxi_pool_lookup_find(gxi_pool_lookup *p, uint64_t stream
     p->closes = ~(uint64_t)0;
     if (!context || (from && !own) || !GXI_HAS(cuCtxGetId)) return 0;
     p->pool = !from ? GXI_LOAD(&gxi_context_of(context)->pool)
-            : !own->borrowed && own->data.pool.device == gxi_context_of(context)->device
+            : !own->borrowed && !own->data.pool.on_host &&
+                    own->data.pool.device == gxi_context_of(context)->device
             ? own->data.pool.native
             : NULL;
     if (!p->pool) return 0;
@@ -17799,6 +17897,7 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_finish(
 }
 static GXI_NOINLINE gpuexec_result gxi_free_on_slow(
         const char *where, gpuexec_stream stream, gpuexec_ptr address) {
+    gpuexec_memory_kind kind = GPUEXEC_MEMORY_DEVICE;
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope;
@@ -17806,8 +17905,9 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_slow(
     GXI_CALL(gpuexec_free_on, GXI_CLEANS);
     memset(&range, 0, sizeof range);
     if (address == 0) return GPUEXEC_OK;
+    if (gxi_range_find(address, &range) && range.pooled == GXI_POOLED_ON_HOST) kind = range.kind;
     if (stream.id == GXI_CURRENT &&
-            (gxi_check_free(call, address, GPUEXEC_MEMORY_DEVICE, &range) ||
+            (gxi_check_free(call, address, kind, &range) ||
                     !(stream.id = gxi_current_stream_get(call, range.context))))
         return gxi_failed_result();
     if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_relaxed(call, slot, &scope))
@@ -17815,8 +17915,8 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_slow(
     captures = gxi_capture_status_of(slot);
     /* before the driver's call: once that has freed it, another thread may allocate at the same
        address */
-    if (!gxi_range_remove_if(address, GPUEXEC_MEMORY_DEVICE, !captures, where, &range)) {
-        if (gxi_check_free(call, address, GPUEXEC_MEMORY_DEVICE, &range)) cu = -1;
+    if (!gxi_range_remove_if(address, kind, !captures, where, &range)) {
+        if (gxi_check_free(call, address, kind, &range)) cu = -1;
         else if (captures || range.pooled != GXI_OF_GRAPH) cu = -2;
         else cu = GXI_TRY(cuMemFreeAsync, (address, slot->data.stream.native));
         gxi_leave(&scope);

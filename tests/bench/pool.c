@@ -178,7 +178,7 @@ int main(void) {
         { "gpuexec_alloc_on, _free_on", our_frame, 0, 0 },
         { "the driver's calls, CUDA's settings", frame_usual, 0, 0 },
     };
-    gpuexec_pool_desc released = { 0, 0, 1, 0, 0, 0, 0, 0 };
+    gpuexec_pool_desc released = { .release = 1 };
     gpuexec_context context = gpuexec_context_open(0, NULL);
     check(gpuexec_context_push(context));
     stream = gpuexec_stream_create(context, NULL);

@@ -181,6 +181,31 @@ static void registered(void) {
 
 /* --- pointer attributes: the result codes for attributes 1 to 21, then values --- */
 
+/* I/O memory: no device's is mapped here, so these are wrong. */
+static void io_memory(void) {
+    enum { PAGE = 4096 };
+    static const unsigned all[] = { 4, 5, 6, 7, 12, 20 };
+    unsigned char *p = NULL;
+    unsigned i;
+    cu.cuInit(0);
+    PROBE("without", cu.cuMemHostRegister_v2(&p, PAGE, 4));
+    open_one();
+    if (posix_memalign((void **)&p, PAGE, 4 * PAGE)) return;
+    PROBE("null", cu.cuMemHostRegister_v2(NULL, PAGE, 4));
+    PROBE("zero", cu.cuMemHostRegister_v2(p, 0, 4));
+    for (i = 0; i < COUNT(all); i++) {
+        char question[40];
+        int result;
+        snprintf(question, sizeof question, "flags_%x", all[i]);
+        if (skipped(question)) continue;
+        result = cu.cuMemHostRegister_v2(p, PAGE, all[i]);
+        answer(question, "%d", result);
+        if (result == 0) cu.cuMemHostUnregister(p);
+    }
+    PROBE("ordinary_then", cu.cuMemHostRegister_v2(p, PAGE, 0));
+    PROBE("io_then", cu.cuMemHostRegister_v2(p, PAGE, 4));
+}
+
 static void probe_pointer(const char *kind, ptr p) {
     static const int bytes[] = { 0, 8, 4, 8, 8, 0, 4, 8, 4, 4, 4, 8, 8, 4, 8, 4, 4, 8 };
     static const int which[] = { 2, 6, 8, 9, 10, 12, 13, 14, 15, 16 };
@@ -453,6 +478,7 @@ const group memory_groups[] = {
     { "alloc", allocs, 1 },
     { "pinned", pinned, 1 },
     { "registered", registered, 1 },
+    { "io_memory", io_memory, 1 },
     { "pointer", pointers, 1 },
     { "copy", copies, 1 },
     { "fill", fills, 1 },

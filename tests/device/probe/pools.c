@@ -453,6 +453,57 @@ static void others(void) {
     }
 }
 
+/* Pools on the host: which there are, who can access them, how they are freed. */
+static void on_host(void) {
+    static const struct {
+        const char *name;
+        int location, id, types;
+    } kinds[] = { { "id_99", 2, 99, 0 }, { "exported", 2, 0, 1 }, { "node_-1", 3, -1, 0 },
+        { "node_99", 3, 99, 0 }, { "node_exported", 3, 0, 1 }, { "current", 4, 0, 0 },
+        { "current_99", 4, 99, 0 } };
+    properties p = usual();
+    void *pool = NULL, *s, *graph = NULL, *params[2];
+    ptr m = 0, n = 0;
+    unsigned i, value = 9;
+    open_one();
+    s = new_stream();
+    params[0] = &m;
+    params[1] = &value;
+    for (i = 0; i < COUNT(kinds); i++) {
+        p = usual();
+        p.location = kinds[i].location;
+        p.device = kinds[i].id;
+        p.handle_types = kinds[i].types;
+        PROBE(kinds[i].name, cu.cuMemPoolCreate(&pool, &p));
+    }
+    p = usual();
+    p.location = 2;
+    pool = NULL;
+    cu.cuMemPoolCreate(&pool, &p);
+    PROBE("not_shared", shared(pool, 1, 0));
+    PROBE("host", shared(pool, 2, 0));
+    PROBE("share_host", share(pool, 2, 0, 3));
+    PROBE("share_to_read", share(pool, 1, 0, 1));
+    PROBE("share", share(pool, 1, 0, 3));
+    PROBE("is_shared", shared(pool, 1, 0));
+    PROBE("alloc",
+            cu.cuMemAllocFromPoolAsync(&m, 4096, pool, s) * 1000 + cu.cuStreamSynchronize(s));
+    PROBE("fill", cu.cuMemsetD32Async(m, 7, 4, s) * 1000 + cu.cuStreamSynchronize(s));
+    PROBE("touch", (int)*(volatile uint32_t *)(uintptr_t)m);
+    PROBE("store", launch(kernel(0, "store"), 1, 1, s, params) * 1000 + cu.cuStreamSynchronize(s));
+    PROBE("same_address", (cu.cuPointerGetAttribute(&n, 3, m) * 10 + (n == m)));
+    PROBE("host_address", (cu.cuPointerGetAttribute(&n, 4, m) * 10 + (n == m)));
+    PROBE("unshare", share(pool, 1, 0, 0));
+    PROBE("fill_unshared", cu.cuMemsetD32Async(m, 8, 4, s) * 1000 + cu.cuStreamSynchronize(s));
+    PROBE("free_host", cu.cuMemFreeHost((void *)(uintptr_t)m));
+    PROBE("free", cu.cuMemFree_v2(m));
+    PROBE("free_again", cu.cuMemFree_v2(m));
+    cu.cuStreamBeginCapture_v2(s, 2);
+    PROBE("alloc_captured", cu.cuMemAllocFromPoolAsync(&m, 4096, pool, s));
+    PROBE("end_capture", cu.cuStreamEndCapture(s, &graph));
+    PROBE("destroy", cu.cuMemPoolDestroy(pool));
+}
+
 /* Queries until the stream has finished: a query does not wait. */
 static int ready(void *stream) {
     int result = 600;
@@ -557,6 +608,7 @@ const group more_pool_groups[] = {
     { "pool_access", accesses, 1 },
     { "pool_peer", peers, 2 },
     { "pool_others", others, 1 },
+    { "pool_on_host", on_host, 1 },
     { "pool_sizes", sizes, 1 },
     { "pool_behind", frees_behind, 1 },
     { NULL, NULL, 0 },

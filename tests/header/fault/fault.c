@@ -1545,7 +1545,10 @@ static void flow_ipc(void) {
 }
 
 FLOW(pools) {
-    gpuexec_pool_desc desc = { 0, 0, 1, 1 << 16, 0, 0, 1, 0 }, usual = { 0, 1, 0, 0, 0, 0, 0, 0 };
+    gpuexec_pool_desc desc = { 0, 0, 1, 1 << 16, 0, 0, 1, GPUEXEC_POOL_ON_DEVICE, 0, 0 },
+                      usual = { 0, 1, 0, 0, 0, 0, 0, GPUEXEC_POOL_ON_DEVICE, 0, 0 },
+                      hosts = { 0, 0, 0, 0, 0, 0, 0, GPUEXEC_POOL_ON_HOST_NUMA,
+                          GPUEXEC_NUMA_CLOSEST, 0 };
     gpuexec_pool_info info = { 0, 0, 0, 0, 0, 0, 0, 0 };
     gpuexec_context ctx;
     gpuexec_stream s;
@@ -1575,6 +1578,15 @@ FLOW(pools) {
     CLEAN(gpuexec_pool_destroy(pool));
     MAKE(pool, gpuexec_pool_create(ctx, NULL));
     TAKE(a, gpuexec_pool_alloc(pool, s, 64)); /* both are freed with the context */
+    if (gpuexec_driver_version() >= 12020) {
+        MAKE(shared, gpuexec_pool_create(ctx, &hosts));
+        TAKE(a, gpuexec_pool_alloc(shared, s, 64));
+        WORK(gpuexec_fill(s, a, 1, 1, 64));
+        CLEAN(gpuexec_free_on(s, a));
+        TAKE(a, gpuexec_pool_alloc(shared, s, 64));
+        CLEAN(gpuexec_free(a));
+        CLEAN(gpuexec_pool_destroy(shared));
+    }
     CLEAN(gpuexec_context_close(ctx));
 }
 

@@ -510,6 +510,8 @@ static void use(struct fuzz_source *s) {
         pooled.release_threshold = N(8) == 1 ? fuzz_number(s) : 0;
         pooled.max_bytes = N(8) == 1 ? fuzz_number(s) : 0;
         pooled.exportable = N(8) == 1;
+        pooled.location = (gpuexec_pool_location)(N(8) < 4 ? N(4) : 0);
+        pooled.numa_node = N(8) == 1 ? N(4) - 2 : 0;
         MAKE(POOL, gpuexec_pool_create(C, N(4) ? &pooled : NULL));
         break;
     CALL:

@@ -1024,3 +1024,182 @@ TEST_ALONE(freed_memory_under_schedules) {
     }
     CHECK(reused > 0 && reused < rounds);
 }
+
+/* ---- pools on the host ---- */
+
+static gpuexec_pool host_pool(gpuexec_context ctx, gpuexec_pool_location location, int node) {
+    gpuexec_pool_desc desc = { 0 };
+    desc.location = location;
+    desc.numa_node = node;
+    return gpuexec_pool_create(ctx, &desc);
+}
+
+/* Host, kernels and copies use the same memory by the same address. */
+static void use_host_pool(const setting *s, gpuexec_pool pool) {
+    enum { n = 1000 };
+    const uint32_t by = 5, count = n;
+    gpuexec_ptr p = gpuexec_pool_alloc(pool, s->stream, n * 4), q;
+    uint32_t *h = (uint32_t *)(uintptr_t)p, i, wrong = 0;
+    gpuexec_pointer_info info;
+    gpuexec_pool_info numbers;
+    if (!CHECK(p != 0)) return;
+    CHECK_OK(gpuexec_stream_sync(s->stream));
+    for (i = 0; i < 2; i++) { /* the second time from the table alone */
+        CHECK_OK(gpuexec_pointer_get_info(p + 8, &info));
+        CHECK_EQ(info.kind, GPUEXEC_MEMORY_PINNED);
+        CHECK(info.base == p && info.bytes == n * 4 && info.device == 0);
+        CHECK(info.host_address == h + 2 && info.device_address == p + 8);
+        CHECK(info.ours && info.pool && !info.ipc && strstr(info.where, "pool.c:"));
+    }
+    CHECK_EQ(gpuexec_pinned_address(h), p);
+    for (i = 0; i < n; i++) h[i] = i;
+    CHECK_OK(gpuexec_launch(
+            s->kernel, s->stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p, by, count)));
+    CHECK_OK(gpuexec_copy_in(s->stream, s->data, h, 64));   /* as host memory */
+    CHECK_OK(gpuexec_copy(s->stream, p + 64, s->data, 64)); /* by its address for devices */
+    CHECK_OK(gpuexec_stream_sync(s->stream));
+    for (i = 0; i < n; i++) wrong += h[i] != (i >= 16 && i < 32 ? i - 16 : i) + 5;
+    CHECK_EQ(wrong, 0);
+    CHECK_OK(gpuexec_pool_get_info(pool, &numbers));
+    CHECK(numbers.used >= n * 4 && numbers.reserved >= numbers.used);
+    CHECK_OK(gpuexec_free_on(s->stream, p));
+    CHECK_FAILED(gpuexec_free_on(s->stream, p), GPUEXEC_BAD_ARGUMENT, "was already freed");
+    p = gpuexec_pool_alloc(pool, s->stream, 64);
+    CHECK_OK(gpuexec_free(p));
+    p = gpuexec_pool_alloc(pool, s->stream, 64);
+    q = gpuexec_pool_alloc(pool, s->stream, 64);
+    CHECK_OK(gpuexec_free_pinned((void *)(uintptr_t)q)); /* it is pinned memory, too */
+    CHECK_OK(gpuexec_context_set_stream(s->ctx, s->stream));
+    CHECK_OK(gpuexec_free_on(GPUEXEC_CURRENT, p));
+    CHECK_OK(gpuexec_stream_sync(s->stream));
+    CHECK_OK(gpuexec_pool_trim(pool, 0));
+    CHECK_OK(gpuexec_pool_get_info(pool, &numbers));
+    CHECK_EQ(numbers.used, 0);
+}
+
+TEST(pools_on_the_host) {
+    setting s = set_up(UNIT_PTX, "add", 4096);
+    gpuexec_pool pool[3];
+    gpuexec_ptr left;
+    int i;
+    if (gpuexec_driver_version() < 13000) SKIP("needs a driver for CUDA 13.0");
+    pool[0] = host_pool(s.ctx, GPUEXEC_POOL_ON_HOST, 0);
+    pool[1] = host_pool(s.ctx, GPUEXEC_POOL_ON_HOST_NUMA, 0);
+    pool[2] = host_pool(s.ctx, GPUEXEC_POOL_ON_HOST_NUMA, GPUEXEC_NUMA_CLOSEST);
+    for (i = 0; i < 3; i++) {
+        int can = 0;
+        CHECK_MADE(pool[i]);
+        CHECK_OK(gpuexec_pool_peer_query(pool[i], s.ctx, &can)); /* which it is not at first */
+        CHECK_EQ(can, 1);
+        use_host_pool(&s, pool[i]);
+    }
+    left = gpuexec_pool_alloc(pool[0], s.stream, 100);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_pool_destroy(pool[0])); /* what is allocated remains */
+    *(uint32_t *)(uintptr_t)left = 3;
+    CHECK_OK(gpuexec_copy_in(s.stream, s.data, (void *)(uintptr_t)left, 4));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK(gpuexec_pool_alloc(pool[1], s.stream, 100) != 0); /* freed with the context */
+    CHECK_OK(gpuexec_context_close(s.ctx));
+    CHECK_FAILED(gpuexec_free(left), GPUEXEC_BAD_ARGUMENT, "was already freed");
+}
+
+TEST(wrong_pools_on_the_host) {
+    setting s = set_up(UNIT_PTX, "add", 64);
+    gpuexec_pool_desc desc = { 0 };
+    gpuexec_pool pool;
+    CHECK_NOT_MADE(host_pool(s.ctx, (gpuexec_pool_location)3, 0), GPUEXEC_BAD_ARGUMENT,
+            "gpuexec_pool_desc.location is 3", "GPUEXEC_POOL_ON_HOST_NUMA (2)");
+    CHECK_NOT_MADE(host_pool(s.ctx, GPUEXEC_POOL_ON_DEVICE, 1), GPUEXEC_BAD_ARGUMENT,
+            "gpuexec_pool_desc.numa_node is 1, but location is 0");
+    CHECK_NOT_MADE(host_pool(s.ctx, GPUEXEC_POOL_ON_HOST, -1), GPUEXEC_BAD_ARGUMENT,
+            "gpuexec_pool_desc.numa_node is -1, but location is 1");
+    desc.location = GPUEXEC_POOL_ON_HOST;
+    desc.exportable = 1;
+    CHECK_NOT_MADE(gpuexec_pool_create(s.ctx, &desc), GPUEXEC_BAD_ARGUMENT,
+            "gpuexec_pool_desc.exportable is 1, but the pool is on the host");
+    desc.exportable = 0;
+    desc.or_plain = 1;
+    CHECK_NOT_MADE(gpuexec_pool_create(s.ctx, &desc), GPUEXEC_BAD_ARGUMENT,
+            "gpuexec_pool_desc.or_plain is 1, but the pool is on the host");
+    desc.or_plain = 0;
+    desc.use_default = 1;
+    CHECK_NOT_MADE(gpuexec_pool_create(s.ctx, &desc), GPUEXEC_BAD_ARGUMENT,
+            "gpuexec_pool_desc.use_default is 1");
+    if (gpuexec_driver_version() < 13000) SKIP("needs a driver for CUDA 13.0");
+    CHECK_NOT_MADE(host_pool(s.ctx, GPUEXEC_POOL_ON_HOST_NUMA, 12345), GPUEXEC_BAD_ARGUMENT,
+            "cannot create a memory pool on the host, on NUMA node 12345", "cuMemPoolCreate",
+            "numactl");
+    pool = host_pool(s.ctx, GPUEXEC_POOL_ON_HOST, 0);
+    CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
+    CHECK_EQ(gpuexec_pool_alloc(pool, s.stream, 64), 0);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_CAPTURING);
+    CHECK_TEXT(gpuexec_error_text(), "allocate memory of the host in a capture");
+    CHECK_MADE(gpuexec_capture_end(s.stream));
+    CHECK_OK(gpuexec_pool_destroy(pool));
+    memset(&desc, 0, sizeof desc);
+    desc.location = GPUEXEC_POOL_ON_HOST_NUMA;
+    desc.max_bytes = (size_t)64 << 20;
+    pool = gpuexec_pool_create(s.ctx, &desc);
+    CHECK_MADE(pool);
+    CHECK_EQ(gpuexec_pool_alloc(pool, s.stream, (size_t)1 << 40), 0);
+    CHECK_TEXT(gpuexec_error_text(), "cannot allocate", "max_bytes is 67108864");
+    CHECK(gpuexec_take_error() != GPUEXEC_OK);
+    CHECK_OK(gpuexec_free(gpuexec_pool_alloc(pool, s.stream, 64)));
+}
+
+TEST_ALONE(pools_on_the_host_of_an_older_driver) {
+    gpuexec_context ctx;
+    setenv("SIMGPU_DRIVER_VERSION", "12080", 1);
+    if (gpuexec_driver_version() != 12080) SKIP("only the CPU device can play an older driver");
+    ctx = gpuexec_context_open(0, NULL);
+    CHECK_NOT_MADE(host_pool(ctx, GPUEXEC_POOL_ON_HOST, 0), GPUEXEC_OLD_DRIVER,
+            "a memory pool on the host needs a driver for CUDA 13.0", "supports CUDA 12.8",
+            "GPUEXEC_POOL_ON_HOST_NUMA");
+    CHECK_MADE(host_pool(ctx, GPUEXEC_POOL_ON_HOST_NUMA, 0));
+}
+TEST_ALONE(pools_on_the_host_of_an_old_driver) {
+    gpuexec_context ctx;
+    setenv("SIMGPU_DRIVER_VERSION", "12010", 1);
+    if (gpuexec_driver_version() != 12010) SKIP("only the CPU device can play an older driver");
+    ctx = gpuexec_context_open(0, NULL);
+    CHECK_NOT_MADE(host_pool(ctx, GPUEXEC_POOL_ON_HOST_NUMA, 0), GPUEXEC_OLD_DRIVER,
+            "a memory pool on the host needs a driver for CUDA 12.2", "gpuexec_alloc_pinned");
+}
+
+/* Kernels on another device can use it, with or without peer access between the devices. */
+static void host_pool_of_two(void) {
+    const uint32_t by = 7, n = 16;
+    setting a = set_up_on(0, UNIT_PTX, "add", 64), b = set_up_on(1, UNIT_PTX, "add", 64);
+    gpuexec_pool pool = host_pool(a.ctx, GPUEXEC_POOL_ON_HOST, 0);
+    gpuexec_ptr p = gpuexec_pool_alloc(pool, a.stream, 64);
+    uint32_t *h = (uint32_t *)(uintptr_t)p;
+    int can = 1;
+    if (!CHECK(p != 0)) return;
+    CHECK_OK(gpuexec_stream_sync(a.stream));
+    memset(h, 0, 64);
+    CHECK_OK(gpuexec_pool_peer_query(pool, b.ctx, &can));
+    CHECK_EQ(can, 0);
+    CHECK_OK(gpuexec_pool_peer_enable(pool, b.ctx));
+    CHECK_OK(gpuexec_pool_peer_query(pool, b.ctx, &can));
+    CHECK_EQ(can, 1);
+    CHECK_OK(gpuexec_launch(b.kernel, b.stream, gpuexec_grid(1, 16, 0), GPUEXEC_ARGS(p, by, n)));
+    CHECK_OK(gpuexec_stream_sync(b.stream));
+    CHECK_EQ(h[15], 7);
+    CHECK_OK(gpuexec_pool_peer_disable(pool, b.ctx));
+    CHECK_EQ(gpuexec_pool_alloc(pool, b.stream, 64), 0);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_WRONG_CONTEXT);
+    CHECK_OK(gpuexec_free(p));
+}
+TEST_MULTI(pools_on_the_host_of_two_devices) {
+    if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
+    if (gpuexec_driver_version() < 13000) SKIP("needs a driver for CUDA 13.0");
+    host_pool_of_two();
+}
+TEST_ALONE(pools_on_the_host_of_two_devices_that_are_no_peers) {
+    setenv("SIMGPU_DEVICES", "2", 1);
+    setenv("SIMGPU_PEERS", "none", 1);
+    if (!on_cpu_device()) SKIP("only the CPU device can have no peers");
+    if (gpuexec_driver_version() < 13000) SKIP("needs a driver for CUDA 13.0");
+    host_pool_of_two();
+}

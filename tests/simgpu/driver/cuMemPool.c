@@ -32,8 +32,10 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
 enum { POSIX_FILE = 1, FABRIC = 8 }; /* CUmemAllocationHandleType */
 
 static bool location_bad(const CUmemPoolProps *props) {
-    if (props->location.type == CU_MEM_LOCATION_TYPE_HOST) return false;
-    if (props->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA) return props->location.id != 0;
+    if (props->location.type == CU_MEM_LOCATION_TYPE_HOST)
+        return sim_settings.driver_version < 13000 || props->handleTypes;
+    if (props->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA)
+        return sim_settings.driver_version < 12020 || props->location.id != 0;
     return props->location.type != CU_MEM_LOCATION_TYPE_DEVICE || props->location.id < 0 ||
             props->location.id >= sim_device_count;
 }
@@ -76,7 +78,7 @@ static int access_of(const struct sim_pool *p, const CUmemAccessDesc *a) {
     const int d = a->location.id;
     if (a->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;
     if (d < 0 || d >= sim_device_count ||
-            (d != p->device->ordinal && !sim_peers(p->device, &sim_devices[d])))
+            (d != p->device->ordinal && !p->on_host && !sim_peers(p->device, &sim_devices[d])))
         return CUDA_ERROR_INVALID_DEVICE;
     if (a->flags == READ_ONLY) return CUDA_ERROR_NOT_SUPPORTED;
     if (a->flags != NO_ACCESS && a->flags != READ_WRITE) return CUDA_ERROR_INVALID_VALUE;
