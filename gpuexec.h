@@ -1289,15 +1289,9 @@ typedef struct gpuexec_setup_desc {
     int no_latch;            /* 1: failures are not latched (for programs that check every call) */
     int trace; /* 1: log every driver call, except the calls that look up entry points or error
                   texts; to stderr if there is no logger */
-    int check; /* 1: each launch, copy and fill (also of graphs, batches and several devices) waits
-                  for its work unless it is captured, so that a failure of the work is a failure of
-                  that call, with its place. For debugging: nothing overlaps, and a program hangs if
-                  its work waits for later calls. Like GPUEXEC_CHECK=1 in the environment */
     int report_leaks; /* 1: gpuexec_shutdown logs each object that was not destroyed, with file and
                          line (to stderr if there is no logger). Kernels and default streams are not
                          leaks: their module or context closes them */
-    int quiet_exit;   /* 1: a program that ends with a latched failure, which no call has taken or
-                         returned for another thread, does not print it */
     gpuexec_log_function log; /* receives failures, trace and leak report; NULL: failures are not
                                  logged, unless the environment has GPUEXEC_LOG=1: then each is
                                  printed to stderr as it happens */
@@ -1311,6 +1305,12 @@ typedef struct gpuexec_setup_desc {
     const char *cache_folder;       /* where compiled code is kept (>>cache): an absolute path; "":
                                        nowhere; NULL: GPUEXEC_CACHE, or the user's folder */
     unsigned long long cache_bytes; /* at most so many there; 0: 1 GiB */
+    int check; /* 1: each launch, copy and fill (also of graphs, batches and several devices) waits
+                  for its work unless it is captured, so that a failure of the work is a failure of
+                  that call, with its place. For debugging: nothing overlaps, and a program hangs if
+                  its work waits for later calls. Like GPUEXEC_CHECK=1 in the environment */
+    int quiet_exit; /* 1: a program that ends with a latched failure, which no call has taken or
+                       returned for another thread, does not print it */
     unsigned end_canary;
 } gpuexec_setup_desc;
 
@@ -5856,7 +5856,7 @@ static void *gxi_system_realloc(void *user, void *p, size_t bytes) {
     free(p);
     return NULL;
 }
-static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc,
+static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0,
     0, 0, 0, 0, 0, 0, 0 };
 static const gpuexec_setup_desc *gxi_setup_desc(void) {
     const gxi_settings *settings = GXI_LOAD(&gxi.start.settings);
