@@ -130,7 +130,8 @@
       COPIES                   >>copies
       CURRENT                  >>current, and gpuexec_stream_wait_stream. Without this part, calls
                                with GPUEXEC_CURRENT fail
-      DEBUG                    GPUEXEC_CHECK, and gpuexec_describe
+      DEBUG                    GPUEXEC_CHECK, gpuexec_describe, and what is printed when a program
+                               ends with a failure that it has not taken
       GRAPH                    >>capture, >>graph, >>nodes and >>batch
       IMAGES                   reading images (gpuexec_module_load_best, >>library, >>link,
                                compiling and the cache). Without this part, only the driver checks
@@ -158,8 +159,8 @@
 
     No macro changes the layout of a type. You change settings at run time through descs (option
     structs, such as gpuexec_stream_desc) and through the environment variables GPUEXEC_DRIVER,
-    GPUEXEC_NVRTC, GPUEXEC_NVJITLINK, GPUEXEC_CUDADEVRT, GPUEXEC_CACHE, GPUEXEC_CHECK and
-    GPUEXEC_TRACE.
+    GPUEXEC_NVRTC, GPUEXEC_NVJITLINK, GPUEXEC_CUDADEVRT, GPUEXEC_CACHE, GPUEXEC_CHECK,
+    GPUEXEC_LOG and GPUEXEC_TRACE.
 
     ------------------------------------------------------------------------------------------------
     >>manual
@@ -213,9 +214,11 @@
         a later call and marked as asynchronous. It is sticky: CUDA then refuses all further work
         from the *process*, and later failures repeat the first message.
 
-      The library prints nothing by default, and never aborts. Set gpuexec_setup_desc.log to receive
-      every failure as it happens. Set GPUEXEC_TRACE=1 in the environment to print every driver call
-      to stderr, except look-ups of entry points and error texts. Arguments are printed as numbers
+      The library never aborts. By default, it prints one thing to stderr: if the program ends with
+      a latched failure that it has never taken, that failure (gpuexec_setup_desc.quiet_exit turns
+      this off). Set gpuexec_setup_desc.log to receive every failure as it happens, or set
+      GPUEXEC_LOG=1 in the environment to print it to stderr. Set GPUEXEC_TRACE=1 to print every
+      driver call, except look-ups of entry points and error texts. Arguments are printed as numbers
       (for a launch: function, grid, block, shared memory, stream, parameters). To find the launch
       that failed, set GPUEXEC_CHECK=1: each launch, copy and fill then waits for its work, and
       returns the failure itself.
@@ -1284,22 +1287,19 @@ typedef struct gpuexec_setup_desc {
     unsigned start_canary;   /* leave it 0, like end_canary. If either is not 0, the desc was not
                                 zero-initialized, and the call fails */
     int ignore_environment;  /* 1: ignore GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_NVJITLINK,
-                                GPUEXEC_CUDADEVRT, GPUEXEC_CHECK and GPUEXEC_TRACE, search for
-                                NVRTC, nvJitLink and libcudadevrt.a only in the system's folders,
-                                and keep nothing on disk unless cache_folder is set */
+                                GPUEXEC_CUDADEVRT, GPUEXEC_CHECK, GPUEXEC_LOG and GPUEXEC_TRACE,
+                                search for NVRTC, nvJitLink and libcudadevrt.a only in the system's
+                                folders, and keep nothing on disk unless cache_folder is set */
     const char *driver_path; /* the only library to try, instead of the system's driver */
     int no_latch;            /* 1: failures are not latched (for programs that check every call) */
     int trace; /* 1: log every driver call, except the calls that look up entry points or error
                   texts; to stderr if there is no logger */
-    int check; /* 1: each launch, copy and fill (also of graphs, batches and several devices) waits
-                  for its work unless it is captured, so that a failure of the work is a failure of
-                  that call, with its place. For debugging: nothing overlaps, and a program hangs if
-                  its work waits for later calls. Like GPUEXEC_CHECK=1 in the environment */
     int report_leaks; /* 1: gpuexec_shutdown logs each object that was not destroyed, with file and
                          line (to stderr if there is no logger). Kernels and default streams are not
                          leaks: their module or context closes them */
     gpuexec_log_function log; /* receives failures, trace and leak report; NULL: failures are not
-                                 logged */
+                                 logged, unless the environment has GPUEXEC_LOG=1: then each is
+                                 printed to stderr as it happens */
     void *log_user;
     gpuexec_realloc_function realloc_function; /* NULL: realloc and free */
     void *realloc_user;
@@ -1310,6 +1310,12 @@ typedef struct gpuexec_setup_desc {
     const char *cache_folder;       /* where compiled code is kept (>>cache): an absolute path; "":
                                        nowhere; NULL: GPUEXEC_CACHE, or the user's folder */
     unsigned long long cache_bytes; /* at most so many there; 0: 1 GiB */
+    int check; /* 1: each launch, copy and fill (also of graphs, batches and several devices) waits
+                  for its work unless it is captured, so that a failure of the work is a failure of
+                  that call, with its place. For debugging: nothing overlaps, and a program hangs if
+                  its work waits for later calls. Like GPUEXEC_CHECK=1 in the environment */
+    int quiet_exit; /* 1: a program that ends with a latched failure, which no call has taken or
+                       returned for another thread, does not print it */
     unsigned end_canary;
 } gpuexec_setup_desc;
 
@@ -4417,6 +4423,7 @@ GXI_PICK(__VA_ARGS__, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GX
 typedef SRWLOCK gxi_mutex;
 #define GXI_MUTEX_INIT SRWLOCK_INIT
 static void gxi_lock(gxi_mutex *m) { AcquireSRWLockExclusive(m); }
+static int gxi_try_lock(gxi_mutex *m) { return TryAcquireSRWLockExclusive(m) != 0; }
 static void gxi_unlock(gxi_mutex *m) { ReleaseSRWLockExclusive(m); }
 typedef DWORD gxi_thread_key;
 
@@ -4466,9 +4473,12 @@ static void gxi_library_close(void *library) { FreeLibrary((HMODULE)library); }
 static unsigned long long gxi_thread_number(void) { return GetCurrentThreadId(); }
 static int gxi_has_privileges(void) { return 0; }
 static long gxi_process_id(void) { return (long)GetCurrentProcessId(); }
-#ifndef GPUEXEC_NO_MULTI
 static void gxi_sleep_ms(unsigned ms) { Sleep(ms); }
-#endif
+/* Without the locks of <stdio.h>, which a thread may hold while the program ends. */
+static void gxi_stderr_write(const char *text) {
+    DWORD written;
+    WriteFile(GetStdHandle(STD_ERROR_HANDLE), text, (DWORD)strlen(text), &written, NULL);
+}
 #define gxi_current_folder _getcwd
 /* Reads the byte at p, which may have been unmapped: 0 then. */
 static int gxi_probe_byte(const int *pipe_fds, const char *p, char *out) {
@@ -4531,6 +4541,7 @@ extern
 typedef pthread_mutex_t gxi_mutex;
 #define GXI_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
 static void gxi_lock(gxi_mutex *m) { pthread_mutex_lock(m); }
+static int gxi_try_lock(gxi_mutex *m) { return pthread_mutex_trylock(m) == 0; }
 static void gxi_unlock(gxi_mutex *m) { pthread_mutex_unlock(m); }
 typedef pthread_key_t gxi_thread_key;
 static int gxi_thread_key_new(gxi_thread_key *key, void (*end)(void *)) {
@@ -4561,9 +4572,19 @@ static int gxi_has_privileges(void) {
 #endif
 }
 static long gxi_process_id(void) { return (long)getpid(); }
-#ifndef GPUEXEC_NO_MULTI
 static void gxi_sleep_ms(unsigned ms) { (void)poll(NULL, 0, (int)ms); }
-#endif
+/* Without the locks of <stdio.h>, which a thread may hold while the program ends. Gives up if
+   stderr is a pipe that is full or has no reader: write would block, or end the process. */
+static void gxi_stderr_write(const char *text) {
+    struct pollfd to = { STDERR_FILENO, POLLOUT, 0 };
+    size_t n = strlen(text);
+    while (n && poll(&to, 1, 1000) == 1 && to.revents == POLLOUT) {
+        const ssize_t put = write(STDERR_FILENO, text, n < 512 ? n : 512); /* at most PIPE_BUF */
+        if (put <= 0) return;
+        text += put;
+        n -= (size_t)put;
+    }
+}
 #define gxi_current_folder getcwd
 /* Reads the byte at p, which may have been unmapped: 0 then, since write returns EFAULT where a
    load would crash. */
@@ -5798,6 +5819,7 @@ typedef struct gxi_state {
         unsigned ended;   /* number of records whose thread has ended */
         uint32_t latches; /* the last latch number given out */
         int have_key, unloading;
+        int of_parent; /* in a forked child: the failures may be the parent's */
         gxi_thread_key key;
         int sticky; /* atomic: the first sticky CUresult of the process */
         gxi_detail sticky_detail;
@@ -5972,8 +5994,8 @@ static void *gxi_system_realloc(void *user, void *p, size_t bytes) {
     free(p);
     return NULL;
 }
-static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0,
-    0, 0, 0, 0, 0, 0 };
+static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0,
+    0, 0, 0, 0, 0, 0, 0 };
 static const gpuexec_setup_desc *gxi_setup_desc(void) {
     const gxi_settings *settings = GXI_LOAD(&gxi.start.settings);
     return settings ? &settings->desc : &gxi_defaults;
@@ -6118,7 +6140,7 @@ static void gxi_log_write(gpuexec_log_level level, const char *text) GXI_NOEXCEP
         gxi_local.in_log = 1;
         desc->log(desc->log_user, level, text);
         gxi_local.in_log = 0;
-    } else if (level != GPUEXEC_LOG_ERROR)
+    } else if (level != GPUEXEC_LOG_ERROR || gxi_environment_switch("GPUEXEC_LOG"))
         fputs(text, stderr); /* the trace and the leak report are on request */
 }
 
@@ -6241,6 +6263,7 @@ static void gxi_fork_child(void) {
     static const gxi_mutex unlocked = GXI_MUTEX_INIT;
     const unsigned long long starter = gxi.start.starter;
     gxi_tables_mutex = unlocked;
+    gxi.threads.of_parent = 1;
     if (starter != gxi_thread_number()) {
         gxi_start_mutex = unlocked;
         gxi.start.starter = 0;
@@ -6310,16 +6333,45 @@ GXI_THREAD_EXIT(gxi_thread_exit) {
     }
     gxi_unlock(&gxi_tables_mutex);
 }
-/* When this code is unloaded (dlclose or FreeLibrary of a plugin that did not call
-   gpuexec_shutdown), threads that end later must not call into it. Windows frees the key by calling
-   gxi_thread_exit for every thread at once: so the mutex must not be held, and all records become
-   invalid. */
+/* The latched failure with that number, or for 0 the first that no wait has returned yet; NULL if
+   there is none. gxi_tables_mutex is held. */
+static gxi_thread_record *gxi_failure_latched_elsewhere(uint32_t number) {
+    gxi_thread_record *record, *found = NULL;
+    for (record = gxi.threads.records; record; record = record->next) {
+        if (!record->latched || (number ? record->latched != number : record->reported)) continue;
+        if (!found || record->latched < found->latched) found = record;
+    }
+    return found;
+}
+#if !defined(GPUEXEC_NO_DEBUG)
+/* When the program ends: prints the first failure that nothing has taken. Other threads may still
+   run. It allocates nothing. gxi_tables_mutex is held. */
+static void gxi_report_failure_locked(void) {
+    const gxi_thread_record *record;
+    if (gxi.threads.of_parent || gxi_setup_desc()->quiet_exit) return;
+    if (!(record = gxi_failure_latched_elsewhere(0))) return;
+    gxi_stderr_write("gpuexec: the program has ended with a failure that it has not taken (check "
+                     "the calls that wait, or gpuexec_shutdown):\n");
+    gxi_stderr_write(record->first.e.text);
+}
+#else
+static void gxi_report_failure_locked(void) {}
+#endif
+/* When the program ends or this code is unloaded (dlclose or FreeLibrary of a plugin that did not
+   call gpuexec_shutdown), threads that end later must not call into it. Windows frees the key by
+   calling gxi_thread_exit for every thread at once: so the mutex must not be held, and all records
+   become invalid. */
 GXI_AT_UNLOAD(gxi_shutdown_at_unload) {
     /* Frees this thread's record, which gpuexec_shutdown left. At process exit, other threads may
        still use theirs. */
     gxi_thread_record *own = NULL;
-    int had_key;
-    gxi_lock(&gxi_tables_mutex);
+    int had_key, tries = 100;
+    /* At process exit, a thread may hold it forever, perhaps this one, in the user's allocator. */
+    while (!gxi_try_lock(&gxi_tables_mutex)) {
+        if (!--tries) return;
+        gxi_sleep_ms(1);
+    }
+    gxi_report_failure_locked();
     had_key = gxi.threads.have_key;
     gxi.threads.have_key = 0;
     gxi.threads.unloading = 1;
@@ -6688,16 +6740,6 @@ static GXI_NOINLINE gpuexec_result gxi_take_error(void) {
     record->latched = 0;
     gxi_unlock(&gxi_tables_mutex);
     return result;
-}
-/* The latched failure with that number, or for 0 the first that no wait has returned yet; NULL if
-   there is none. gxi_tables_mutex is held. */
-static gxi_thread_record *gxi_failure_latched_elsewhere(uint32_t number) {
-    gxi_thread_record *record, *found = NULL;
-    for (record = gxi.threads.records; record; record = record->next) {
-        if (!record->latched || (number ? record->latched != number : record->reported)) continue;
-        if (!found || record->latched < found->latched) found = record;
-    }
-    return found;
 }
 /* Makes that failure of another thread this thread's last one. GPUEXEC_OK if there is none any
    more. */

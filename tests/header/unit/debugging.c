@@ -1,5 +1,8 @@
-/* debugging.c - what helps to find a failure: GPUEXEC_CHECK, gpuexec_describe. */
+/* debugging.c - what helps to find a failure: GPUEXEC_CHECK, gpuexec_describe, GPUEXEC_LOG, and
+   what a program prints that ends with a failure. */
 #include "../../test.h"
+#include <fcntl.h>
+#include <semaphore.h>
 
 enum { BYTES = 4096 };
 
@@ -352,4 +355,222 @@ TEST(descriptions_without_memory) {
     }
     CHECK(i > 1 && i < 20);
     CHECK_EQ(test_blocks, 0);
+}
+
+/* --- GPUEXEC_LOG, and what a program prints that ends with a failure ---------------------------
+ */
+
+/* Runs `program` in a child, which then calls exit. Returns what the child writes to stderr. */
+static char *printed_by(void (*program)(void)) {
+    static char text[20000];
+    FILE *file = tmpfile();
+    pid_t child;
+    size_t n;
+    if (!file) return NULL;
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        dup2(fileno(file), 2);
+        test_failures = 0;
+        program();
+        exit(test_failures != 0);
+    }
+    CHECK(end_child(child));
+    rewind(file);
+    n = fread(text, 1, sizeof text - 1, file);
+    text[n] = 0;
+    fclose(file);
+    return text;
+}
+#define ENDED "gpuexec: the program has ended with a failure that it has not taken"
+static int times(const char *text, const char *part) {
+    int n = 0;
+    for (; (text = strstr(text, part)) != NULL; text++) n++;
+    return n;
+}
+
+static int first_line;
+static void fail_twice(void) {
+    first_line = __LINE__ + 1;
+    gpuexec_context_open(1000, NULL);
+    gpuexec_context_open(1001, NULL);
+}
+static void fail_and_take(void) {
+    fail_twice();
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NO_DEVICE);
+}
+static void fail_and_shut_down(void) {
+    fail_twice();
+    CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_NO_DEVICE);
+}
+static void fail_and_be_quiet(void) {
+    gpuexec_setup_desc desc = { 0 };
+    desc.quiet_exit = 1;
+    CHECK_OK(gpuexec_setup(&desc));
+    fail_twice();
+}
+static void fail_without_latch(void) {
+    gpuexec_setup_desc desc = { 0 };
+    desc.no_latch = 1;
+    CHECK_OK(gpuexec_setup(&desc));
+    fail_twice();
+}
+static void fail_in_queries(void) {
+    int value;
+    CHECK_RESULT(gpuexec_device_get_attribute(1000, 1, &value), GPUEXEC_NO_DEVICE);
+}
+static void *fail_on_a_thread(void *done) {
+    fail_twice();
+    if (done) sem_post((sem_t *)done);
+    while (done) pause();
+    return NULL;
+}
+static void fail_on_an_ended_thread(void) {
+    pthread_t thread;
+    CHECK_EQ(pthread_create(&thread, NULL, fail_on_a_thread, NULL), 0);
+    pthread_join(thread, NULL);
+}
+/* The thread runs on, and holds the lock of stderr. */
+static void *fail_with_stderr_locked(void *done) {
+    flockfile(stderr);
+    return fail_on_a_thread(done);
+}
+static void fail_on_a_thread_that_runs(void) {
+    static sem_t done;
+    pthread_t thread;
+    sem_init(&done, 0, 0);
+    CHECK_EQ(pthread_create(&thread, NULL, fail_with_stderr_locked, &done), 0);
+    while (sem_wait(&done) != 0) {}
+}
+/* A wait on this thread returns the other one's failure. */
+static void fail_and_return_it_elsewhere(void) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    CHECK_MADE(ctx);
+    fail_on_an_ended_thread();
+    CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_NO_DEVICE);
+}
+static void fail_then_fork(void) {
+    pid_t child;
+    int status = 1;
+    fail_twice();
+    child = fork();
+    if (child == 0) exit(0); /* prints nothing */
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+TEST_ALONE(a_program_that_ends_with_a_failure_prints_it) {
+    void (*const programs[])(void) = { fail_twice, fail_on_an_ended_thread,
+        fail_on_a_thread_that_runs, fail_then_fork, fail_and_take, fail_and_shut_down,
+        fail_and_be_quiet, fail_without_latch, fail_in_queries, fail_and_return_it_elsewhere };
+    const size_t that_print = 4;
+    size_t i;
+    for (i = 0; i < sizeof programs / sizeof *programs; i++) {
+        const char *const text = printed_by(programs[i]);
+        if (!CHECK_EQ(times(text, ENDED), i < that_print)) printf("program %d\n", (int)i);
+        CHECK_EQ(times(text, "there is no device 1000"), i < that_print);
+        CHECK_EQ(times(text, "debugging.c:"), i < that_print);
+        CHECK_EQ(times(text, "device 1001"), 0);
+    }
+}
+
+/* The program ends while a thread is inside the allocator, with or without the library's lock. */
+static int stops_at;
+static sem_t stopped;
+static void *allocator_that_stops(void *user, void *p, size_t bytes) {
+    if (bytes && __atomic_load_n(&stops_at, __ATOMIC_ACQUIRE) > 0 &&
+            __atomic_sub_fetch(&stops_at, 1, __ATOMIC_ACQ_REL) == 0) {
+        sem_post(&stopped);
+        while (user) pause();
+    }
+    if (bytes) return realloc(p, bytes);
+    free(p);
+    return NULL;
+}
+static void *create_on_a_thread(void *unused) {
+    gpuexec_params_create_at("a place that is copied");
+    sem_post(&stopped); /* it has not stopped */
+    return unused;
+}
+static int stops;
+static void end_inside_the_allocator(void) {
+    gpuexec_setup_desc desc = { 0 };
+    pthread_t thread;
+    desc.realloc_function = allocator_that_stops;
+    desc.realloc_user = &desc;
+    sem_init(&stopped, 0, 0);
+    CHECK_OK(gpuexec_setup(&desc));
+    fail_twice();
+    __atomic_store_n(&stops_at, stops, __ATOMIC_RELEASE);
+    CHECK_EQ(pthread_create(&thread, NULL, create_on_a_thread, NULL), 0);
+    while (sem_wait(&stopped) != 0) {}
+}
+TEST_ALONE(a_program_ends_while_a_thread_holds_the_lock) {
+    int printed = 0, n = 12;
+    for (stops = 1; stops <= n; stops++)
+        printed += times(printed_by(end_inside_the_allocator), ENDED);
+    CHECK(printed > 0 && printed < n); /* not where the lock is held */
+}
+
+/* stderr is a pipe: full, or without a reader. */
+static void fail_into_a_full_pipe(void) {
+    int ends[2];
+    CHECK_EQ(pipe(ends), 0);
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    while (write(ends[1], "x", 1) == 1) {}
+    fcntl(ends[1], F_SETFL, 0);
+    dup2(ends[1], 2);
+    fail_twice();
+}
+static void fail_into_a_broken_pipe(void) {
+    int ends[2];
+    CHECK_EQ(pipe(ends), 0);
+    signal(SIGPIPE, SIG_DFL);
+    dup2(ends[1], 2);
+    close(ends[1]);
+    close(ends[0]);
+    fail_twice();
+}
+static void fail_without_stderr(void) {
+    fail_twice();
+    close(2);
+}
+TEST_ALONE(a_program_ends_although_stderr_cannot_be_written) {
+    CHECK_STRING(printed_by(fail_into_a_full_pipe), "");
+    CHECK_STRING(printed_by(fail_into_a_broken_pipe), "");
+    CHECK_STRING(printed_by(fail_without_stderr), "");
+}
+
+static void fail_and_log(void) {
+    fail_and_take();
+    fail_in_queries();
+}
+static void fail_and_ignore_the_environment(void) {
+    gpuexec_setup_desc desc = { 0 };
+    desc.ignore_environment = 1;
+    desc.driver_path = getenv("GPUEXEC_DRIVER");
+    CHECK_OK(gpuexec_setup(&desc));
+    fail_and_log();
+}
+static void fail_with_a_logger(void) {
+    gpuexec_setup_desc desc = { 0 };
+    desc.log = count_waits;
+    CHECK_OK(gpuexec_setup(&desc));
+    fail_and_log();
+}
+TEST_ALONE(failures_are_printed_on_request) {
+    const char *text;
+    CHECK_STRING(printed_by(fail_and_log), "");
+    setenv("GPUEXEC_LOG", "0", 1);
+    CHECK_STRING(printed_by(fail_and_log), "");
+    setenv("GPUEXEC_LOG", "1", 1);
+    text = printed_by(fail_and_log);
+    CHECK_EQ(times(text, "there is no device 1000"), 2); /* queries, too */
+    CHECK_EQ(times(text, "there is no device 1001"), 1);
+    CHECK_EQ(times(text, "cuInit"), 0); /* no trace */
+    CHECK_EQ(times(text, ENDED), 0);
+    CHECK_STRING(printed_by(fail_and_ignore_the_environment), "");
+    CHECK_STRING(printed_by(fail_with_a_logger), "");
+    setenv("GPUEXEC_DRIVER", "/no/such/driver.so", 1);
+    CHECK_TEXT(
+            printed_by(fail_twice), "cannot load the driver library \"/no/such/driver.so\"", ENDED);
 }
