@@ -220,8 +220,8 @@
       GPUEXEC_LOG=1 in the environment to print it to stderr. Set GPUEXEC_TRACE=1 to print every
       driver call, except look-ups of entry points and error texts. Arguments are printed as numbers
       (for a launch: function, grid, block, shared memory, stream, parameters). To find the launch
-      that failed, set GPUEXEC_CHECK=1: each launch, copy and fill then waits for its work, and
-      returns the failure itself.
+      that failed, set GPUEXEC_CHECK=1: each launch, copy and fill then waits for its work, and its
+      failure is returned by that call.
 
     SETUP (>>setup)
       The first call that needs the driver loads it. gpuexec_setup() is optional: to change the
@@ -251,21 +251,21 @@
       work on streams created through the handle. gpuexec_context_retain() lets several parts of a
       program share one handle; the last gpuexec_context_close closes it. gpuexec_context_users()
       returns the number of users of that handle; gpuexec_context_usage() counts the users of all
-      handles to the context. No driver reports how often other code uses it. A context can be
-      destroyed while a handle still refers to it: an adopted context by its owner, a primary
-      context by cudaDeviceReset. A driver call with an object of that context would then crash.
-      gpuexec therefore checks first whether the context still exists: for adopted contexts in every
-      call, for all others only during clean-up. If the context no longer exists, the call returns
-      GPUEXEC_STALE_HANDLE, and all handles to objects in that context are closed. gpuexec cannot
-      detect that a context is destroyed while a call is running: the owner must make sure that this
-      does not happen. Only these calls depend on the thread's current context:
+      handles to the context. No driver reports how many users the context has in other code. A
+      context can be destroyed while a handle still refers to it: an adopted context by its owner, a
+      primary context by cudaDeviceReset. A driver call with an object of that context would then
+      crash. gpuexec therefore checks first whether the context still exists: for adopted contexts
+      in every call, for all others only during clean-up. If the context no longer exists, the call
+      returns GPUEXEC_STALE_HANDLE, and all handles to objects in that context are closed. gpuexec
+      cannot detect that a context is destroyed while a call is running: the owner must make sure
+      that this does not happen. Only these calls depend on the thread's current context:
       gpuexec_context_push, _pop, _set_current, _is_current and _stack_text, GPUEXEC_CONTEXT_SCOPE,
-      and gpuexec_context_from_native and _attach with NULL. Only push, pop, set_current and the
-      scope change it. For the few driver calls that need a current context, gpuexec makes the
-      object's context current and restores the thread's context stack afterwards. Any handle may be
-      used on any thread. You need to push a context only for your own driver calls and for calls to
-      the CUDA runtime. gpuexec_context_stack_text() lists the contexts on the thread's context
-      stack and where each was pushed.
+      and gpuexec_context_from_native and _attach with NULL. The current context is changed only by
+      push, pop, set_current and the scope. For the few driver calls that need a current context,
+      gpuexec makes the object's context current and restores the thread's context stack afterwards.
+      Any handle may be used on any thread. You need to push a context only for your own driver
+      calls and for calls to the CUDA runtime. gpuexec_context_stack_text() lists the contexts on
+      the thread's context stack and where each was pushed.
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_unregister, gpuexec_module_unload,
@@ -427,8 +427,8 @@
       copy between two addresses would be asynchronous, and if not, why. gpuexec_pointer_get_info
       reports what kind of memory an address belongs to. You can pass pointers from gpuexec to the
       CUDA runtime and vice versa. For matrices with padded rows, use gpuexec_alloc_pitched and
-      gpuexec_copy_with. If the host only writes the memory (for example, input that a kernel reads
-      once), you can make it write-combined with gpuexec_alloc_write_combined. gpuexec_copy works
+      gpuexec_copy_with. Pinned memory that the host only writes (for example, input that a kernel
+      reads once) can be write-combined: see gpuexec_alloc_write_combined. gpuexec_copy works
       between any two devices. After gpuexec_peer_enable, the copy does not go through host memory,
       and kernels can access the other device's memory directly. Memory from gpuexec_alloc_pinned or
       gpuexec_register is pinned for every device. A copy that runs past the end of an allocation
@@ -803,7 +803,7 @@
       the message arrives. The example ipc_ring is a ring buffer that works this way. The rules:
 
       - Start other processes with exec, or fork them before CUDA is initialized: a forked child
-        cannot use CUDA if its parent had already initialized it.
+        cannot use CUDA if its parent initialized CUDA before the fork.
       - A process cannot import an object that it exported itself. It can import each allocation
         only once.
       - Only whole allocations can be exported, and only by their start address. To refer to a
@@ -6862,7 +6862,7 @@ static GXI_COLD void gxi_add_culprit(
     if (fault->says)
         gxi_add(t, "%s", transfers ? gxi_a_transfer : "a copy or fill enqueued earlier");
     else if (transfers) gxi_add(t, "%s, or a kernel that ran at the same time,", gxi_a_transfer);
-    else if (call->checked) gxi_add(t, "%s, which this call launched,", call->checked);
+    else if (call->checked) gxi_add(t, "%s, launched by this call,", call->checked);
     else gxi_add(t, "a kernel launched earlier");
     gxi_add(t, " %s", fault->what);
 }
@@ -6887,8 +6887,8 @@ static GXI_COLD gpuexec_result gxi_fail_late(gxi_call *call, gxi_text *detected)
         if (GXI_LOAD(&gxi.barriers.count)) GXI_LOAD (&gxi.hooks.add_barriers)(&facts);
         if (call->checked)
             gxi_add(gxi_fact_begin(&facts, GXI_KNOWN),
-                    "GPUEXEC_CHECK has waited for all earlier work of this thread; only work of "
-                    "other threads or libraries at the same time could also be the cause");
+                    "GPUEXEC_CHECK has waited for all earlier work of this thread; the only other "
+                    "possible cause is work that other threads or libraries have enqueued");
         else
             gxi_add(gxi_fact_begin(&facts, GXI_KNOWN), "detected by %s%s%s%s", call->function,
                     GXI_AT(call->where), detected->p ? detected->p : "");
@@ -7188,7 +7188,7 @@ static GXI_COLD gpuexec_result gxi_fail_forked(gxi_call *call) {
             "fork before the first use of CUDA, or call exec in the child (with Python "
             "multiprocessing, use the spawn start method)",
             "this process (%ld) was forked from process %ld %s; a forked child cannot use CUDA if "
-            "its parent had initialized it",
+            "its parent initialized CUDA before the fork",
             gxi_process_id(), gxi.start.pid,
             gxi.start.forked == 1 ? "while another thread of that process was initializing CUDA"
                                   : "after that process initialized CUDA");
@@ -7604,7 +7604,8 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     gxi_unlock(&gxi_tables_mutex);
     if (!slot)
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer in use",
-                "out of host memory: cannot create another object; the most ever open at once: %u "
+                "out of host memory: cannot create another object; at most %u were ever open at "
+                "once "
                 "(limit %d)",
                 gxi.objects.slots, GXI_CHUNKS * GXI_CHUNK_SLOTS);
     return id;
@@ -9775,20 +9776,20 @@ static GXI_COLD gpuexec_result gxi_fail_context_pop(
     if (current == last->below) {
         gxi_local.depth--; /* reported only once */
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-                "look between that push and this call for a cuCtxPopCurrent without a "
+                "look between that place and this call for a cuCtxPopCurrent without a "
                 "push, or a "
                 "cuCtxSetCurrent(NULL)",
                 "%s, %s at %s, has since been popped outside gpuexec; %s", it.text,
                 gxi_pushed_verb(last), at, now);
     }
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-            "look between that push and this call for a cuCtxPushCurrent, cuCtxSetCurrent, "
+            "look between that place and this call for a cuCtxPushCurrent, cuCtxSetCurrent, "
             "cuCtxCreate or "
             "cudaSetDevice",
-            "%s, %s at %s, is no longer current: another context has since been %spushed or set; "
+            "%s, %s at %s, is no longer current: another context has since been pushed or set%s; "
             "%s",
-            it.text, gxi_pushed_verb(last), at, last->set && !last->below ? "uncovered, " : "",
-            now);
+            it.text, gxi_pushed_verb(last), at,
+            last->set && !last->below ? ", or has become current by a pop" : "", now);
 }
 static gpuexec_result gxi_context_pop(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *current, *native;
@@ -10357,7 +10358,8 @@ GPUEXEC_API gpuexec_result gpuexec_primary_reset_at(const char *where, int ordin
     gxi_unlock(&gxi_tables_mutex);
     if (count) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "close these handles first, with everything in them: gpuexec_context_close",
+                "close each of these handles first: gpuexec_context_close also destroys everything "
+                "created through it",
                 "cannot reset the primary context of device %d: gpuexec has %u handle%s to it%s%s",
                 ordinal, count, gxi_plural_s(count), GXI_PART(", ", handles.p));
         gxi_text_free(&handles);
@@ -11396,12 +11398,13 @@ static const struct {
     { "gpuexec_barrier_", GXI_SAYS_BARRIER,
             "add kernels/gpuexec_barrier.ptx from gpuexec's repository" },
     { "ndefined reference to", GXI_SAYS_UNDEFINED,
-            "add an input that defines the symbol as .visible; C++ names must be the same on both "
-            "sides (extern \"C\")" },
+            "add an input that defines the symbol as .visible; C++ names must be the same where "
+            "they are "
+            "defined and where they are used (extern \"C\")" },
     { "nresolved extern", GXI_SAYS_UNDEFINED, NULL },
     { "Multiple definition of", GXI_SAYS_TWICE,
-            "keep one definition and declare it .extern elsewhere (CUDA C: extern), or make it "
-            "static or .weak" },
+            "keep one definition, and declare the symbol .extern elsewhere (CUDA C: extern); or "
+            "make each definition static or .weak" },
     { "multiply defined", GXI_SAYS_TWICE | GXI_SAYS_INPUT, NULL },
     { "doesn't match for", GXI_SAYS_DIFFERS, "declare it the same way in all inputs" },
     { "reference to 'cuda", GXI_SAYS_RUNTIME, NULL },
@@ -11452,8 +11455,8 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     if (says & GXI_SAYS_UNDEFINED) {
         gxi_fail_cu(call,
                 says & GXI_SAYS_RUNTIME
-                        ? "link it with gpuexec_linker_create, gpuexec_linker_add and "
-                          "gpuexec_linker_load; the last one finds and adds the device runtime"
+                        ? "link it with gpuexec_linker_create and gpuexec_linker_add; "
+                          "gpuexec_linker_load then finds and adds the device runtime"
                         : "link it with the images that define them: gpuexec_linker_create",
                 "%s uses symbols that are defined elsewhere", name);
     } else if (cu == GXI_UNSUPPORTED_PTX_VERSION) {
@@ -11749,9 +11752,9 @@ static gpuexec_result gxi_devrt_find(gxi_call *call, char **out, gxi_text *tried
     if (path && !*out && !why.p) result = gxi_fail_memory(call, "find " GXI_DEVRT);
     else if (path && !*out)
         result = gxi_fail(call, GPUEXEC_FILE_ERROR,
-                "name the library " GXI_DEVRT
-                " by its path, or unset GPUEXEC_CUDADEVRT and gpuexec_setup_desc.cudadevrt_path, "
-                "so that gpuexec searches for it",
+                "give the path of the library " GXI_DEVRT
+                ", or unset GPUEXEC_CUDADEVRT and gpuexec_setup_desc.cudadevrt_path, so that "
+                "gpuexec searches for the library",
                 "cannot use \"%s\", named by %s: %s", path, by, why.p);
     else if (!*out && why.p) gxi_add(tried, "%s", why.p);
     gxi_text_free(&why);
@@ -14448,7 +14451,7 @@ static GXI_COLD void gxi_fail_nvjitlink(
                 n->options.p + strlen("-arch="));
     else if (code == GXI_NVJITLINK_OUTDATED_LIBRARY || says & GXI_SAYS_NEWER)
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW,
-                "use the nvJitLink of the toolkit that compiled it, or a newer one "
+                "use the nvJitLink of the toolkit that compiled the LTO-IR, or a newer one "
                 "(GPUEXEC_NVJITLINK)",
                 "%s is LTO-IR from a newer toolkit than \"%s\", which is %s", name,
                 gxi.tools.nvjitlink_path, by);
@@ -14464,11 +14467,13 @@ static GXI_COLD void gxi_fail_nvjitlink(
         gxi_image_describe(&parts, &image, sm);
         if (damaged)
             gxi_add(&cure,
-                    ptx ? "fix the errors in the log" : "check that it was copied completely");
+                    ptx ? "fix the errors in the log"
+                        : "check that the file was copied completely");
         else if (ptx) gxi_add(&cure, "compile it with a toolkit that is not newer than nvJitLink");
         else
             gxi_add(&cure,
-                    "compile it for the device or an older one: nvcc -rdc=true -dlto -arch=sm_%d",
+                    "compile it for this device's architecture or an older one: nvcc -rdc=true "
+                    "-dlto -arch=sm_%d",
                     sm);
         gxi_fail(call, damaged ? GPUEXEC_BAD_IMAGE : GPUEXEC_IMAGE_TOO_NEW, cure.p,
                 "%s does not accept %s%s%s", by, name, GXI_PART(". It contains ", parts.p));
@@ -15336,8 +15341,8 @@ static const struct {
             "correct gpuexec_compile_desc.architecture, or use a newer NVRTC; NULL means the "
             "device's architecture" },
     { GXI_NVRTC_INVALID_OPTION, "",
-            "correct gpuexec_compile_desc.options: NVRTC's manual lists them; those of nvcc are "
-            "not the same" },
+            "correct gpuexec_compile_desc.options: NVRTC's manual lists its options, which differ "
+            "from nvcc's" },
     { 0, "not open source file",
             "add it to gpuexec_compile_desc.headers, or its folder to .folders; CUDA's headers "
             "come with the toolkit, or with `pip install nvidia-cuda-runtime nvidia-cuda-cccl`; "
@@ -16575,8 +16580,8 @@ static GXI_NOINLINE gpuexec_result gxi_enter_stream(
 static GXI_COLD gpuexec_result gxi_fail_captures(
         gxi_call *call, const char *cannot, const char *cure) {
     return gxi_fail(call, GPUEXEC_CAPTURING, cure,
-            "cannot %s: the stream is capturing, and captured work runs only when the graph is "
-            "launched",
+            "cannot %s: the stream is capturing, and captured work runs only when the captured "
+            "graph is launched",
             cannot);
 }
 static GXI_NOINLINE gpuexec_result gxi_check_capture(
@@ -16622,7 +16627,7 @@ static GXI_NOINLINE gpuexec_result gxi_check_work(
     cu = status ? 0 : GXI_TRY(cuStreamSynchronize, (stream->data.stream.native));
     gxi_leave(&scope);
     call->checked = work;
-    if (cu) return gxi_fail_wait(call, "its work");
+    if (cu) return gxi_fail_wait(call, "the work of this call");
     if (!status && GXI_LOAD(&gxi.barriers.count))
         return GXI_LOAD(&gxi.hooks.check_barriers)(call, stream->cu_context, NULL, 1);
 #else
@@ -17667,7 +17672,7 @@ static gpuexec_result gxi_pool_peer(
     gxi_access access;
     gxi_scope scope;
     int can = 1, cu = 0;
-    if (!(slot = gxi_begin_with_pool(call, pool, "which devices can access it", &scope)))
+    if (!(slot = gxi_begin_with_pool(call, pool, "which devices can access the pool", &scope)))
         return gxi_failed_result();
     if ((other = gxi_get(call, context.id, GXI_CONTEXT, "the context")) == NULL) {
         gxi_leave(&scope);
@@ -22275,13 +22280,12 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(
         open = *gxi_capture_find_locked(stream.id);
         where = open ? open->where : NULL;
         gxi_unlock(&gxi_tables_mutex);
-        return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
-                "the stream is already capturing%s%s",
-                where ? ", since "
-                      : "; it joined the capture of another stream, or another library is "
-                        "capturing on "
-                        "it",
-                where ? where : "");
+        if (where)
+            return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
+                    "the stream has been capturing since %s", where);
+        return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first",
+                "the stream is already capturing; it joined the capture of another stream, or "
+                "another library is capturing on it");
     }
     if (!(c = (gxi_capture *)gxi_realloc(NULL, sizeof *c)))
         return gxi_fail_memory(call, "begin a capture");
@@ -22315,7 +22319,8 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(
 static GXI_COLD void gxi_fail_capture(gxi_call *call, const gxi_capture *c) {
     const char *since = gxi_place_text(c->where);
     if (call->cu == GXI_CAPTURE_INVALIDATED && c->broken_by)
-        gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "fix that call; see gpuexec_error_text after it",
+        gxi_fail(call, GPUEXEC_CAPTURE_BROKEN,
+                "fix that call: gpuexec_error_text returns the reason right after it",
                 "the capture begun at %s was broken by %s at %s", since, c->broken_by,
                 gxi_place_text(c->broken_at));
     else if (call->cu == GXI_CAPTURE_INVALIDATED)

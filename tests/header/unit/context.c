@@ -817,7 +817,7 @@ TEST_ALONE(a_reset_of_the_primary_context) {
     CHECK_FAILED(gpuexec_primary_reset(0), GPUEXEC_BAD_ARGUMENT,
             "cannot reset the primary context of device 0: gpuexec has 2 handles to it",
             "opened at tests/header/unit/context.c:", "adopted at tests/header/unit/context.c:",
-            "close these handles first");
+            "close each of these handles first");
     CHECK_OK(gpuexec_fill_now(opened, p, 1, 1, 64));                        /* nothing was lost */
     CHECK_EQ(cu.cuDevicePrimaryCtxRetain((gxi_cu_context *)&native, 0), 0); /* other code */
     CHECK_OK(gpuexec_context_close(opened));
@@ -916,7 +916,8 @@ TEST(set_beside_other_code) {
     CHECK_OK(gpuexec_context_set_current(b));
     CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
     CHECK_FAILED(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT,
-            "is no longer current: another context has since been uncovered, pushed or set");
+            "is no longer current: another context has since been pushed or set, or has become "
+            "current by a pop");
     CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
     CHECK_EQ(cu.cuCtxDestroy_v2(foreign), 0);
     CHECK(get_current() == NULL);

@@ -277,7 +277,7 @@ TEST(what_a_capture_refuses) {
         CHECK_REFUSED(gpuexec_graph_prepare(ready, s.stream), GPUEXEC_CAPTURING,
                 "cannot upload a graph", capturing);
         CHECK_REFUSED(gpuexec_capture_begin(s.stream, NULL), GPUEXEC_CAPTURING,
-                "is already capturing, since", "graph.c:");
+                "has been capturing since", "graph.c:");
         CHECK_REFUSED(add_to(&s, legacy, 1), GPUEXEC_CAPTURING,
                 "a blocking stream of the context is capturing",
                 "gpuexec_stream_desc.non_blocking");

@@ -840,7 +840,7 @@ TEST_ALONE(the_library_of_the_device_runtime_is_named) {
             "cannot use \"/no/such/libcudadevrt.a\", named by the environment variable "
             "GPUEXEC_CUDADEVRT: ",
             "No such file",
-            "cure: name the library libcudadevrt.a by its path, or unset GPUEXEC_CUDADEVRT");
+            "cure: give the path of the library libcudadevrt.a, or unset GPUEXEC_CUDADEVRT");
     setenv("GPUEXEC_CUDADEVRT", "kernels/link_curve.ptx", 1);
     l = gpuexec_linker_create(ctx, NULL);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, launches, 0, "launches"));
@@ -1060,7 +1060,7 @@ TEST(a_driver_that_executes_only_ptx) {
     CHECK_NOT_MADE(gpuexec_module_load(ctx, ptx, 0, NULL), GPUEXEC_BAD_IMAGE,
             "the image uses symbols that are defined elsewhere", "cudaGetParameterBufferV2",
             "cure: link it with gpuexec_linker_create",
-            "the last one finds and adds the device runtime");
+            "gpuexec_linker_load then finds and adds the device runtime");
 }
 
 TEST(library_linkers_end_with_their_context) {

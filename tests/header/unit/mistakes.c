@@ -266,7 +266,7 @@ static gpuexec_stream begun;
 static void *begins(void *user) {
     (void)user;
     CHECK_REFUSED(gpuexec_capture_begin(begun, NULL), GPUEXEC_CAPTURING,
-            "gpuexec_capture_begin: the stream is already capturing", "since",
+            "gpuexec_capture_begin: the stream has been capturing since", "since",
             "mistakes.c:", "end the capture first");
     return NULL;
 }
@@ -326,7 +326,7 @@ TEST(a_second_begin) {
     setting s = set_up(UNIT_PTX, "add", BYTES);
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_REFUSED(gpuexec_capture_begin(s.stream, NULL), GPUEXEC_CAPTURING, "gpuexec_capture_begin",
-            "the stream is already capturing, since",
+            "the stream has been capturing since",
             "mistakes.c:", "end the capture first: gpuexec_capture_end");
     CHECK_OK(add_to(&s, s.stream, 1));
     adds(&s, gpuexec_capture_end(s.stream), 1);

@@ -79,7 +79,7 @@ TEST(checked_copies_after_which_the_driver_reports_a_fault) {
     gxi.cu.cuStreamSynchronize = a_kernel_has_failed;
     answer = GXI_OUT_OF_MEMORY;
     CHECK_REFUSED(gpuexec_fill(t.stream, t.data, 0, 1, 64), GPUEXEC_OUT_OF_DEVICE_MEMORY,
-            "gpuexec_fill: cannot wait for its work");
+            "gpuexec_fill: cannot wait for the work of this call");
     answer = GXI_LAUNCH_FAILED;
     CHECK_REFUSED(gpuexec_fill(t.stream, t.data, 0, 1, 64), GPUEXEC_KERNEL_FAILED,
             "gpuexec_fill: the copy or fill of this call, or a kernel that ran at the same time, "

@@ -534,7 +534,7 @@ TEST(the_default_pool) {
             "gpuexec_pool_native");
     CHECK_REFUSED(gpuexec_pool_reset_high(pool), GPUEXEC_BAD_ARGUMENT, "the high-water marks");
     CHECK_REFUSED(gpuexec_pool_peer_enable(pool, s.ctx), GPUEXEC_BAD_ARGUMENT,
-            "which devices can access it");
+            "which devices can access the pool");
     CHECK_OK(gpuexec_pool_trim(pool, 0));
     CHECK_OK(gpuexec_pool_destroy(pool));
     CHECK_OK(gpuexec_stream_sync(s.stream));
