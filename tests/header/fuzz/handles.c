@@ -817,6 +817,7 @@ static void use(struct fuzz_source *s) {
         (void)gpuexec_device_can_access_peer(N(4) - 1, N(4) - 1);
         RESULT(gpuexec_device_get_link(N(4) - 1, N(4) - 1, &link));
         FAILS(== 0, gpuexec_topology_text(line, fuzz_byte(s)));
+        FAILS(== 0, gpuexec_devices_text(line, fuzz_byte(s)));
         break;
     CALL:
         RESULT(gpuexec_take_error());
