@@ -150,7 +150,8 @@
       PARAMS                   >>params
       PEERS                    peer access and copies between devices, links, topology
       POOL                     >>pool
-      QUERIES                  gpuexec_pointer_get_info, gpuexec_copy_explain,
+      QUERIES                  gpuexec_devices_text (without PEERS, it has no links),
+                               gpuexec_pointer_get_info, gpuexec_copy_explain,
                                gpuexec_stream_get_info, gpuexec_kernel_get_info, and occupancy
       REGISTER                 gpuexec_register, _register_with, _unregister,
                                gpuexec_pinned_address, gpuexec_alloc_pinned_with and
@@ -515,14 +516,15 @@
           gpuexec_pool_trim(gpuexec_context_pool(ctx), 0);
           gpuexec_pool_set_threshold(gpuexec_context_pool(ctx), 256 << 20);
       Use gpuexec_pool_create to give parts of a program their own pools. A pool can have a
-      different threshold (.release) or a size limit (.max_bytes), and other processes can import it
-      if it is .exportable. gpuexec_pool_alloc allocates memory from such a pool, and
-      gpuexec_free_on frees it. gpuexec_pool_get_info reports the current and peak amounts of used
-      and reserved memory. A pool created with .use_default stands for the device's default pool,
-      and shares memory with libraries that use cudaMallocAsync. gpuexec does not change the
-      settings of the default pool. gpuexec_pool_from_native adopts another library's pool. Kernels
-      on other devices can access a pool's memory after gpuexec_pool_peer_enable. A few devices do
-      not support memory pools; for these, see gpuexec_pool_desc.or_plain.
+      different threshold (.release), a size limit (.max_bytes), or pinned memory of the host
+      (.location), and other processes can import it if it is .exportable. gpuexec_pool_alloc
+      allocates memory from such a pool, and gpuexec_free_on frees it. gpuexec_pool_get_info reports
+      the current and peak amounts of used and reserved memory. A pool created with .use_default
+      stands for the device's default pool, and shares memory with libraries that use
+      cudaMallocAsync. gpuexec does not change the settings of the default pool.
+      gpuexec_pool_from_native adopts another library's pool. Kernels on other devices can access a
+      pool's memory after gpuexec_pool_peer_enable. A few devices do not support memory pools; for
+      these, see gpuexec_pool_desc.or_plain.
 
     MANAGED MEMORY (>>managed)
       Managed memory has one address, which kernels, copies and the host can all use; its pages
@@ -1422,6 +1424,11 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_link_at(
    NVLink, as their atomics show it (the driver does not report it), and the rank. Returns the
    length of the whole text, as snprintf does; 0 if it fails. */
 GPUEXEC_API size_t gpuexec_topology_text_at(const char *where, char *text, size_t bytes);
+
+/* Writes what the machine has into text[bytes]: the driver, each device with its limits, and, if
+   there are several devices, the text of gpuexec_topology_text. Opens no context. Returns the
+   length of the whole text, as snprintf does; 0 if it fails. The calls of the functions above. */
+GPUEXEC_API size_t gpuexec_devices_text_at(const char *where, char *text, size_t bytes);
 
 /* -------------------------------------------------------------------------------------------------
    >>context   A context holds modules, memory, streams and events on one device. */
@@ -4223,6 +4230,7 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_device_can_access_peer(...) \
     gpuexec_device_can_access_peer_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_topology_text(...) gpuexec_topology_text_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_devices_text(...) gpuexec_devices_text_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_stack_text(...) gpuexec_context_stack_text_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_is_current(...) gpuexec_context_is_current_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_occupancy(...) gpuexec_kernel_occupancy_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -8948,8 +8956,8 @@ static GXI_COLD gpuexec_result gxi_fail_device(gxi_call *call, int ordinal) {
     return gxi_fail_cu(call, NULL, "cannot query device %d", ordinal);
 }
 
-GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(
-        const char *where, int ordinal, gpuexec_device_info *info) {
+static gpuexec_result gxi_device_query_info(
+        gxi_call *call, int ordinal, gpuexec_device_info *info) {
     static const int attributes[] = { GXI_DEV_MULTIPROCESSOR_COUNT, GXI_DEV_WARP_SIZE,
         GXI_DEV_MAX_THREADS_PER_BLOCK, GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR,
         GXI_DEV_MAX_BLOCK_DIM_X, GXI_DEV_MAX_BLOCK_DIM_X + 1, GXI_DEV_MAX_BLOCK_DIM_X + 2,
@@ -8959,10 +8967,8 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(
         GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN };
     enum { GXI_QUERIED = sizeof attributes / sizeof attributes[0] };
     int device = 0, cu = 0, values[GXI_QUERIED];
-    GXI_CALL(gpuexec_device_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (gxi_begin(call) || gxi_device_open(call, ordinal, &device)) return gxi_failed_result();
+    if (gxi_device_open(call, ordinal, &device)) return gxi_failed_result();
     if (GXI_TRY(cuDeviceGetName, (info->name, (int)sizeof info->name, device)) ||
             GXI_TRY(cuDeviceTotalMem, (&info->total_memory, device)) ||
             GXI_TRY(cuDeviceGetPCIBusId, (info->pci_bus_id, (int)sizeof info->pci_bus_id, device)))
@@ -8988,6 +8994,13 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(
     info->shared_per_block = (size_t)values[16];
     info->shared_per_block_optin = (size_t)values[17];
     return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(
+        const char *where, int ordinal, gpuexec_device_info *info) {
+    GXI_CALL(gpuexec_device_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    return gxi_begin(call) ? gxi_failed_result() : gxi_device_query_info(call, ordinal, info);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(
@@ -9056,33 +9069,96 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_link_at(
     if (gxi_is_null(call, link, "the argument \"link\"")) return GPUEXEC_BAD_ARGUMENT;
     return gxi_begin(call) ? gxi_failed_result() : gxi_device_query_link(call, from, to, link);
 }
-GPUEXEC_API size_t gpuexec_topology_text_at(const char *where, char *text, size_t bytes) {
-    gxi_text t = { 0, 0, 0, 0 };
+/* The matrix of links and its legend. Frees the text after a failure. */
+static gpuexec_result gxi_add_links(gxi_text *t, gxi_call *call, int count) {
     gpuexec_device_link link;
-    int count, i, k;
-    GXI_CALL(gpuexec_topology_text, GXI_QUERIES);
-    if (text && bytes) *text = 0;
-    if (gxi_begin(call) || (count = gxi_device_count(call)) < 0) return 0;
-    gxi_add(&t, "    ");
-    for (k = 0; k < count; k++) gxi_add(&t, " %10d", k);
+    int i, k;
+    gxi_add(t, "    ");
+    for (k = 0; k < count; k++) gxi_add(t, " %10d", k);
     for (i = 0; i < count; i++) {
-        gxi_add(&t, "\n%4d", i);
+        gxi_add(t, "\n%4d", i);
         for (k = 0; k < count; k++) {
             char role[64];
             if (gxi_device_query_link(call, i, k, &link)) {
-                gxi_text_free(&t);
-                return 0;
+                gxi_text_free(t);
+                return gxi_failed_result();
             }
             snprintf(role, sizeof role, "%s %d%s%s", link.native_atomics ? "NVLink" : "PCIe",
                     link.rank, link.partial_atomics ? "s" : "", link.array_access ? "a" : "");
-            gxi_add(&t, " %10s", i == k ? "-" : link.access ? role : "no");
+            gxi_add(t, " %10s", i == k ? "-" : link.access ? role : "no");
         }
     }
-    gxi_add(&t,
+    gxi_add(t,
             "\nRows: devices whose kernels access memory of the columns' devices. The number is "
             "the link's rank: 0 is the fastest.\nNVLink: with all atomics; PCIe: without, or with "
             "some of them (s). The driver reports atomics, not the link's name.\na: also CUDA "
             "arrays. no: only copies, through the host.\n");
+    return GPUEXEC_OK;
+}
+GPUEXEC_API size_t gpuexec_topology_text_at(const char *where, char *text, size_t bytes) {
+    gxi_text t = { 0, 0, 0, 0 };
+    int count;
+    GXI_CALL(gpuexec_topology_text, GXI_QUERIES);
+    if (text && bytes) *text = 0;
+    if (gxi_begin(call) || (count = gxi_device_count(call)) < 0 || gxi_add_links(&t, call, count))
+        return 0;
+    return gxi_text_return(call, &t, text, bytes);
+}
+#endif
+#if !defined(GPUEXEC_NO_QUERIES)
+static const char *gxi_yes_or_no(int yes) { return yes ? "yes" : "no"; }
+static gpuexec_result gxi_add_device(gxi_text *t, gxi_call *call, int ordinal) {
+    static const int attributes[] = { GXI_DEV_CLUSTER_LAUNCH, GXI_DEV_MEMORY_POOLS_SUPPORTED,
+        GXI_DEV_MANAGED_MEMORY, GXI_DEV_CONCURRENT_MANAGED_ACCESS };
+    const double MiB = 1024.0 * 1024.0;
+    gpuexec_device_info d;
+    int device = 0, has[4], i;
+    if (gxi_device_query_info(call, ordinal, &d) || gxi_device_open(call, ordinal, &device))
+        return gxi_failed_result();
+    if (gxi_query_attributes(call, device, NULL, attributes, 4, has))
+        return gxi_fail_device(call, ordinal);
+    gxi_add(t,
+            "device %d: %s\n  compute capability %d.%d at %s, %d multiprocessors, %.2f GHz\n  "
+            "uuid ",
+            ordinal, d.name, d.compute_capability / 10, d.compute_capability % 10, d.pci_bus_id,
+            d.multiprocessors, d.clock_khz / 1e6);
+    for (i = 0; i < 16; i++)
+        gxi_add(t, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", d.uuid[i]);
+    gxi_add(t, "\n  memory: %.0f MiB, L2 cache %.1f MiB\n", (double)d.total_memory / MiB,
+            (double)d.l2_bytes / MiB);
+    gxi_add(t,
+            "  a block: at most %d threads, %d x %d x %d; warps of %d; %d threads on a "
+            "multiprocessor\n  a grid: at most %d x %d x %d blocks\n",
+            d.max_threads_per_block, d.max_block[0], d.max_block[1], d.max_block[2], d.warp_size,
+            d.max_threads_per_multiprocessor, d.max_grid[0], d.max_grid[1], d.max_grid[2]);
+    gxi_add(t,
+            "  for each block: %d registers, %.0f KiB of shared memory, %.0f KiB with opt-in\n"
+            "  copy engines: %d; cooperative launches: %s; clusters: %s; memory shared with the "
+            "host: %s\n  memory pools: %s; managed memory: %s%s\n",
+            d.registers_per_block, (double)d.shared_per_block / 1024,
+            (double)d.shared_per_block_optin / 1024, d.async_engines,
+            gxi_yes_or_no(d.cooperative_launch), gxi_yes_or_no(has[0]), gxi_yes_or_no(d.integrated),
+            gxi_yes_or_no(has[1]), gxi_yes_or_no(has[2]), has[3] ? ", also while kernels run" : "");
+    return GPUEXEC_OK;
+}
+GPUEXEC_API size_t gpuexec_devices_text_at(const char *where, char *text, size_t bytes) {
+    gxi_text t = { 0, 0, 0, 0 };
+    int count, i;
+    GXI_CALL(gpuexec_devices_text, GXI_QUERIES);
+    if (text && bytes) *text = 0;
+    if (gxi_begin(call) || (count = gxi_device_count(call)) < 0) return 0;
+    gxi_add(&t, "driver: CUDA %d.%d, %s\n", GXI_DOTTED(gxi.driver.version), gxi.driver.path);
+    for (i = 0; i < count; i++)
+        if (gxi_add_device(&t, call, i)) {
+            gxi_text_free(&t);
+            return 0;
+        }
+#if !defined(GPUEXEC_NO_PEERS)
+    if (count > 1) {
+        gxi_add(&t, "links between the devices:\n");
+        if (gxi_add_links(&t, call, count)) return 0;
+    }
+#endif
     return gxi_text_return(call, &t, text, bytes);
 }
 #endif

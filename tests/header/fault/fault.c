@@ -783,6 +783,7 @@ FLOW(device) {
     QUERY(gpuexec_device_get_link(0, fault_devices() - 1, &link));
     EQUAL(link.access, fault_devices() == 1 || fault_reach(fault_devices() - 1));
     READ(length, gpuexec_topology_text(text, sizeof text), length > 0);
+    READ(length, gpuexec_devices_text(text, sizeof text), length > 0);
     EQUAL(info.warp_size, 32);
     READ(n, gpuexec_driver_version(), n >= 11040);
 }

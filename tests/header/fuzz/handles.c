@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 146, ENDS = 68 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 145, ENDS = 68 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -818,6 +818,7 @@ static void use(struct fuzz_source *s) {
         (void)gpuexec_device_can_access_peer(N(4) - 1, N(4) - 1);
         RESULT(gpuexec_device_get_link(N(4) - 1, N(4) - 1, &link));
         FAILS(== 0, gpuexec_topology_text(line, fuzz_byte(s)));
+        FAILS(== 0, gpuexec_devices_text(line, fuzz_byte(s)));
         break;
     CALL:
         RESULT(gpuexec_take_error());

@@ -103,6 +103,76 @@ TEST(peers) {
     CHECK_OK(gpuexec_take_error());
 }
 
+/* ---- the report ---- */
+
+TEST_MULTI(the_report) {
+    const int count = gpuexec_device_count();
+    char text[20000], links[20000], shorter[20], line[400];
+    gpuexec_device_info d;
+    const char *at = text;
+    size_t n = gpuexec_devices_text(text, sizeof text);
+    int i, pools = 0;
+    CHECK(n > 0 && n == strlen(text) && n < sizeof text);
+    snprintf(line, sizeof line, "driver: CUDA %d.%d, %s\n", gpuexec_driver_version() / 1000,
+            gpuexec_driver_version() % 1000 / 10, gpuexec_driver_path());
+    CHECK(strncmp(text, line, strlen(line)) == 0);
+    for (i = 0; i < count && at; i++) {
+        CHECK_OK(gpuexec_device_get_info(i, &d));
+        snprintf(line, sizeof line,
+                "\ndevice %d: %s\n  compute capability %d.%d at %s, %d multiprocessors, ", i,
+                d.name, d.compute_capability / 10, d.compute_capability % 10, d.pci_bus_id,
+                d.multiprocessors);
+        if (!CHECK((at = strstr(at, line)) != NULL)) return;
+        at++;
+        snprintf(line, sizeof line,
+                "\n  uuid %02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x\n",
+                d.uuid[0], d.uuid[1], d.uuid[2], d.uuid[3], d.uuid[4], d.uuid[5], d.uuid[6],
+                d.uuid[7], d.uuid[8], d.uuid[9], d.uuid[10], d.uuid[11], d.uuid[12], d.uuid[13],
+                d.uuid[14], d.uuid[15]);
+        CHECK_TEXT(at, line);
+        snprintf(line, sizeof line, "\n  a grid: at most %d x %d x %d blocks\n", d.max_grid[0],
+                d.max_grid[1], d.max_grid[2]);
+        CHECK_TEXT(at, line, "warps of 32;");
+        snprintf(line, sizeof line, "for each block: %d registers, %d KiB of shared memory, %d KiB",
+                d.registers_per_block, (int)(d.shared_per_block / 1024),
+                (int)(d.shared_per_block_optin / 1024));
+        CHECK_TEXT(at, line);
+        CHECK_OK(gpuexec_device_get_attribute(i, 115, &pools));
+        CHECK_TEXT(at, pools ? "memory pools: yes; managed memory: " : "memory pools: no; ");
+    }
+    CHECK(gpuexec_topology_text(links, sizeof links) > 0);
+    if (count > 1) CHECK_TEXT(text, "\nlinks between the devices:\n", links);
+    else CHECK(!strstr(text, "links between"));
+    CHECK_EQ(gpuexec_devices_text(NULL, 0), n);
+    CHECK_EQ(gpuexec_devices_text(shorter, sizeof shorter), n);
+    CHECK_EQ(strlen(shorter), sizeof shorter - 1);
+    CHECK_OK(gpuexec_take_error());
+}
+/* What the devices report is in the text; it opens no context; without a driver it says why. */
+TEST_ALONE(the_report_of_played_devices) {
+    char text[20000];
+    int active = 1;
+    setenv("SIMGPU_DEVICES", "2", 1);
+    setenv("SIMGPU_DEVICE_1", "name=Played;120=0;115=0;83=0;89=0;18=1;95=0", 1);
+    if (!on_cpu_device()) SKIP("only the CPU device can be played");
+    CHECK(gpuexec_devices_text(text, sizeof text) > 0);
+    CHECK_TEXT(text, "\ndevice 1: Played\n",
+            "cooperative launches: yes; clusters: yes; memory shared with the host: no\n"
+            "  memory pools: yes; managed memory: yes, also while kernels run\n",
+            "cooperative launches: no; clusters: no; memory shared with the host: yes\n"
+            "  memory pools: no; managed memory: no\n",
+            "links between the devices:\n");
+    CHECK_OK(gpuexec_primary_get_state(0, NULL, &active));
+    CHECK_EQ(active, 0);
+}
+TEST_ALONE(the_report_without_a_driver) {
+    char text[20] = "x";
+    setenv("GPUEXEC_DRIVER", "/no/such/driver", 1);
+    CHECK_EQ(gpuexec_devices_text(text, sizeof text), 0);
+    CHECK_STRING(text, "");
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_devices_text", "/no/such/driver");
+}
+
 /* ---- links between devices ---- */
 
 TEST_MULTI(links) {

@@ -1127,9 +1127,11 @@ TEST(wrong_pools_on_the_host) {
     CHECK_NOT_MADE(gpuexec_pool_create(s.ctx, &desc), GPUEXEC_BAD_ARGUMENT,
             "gpuexec_pool_desc.use_default is 1");
     if (gpuexec_driver_version() < 13000) SKIP("needs a driver for CUDA 13.0");
-    CHECK_NOT_MADE(host_pool(s.ctx, GPUEXEC_POOL_ON_HOST_NUMA, 12345), GPUEXEC_BAD_ARGUMENT,
-            "cannot create a memory pool on the host, on NUMA node 12345", "cuMemPoolCreate",
-            "numactl");
+    pool = host_pool(s.ctx, GPUEXEC_POOL_ON_HOST_NUMA, 12345);
+    CHECK(!gpuexec_ok(pool));
+    CHECK_TEXT(gpuexec_error_text(), "cannot create a memory pool on the host, on NUMA node 12345",
+            "cuMemPoolCreate returned", "numactl");
+    CHECK(gpuexec_take_error() != GPUEXEC_OK);
     pool = host_pool(s.ctx, GPUEXEC_POOL_ON_HOST, 0);
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_EQ(gpuexec_pool_alloc(pool, s.stream, 64), 0);
