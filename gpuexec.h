@@ -371,12 +371,12 @@
       but printf is built in. gpuexec loads NVRTC at the first compilation. It uses the first of
       these that it can load: gpuexec_setup_desc.nvrtc_path; the environment variable GPUEXEC_NVRTC;
       libnvrtc.so version 13, 12 or 11.2 from the system, from CUDA_HOME, CUDA_PATH or
-      /usr/local/cuda*, or from Python packages in VIRTUAL_ENV, CONDA_PREFIX, ~/.local or the
-      system's Python. Versions no newer than the driver are tried first. If none is found, the
-      error text (GPUEXEC_NO_COMPILER) lists where gpuexec searched and says how to get NVRTC: run
-      `pip install nvidia-cuda-nvrtc`, and, if pip installs it in a place that gpuexec does not
-      search, set GPUEXEC_NVRTC to the path of the library. If your program must also run without
-      NVRTC, load PTX or a cubin instead.
+      /usr/local/cuda*, or from Python packages in VIRTUAL_ENV, CONDA_PREFIX, the folders of the
+      python3 on PATH (which is not started), ~/.local or the system's Python. Versions no newer
+   than the driver are tried first. If none is found, the error text (GPUEXEC_NO_COMPILER) lists
+   where gpuexec searched and says how to get NVRTC: run `pip install nvidia-cuda-nvrtc`, and, if
+   pip installs it in a place that gpuexec does not search, set GPUEXEC_NVRTC to the path of the
+   library. If your program must also run without NVRTC, load PTX or a cubin instead.
 
     KEEPING CODE ON DISK (>>cache)
       gpuexec_module_compile keeps its results on disk. The next time the same user makes the same
@@ -4569,6 +4569,16 @@ static const char *gxi_library_error(void) {
 }
 
 static void gxi_library_close(void *library) { dlclose(library); }
+/* The path without symbolic links, for the caller to free; NULL: no such file. realpath is looked
+   up, in any library, because <stdlib.h> declares it only on request. */
+static char *gxi_path_resolve(void *library, const char *path) {
+    union {
+        void *p;
+        char *(*f)(const char *, char *);
+    } real;
+    real.p = library ? dlsym(library, "realpath") : NULL;
+    return real.p ? real.f(path, NULL) : NULL;
+}
 static unsigned long long gxi_thread_number(void) {
     return (unsigned long long)(uintptr_t)pthread_self();
 }
@@ -4730,8 +4740,8 @@ static int gxi_file_is_foreign(const gxi_file_status *about) {
     return about->st_uid != 0 && about->st_uid != geteuid();
 }
 static int gxi_file_rename(const char *from, const char *to) { return rename(from, to); }
-/* The file that a function is in, without symbolic links; 0: not known. dladdr and realpath are
-   looked up, in any library, because <dlfcn.h> and <stdlib.h> declare them only on request. */
+/* The file that a function is in, without symbolic links; 0: not known. dladdr is looked up, in any
+   library, because <dlfcn.h> declares it only on request. */
 static int gxi_file_of_function(void *library, const void *function, char *out, size_t size) {
     /* Dl_info */
     struct {
@@ -4744,15 +4754,10 @@ static int gxi_file_of_function(void *library, const void *function, char *out, 
         void *p;
         int (*f)(const void *, void *);
     } address;
-    union {
-        void *p;
-        char *(*f)(const char *, char *);
-    } real;
     char *path;
     address.p = dlsym(library, "dladdr");
-    real.p = dlsym(library, "realpath");
-    if (!address.p || !real.p || !address.f(function, &info) || !info.file) return 0;
-    path = real.f(info.file, NULL);
+    if (!address.p || !address.f(function, &info) || !info.file) return 0;
+    path = gxi_path_resolve(library, info.file);
     if (!path) return 0;
     snprintf(out, size, "%s", path);
     free(path);
@@ -11689,13 +11694,14 @@ static int gxi_edit_distance(const char *a, const char *b) {
    >>impl-find   Where CUDA's own files may be: NVRTC (>>impl-compile), nvJitLink (>>impl-nvjitlink)
    and the device runtime (>>impl-link). */
 
-/* A folder, in that of an environment variable or alone; PATH names several, the toolkit's among
-   them. */
+/* A folder, in that of an environment variable, of a program (gxi_python) or alone; PATH names
+   several, the toolkit's among them. */
 typedef struct gxi_folder {
     const char *variable, *folder;
 } gxi_folder;
 #if defined(_WIN32)
 #define GXI_DEVRT "cudadevrt.lib"
+#define GXI_IS_PYTHON(variable) 0
 static const gxi_folder gxi_folders[] = {
     { "CUDA_PATH", "\\bin\\x64" },
     { "CUDA_PATH", "\\bin" },
@@ -11714,6 +11720,8 @@ static const gxi_folder gxi_folders[] = {
 #else
 #define GXI_DEVRT "libcudadevrt.a"
 #define GXI_WHEEL_FOLDERS "/nvidia/*/lib"
+static const char gxi_python[] = "python3"; /* on PATH */
+#define GXI_IS_PYTHON(variable) ((variable) == gxi_python)
 static const gxi_folder gxi_folders[] = {
     { "CUDA_HOME", "/lib64" },
     { "CUDA_HOME", "/lib" },
@@ -11728,6 +11736,8 @@ static const gxi_folder gxi_folders[] = {
     { NULL, "/usr/local/cuda*/lib64" },
     { NULL, "/opt/cuda/lib64" },
     { NULL, "/usr/lib/*-linux-gnu" },
+    { gxi_python, "/../lib/python3*/*-packages" GXI_WHEEL_FOLDERS },
+    { gxi_python, "/../versions/*/lib/python3*/*-packages" GXI_WHEEL_FOLDERS }, /* pyenv's */
     { "HOME", "/.local/lib/python3*/site-packages" GXI_WHEEL_FOLDERS },
     { NULL, "/usr/local/lib/python3*/*-packages" GXI_WHEEL_FOLDERS },
     { NULL, "/usr/lib/python3*/*-packages" GXI_WHEEL_FOLDERS },
@@ -11759,18 +11769,72 @@ static void *gxi_file_use_first(
 #endif
     return used;
 }
+#if !defined(_WIN32)
+/* Adds the folder of a file, or another folder, to a list like PATH. */
+static void gxi_add_folder(gxi_text *list, const char *path, size_t n) {
+    while (n && path[n - 1] == '/') n--;
+    if (path[0] == '/') gxi_add(list, "%s%.*s", list->n ? ":" : "", (int)n, path);
+}
+/* The folders of the first python3 on PATH: the one there, that of the file which it links to, and
+   the one that the virtual environment was made from. Nothing is started. */
+static void gxi_find_python(gxi_text *folders) {
+    const char *path = gxi_environment_variable("PATH"), *key;
+    void *const library = gxi_library_open(NULL); /* the program */
+    gxi_text file = { 0, 0, 0, 0 };
+    char line[1100], *real;
+    FILE *config = NULL;
+    size_t n = 0;
+    for (; path; path = path[n] ? path + n + 1 : NULL) {
+        n = strcspn(path, ":");
+        file.n = 0;
+        gxi_add(&file, "%.*s/python3", (int)n, path);
+        if (path[0] == '/' && !file.failed && access(file.p, X_OK) == 0 &&
+                !gxi_special_file_type(file.p))
+            break;
+    }
+    if (path) {
+        gxi_add_folder(folders, path, n);
+        real = gxi_path_resolve(library, file.p);
+        if (real && strcmp(real, file.p) != 0)
+            gxi_add_folder(folders, real, (size_t)(strrchr(real, '/') - real));
+        free(real);
+        file.n = 0;
+        gxi_add(&file, "%.*s/../pyvenv.cfg", (int)n, path);
+        if (!file.failed && !gxi_special_file_type(file.p)) config = fopen(file.p, "r");
+    }
+    while (config && fgets(line, sizeof line, config)) {
+        key = line + strspn(line, " \t");
+        n = strncmp(key, "home", 4) == 0 ? 4 + strspn(key + 4, " \t") : 0;
+        if (!n || key[n] != '=') continue;
+        key += n + 1;
+        key += strspn(key, " \t");
+        gxi_add_folder(folders, key, strcspn(key, "\r\n"));
+    }
+    if (config) fclose(config);
+    if (library) gxi_library_close(library);
+    gxi_text_free(&file);
+}
+#endif
 /* Uses a file of this name in one of the places; NULL: there is none. `tried`, unless it is NULL,
    lists the places. */
 static void *gxi_find_file(
         gxi_call *call, const char *name, gxi_file_user *use, gxi_text *tried, gxi_text *why) {
-    gxi_text pattern = { 0, 0, 0, 0 };
+    gxi_text pattern = { 0, 0, 0, 0 }, python = { 0, 0, 0, 0 };
     void *used = NULL;
     size_t i, k, n;
+#if !defined(_WIN32)
+    gxi_find_python(&python);
+#endif
     for (i = 0; i < sizeof gxi_folders / sizeof *gxi_folders && !used; i++) {
         const char *const variable = gxi_folders[i].variable,
                           *base = variable ? gxi_environment_variable(variable) : "";
-        const int several = variable && strcmp(variable, "PATH") == 0;
-        if (tried)
+        const int of_python = GXI_IS_PYTHON(variable),
+                  several = of_python || (variable && strcmp(variable, "PATH") == 0);
+        if (of_python) base = python.failed ? NULL : python.p;
+        if (tried && of_python)
+            gxi_add(tried, ", python3's folder%s (%s)", gxi_folders[i].folder,
+                    base ? base : "no python3 on $PATH");
+        else if (tried)
             gxi_add(tried, "%s%s%s%s%s", tried->n ? ", " : "", GXI_PART("$", variable),
                     gxi_folders[i].folder, base ? "" : " (not set)");
         for (; base && !used; base = base[n] ? base + n + 1 : NULL) {
@@ -11787,6 +11851,7 @@ static void *gxi_find_file(
         }
     }
     gxi_text_free(&pattern);
+    gxi_text_free(&python);
     return used;
 }
 

@@ -604,6 +604,53 @@ TEST_ALONE(search_in_an_environment) {
     CHECK(system(command) == 0);
 }
 
+/* In the packages of the python3 on PATH: a link, in a virtual environment. It is not started. */
+TEST_ALONE(search_in_the_folders_of_python) {
+    static const char *const places[] = { "venv/versions/3.77.1/lib/python3.77/site-packages",
+        "base/lib/python3.77/site-packages", "real/lib/python3.77/dist-packages",
+        "venv/lib/python3.77/site-packages" },
+                             *const found[] = { "venv/bin/../versions/3.77.1/", "base/bin/../",
+                                 "real/bin/../", "venv/bin/../" };
+    char root[] = "/tmp/gpuexec-python-XXXXXX", command[1200], path[300];
+    size_t i;
+    if (!on_cpu_device()) SKIP("needs the CPU device as an older driver");
+    if (!CHECK(mkdtemp(root) != NULL)) return;
+    snprintf(command, sizeof command,
+            "cd %s && mkdir -p first/python3 venv/bin real/bin base/bin && "
+            "printf '#!/bin/sh\ntouch %s/started\n' > real/bin/python3.77 && "
+            "chmod +x real/bin/python3.77 && ln -s ../../real/bin/python3.77 venv/bin/python3 && "
+            "printf 'include-system-site-packages = false\n  home =  %s/base/bin/\r\n' > "
+            "venv/pyvenv.cfg",
+            root, root, root);
+    CHECK_EQ(system(command), 0);
+    setenv("SIMGPU_DRIVER_VERSION", "12040", 1);
+    /* a folder of that name is not the program */
+    snprintf(path, sizeof path, "relative:%s/first:%s/venv/bin/:/usr/bin:/bin", root, root);
+    setenv("PATH", path, 1);
+    unsetenv("VIRTUAL_ENV");
+    unsetenv("CONDA_PREFIX");
+    unsetenv("GPUEXEC_NVJITLINK");
+    unsetenv("CUDA_HOME");
+    unsetenv("CUDA_PATH");
+    setenv("HOME", root, 1);
+    for (i = 0; i < sizeof places / sizeof *places; i++) { /* each precedes the earlier ones */
+        snprintf(path, sizeof path, "%s/%s/nvidia/nvjitlink/lib", root, places[i]);
+        snprintf(command, sizeof command, "mkdir -p %s && cp %s.so %s/libnvJitLink.so.12", path,
+                PLAYED_NVJITLINK, path);
+        CHECK_EQ(system(command), 0);
+        CHECK(gpuexec_nvjitlink_version() >= 12000);
+        if (strncmp(gpuexec_nvjitlink_path(), root, strlen(root)) != 0) break; /* installed */
+        snprintf(path, sizeof path, "%s/%s", root, found[i]);
+        CHECK(strncmp(gpuexec_nvjitlink_path(), path, strlen(path)) == 0);
+        CHECK_TEXT(gpuexec_nvjitlink_path(), "/nvidia/nvjitlink/lib/libnvJitLink.so.12");
+        gpuexec_shutdown();
+    }
+    snprintf(command, sizeof command, "test ! -e %s/started && rm -r %s", root, root);
+    CHECK_EQ(system(command), 0);
+    if (i < sizeof places / sizeof *places)
+        SKIP("an nvJitLink is installed that precedes Python's");
+}
+
 /* Where one is installed, the search finds it. */
 TEST_ALONE(search) {
     gpuexec_linker l = gpuexec_linker_create(gpuexec_context_open(0, NULL), NULL);
@@ -618,6 +665,7 @@ TEST_ALONE(search) {
             GPUEXEC_NO_COMPILER);
     CHECK_TEXT(gpuexec_error_text(), "no nvJitLink was found",
             "libnvJitLink.so.13, libnvJitLink.so.12 in the system's", "$CUDA_HOME/lib64",
-            "/usr/local/cuda/lib64", "pip install nvidia-nvjitlink", "GPUEXEC_NVJITLINK");
+            "/usr/local/cuda/lib64", "pip install nvidia-nvjitlink", "GPUEXEC_NVJITLINK",
+            ", python3's folder/../lib/python3*/*-packages/nvidia/*/lib (");
     gpuexec_take_error();
 }

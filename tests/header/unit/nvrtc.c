@@ -371,11 +371,13 @@ TEST_ALONE(played_too_old) {
 TEST_ALONE(search) {
     unsetenv("GPUEXEC_NVRTC");
     setenv("CUDA_HOME", "/no/such/cuda", 1);
+    setenv("PATH", "/no/such/bin", 1);
     if (gpuexec_compiler_version()) {
         CHECK(gpuexec_compiler_version() >= 11020 && gpuexec_compiler_path()[0]);
         return;
     }
     CHECK_NOT_MADE(played_compile(NULL), GPUEXEC_NO_COMPILER, "no NVRTC was found",
             "libnvrtc.so.13", "so.11.2", "$CUDA_HOME/lib64", "/usr/local/cuda/lib64",
+            ", python3's folder/../lib/python3*/*-packages/nvidia/*/lib (no python3 on $PATH)",
             "pip install nvidia-cuda-nvrtc", "GPUEXEC_NVRTC");
 }
