@@ -2925,6 +2925,7 @@ typedef enum gpuexec_capture_mode {
 typedef struct gpuexec_capture_desc {
     unsigned start_canary;
     gpuexec_capture_mode mode; /* calls of gpuexec work in each mode; this is for other libraries */
+    int retain; /* 1: gpuexec_graph_retain, before what was freed during the capture is released */
     unsigned end_canary;
 } gpuexec_capture_desc;
 
@@ -3032,6 +3033,17 @@ GPUEXEC_API int gpuexec_stream_is_capturing_at(const char *where, gpuexec_stream
 GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(
         const char *where, gpuexec_graph graph, gpuexec_stream stream);
 
+/* From now on, what the graph uses exists until the graph is destroyed: memory, modules, libraries,
+   events and other contexts can be freed, unloaded, destroyed and closed, and the graph can still
+   be launched. Their handles are then stale, and their addresses are freed, as usual; but the
+   driver's objects are released when the last graph that retains them is destroyed. That call then
+   waits as those would have. A graph that is cloned from this one, contains it or is updated from
+   another one, also retains; clone it, or add it to another graph, before the first such call:
+   GPUEXEC_STALE_HANDLE after that. No graph retains registered memory, barriers, or what other
+   code owns; and closing its own context destroys the graph. For a capture, see
+   gpuexec_capture_desc. */
+GPUEXEC_API gpuexec_result gpuexec_graph_retain_at(const char *where, gpuexec_graph graph);
+
 /* Instantiates the graph and enqueues an upload of it to the device, so that its first launch is as
    fast as the others. cuGraphInstantiateWithFlags, cuGraphUpload. */
 GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(
@@ -3049,6 +3061,9 @@ typedef struct gpuexec_graph_info {
     size_t nodes; /* all of them; of these: */
     size_t kernels, copies, fills, others;
     int instantiated; /* 1: prepared or launched */
+    int retains;      /* 1: gpuexec_graph_retain */
+    size_t retained;  /* allocations, modules, libraries, events and contexts that were freed,
+                         unloaded, destroyed or closed, but exist until the graph is destroyed */
 } gpuexec_graph_info;
 
 /* Reads what a graph consists of. A query. cuGraphGetNodes, cuGraphNodeGetType. */
@@ -4013,6 +4028,7 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_capture_scope_begin(...) gpuexec_capture_scope_begin_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_launch(...) gpuexec_graph_launch_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_prepare(...) gpuexec_graph_prepare_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_retain(...) gpuexec_graph_retain_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_update(...) gpuexec_graph_update_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_get_info(...) gpuexec_graph_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_destroy(...) gpuexec_graph_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -5758,11 +5774,14 @@ typedef struct gxi_state {
         /* before a context is closed: waits for those streams. Fails if they will wait forever */
         gpuexec_result (*find_stuck)(gxi_call *call, const struct gxi_slot *context);
         int (*graphs_use)(uint64_t lo, uint64_t bytes); /* perhaps: 1 also if some are not listed */
-        /* before memory (range) is freed, a kernel unloaded, an event destroyed or a context closed
-           (slot): graphs that use it cannot be launched any more; both NULL: before that context is
-           released */
-        void (*graphs_lose)(
-                const gxi_call *call, const gxi_range *range, const struct gxi_slot *slot);
+        /* before memory (range) is freed, a kernel unloaded, an event destroyed, a context closed
+           (slot; keep NULL) and released: graphs that use it cannot be launched any more. Those
+           that retain it make *keep, unless keep is NULL: then the caller does not end the object,
+           but calls graphs_keep */
+        void (*graphs_lose)(const gxi_call *call, const gxi_range *range,
+                const struct gxi_slot *slot, struct gxi_deferred_free **keep);
+        void (*graphs_keep)(
+                const gxi_call *call, struct gxi_deferred_free *keep, unsigned kind, void *native);
     } hooks;
 } gxi_state;
 static gxi_state gxi;
@@ -7223,6 +7242,7 @@ typedef struct gxi_wait_event {
 struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
+    uint64_t handle;                     /* its id */
     int users;                           /* guarded by gxi_tables_mutex, like the lists */
     uint64_t defaults[2], own, own_pool; /* handles of its legacy and per-thread default streams, of
                                             the context's own stream, and of gpuexec's pool; 0 until
@@ -8917,8 +8937,27 @@ typedef struct gxi_capture {
     const char *where;
     const char *broken_by, *broken_at; /* the call of gpuexec that broke it; NULL: none */
     gxi_owned_memory *owned;           /* what it allocates; NULL: nothing */
+    int retain;                        /* its graph retains */
     struct gxi_capture *next;
 } gxi_capture;
+
+/* A free or an unload that happens later: when no capture is open, and no graph retains it. */
+typedef struct gxi_deferred_free {
+    gxi_range range;          /* no longer in the table of allocations */
+    uint64_t object, context; /* a module or a library; 0: memory. context: 0 of a library */
+    const char *function, *where;
+    struct gxi_deferred_free *next;
+    /* the rest is 0 unless graphs retained it, so that its handle is closed: */
+    gpuexec_result (*end)(gxi_call *call, const struct gxi_deferred_free *p);
+    unsigned users; /* these graphs, and the call that ends it; guarded by gxi_graphs_mutex */
+    unsigned kind;  /* GXI_MODULE, GXI_LIBRARY, GXI_EVENT, GXI_CONTEXT; GXI_NOTHING: memory */
+    void *native;
+    void *owned[2];              /* what the driver reads until a library is unloaded */
+    struct CUctx_st *cu_context; /* NULL of a library */
+    unsigned long long context_id;
+    gxi_origin origin; /* of the context, like the device */
+    int device;
+} gxi_deferred_free;
 
 /* Room in gxi.captures.open for one more stream, so that listing it there never fails. 0: no
    memory. */
@@ -9231,6 +9270,7 @@ static uint64_t gxi_context_new(
     GXI_STORE(&gxi.hooks.close_context, &gxi_context_close);
     id = gxi_new(call, GXI_CONTEXT, &made, &gxi.objects.first[GXI_CONTEXT]);
     if (!id) gxi_free(info);
+    else info->handle = id;
     return id;
 }
 /* The handle of a context that was just opened, created or adopted; a failed handle if creating the
@@ -9744,6 +9784,15 @@ static int gxi_context_destroy(gxi_call *call, gxi_slot *old) {
 static int gxi_range_must_wait(const gxi_range *range) {
     return range->pooled && range->pooled != GXI_COMBINED;
 }
+/* Before memory is freed: 1 if graphs retain it, so that it is freed when the last of them is
+   destroyed. Registered memory belongs to the program: no graph can retain it. */
+static int gxi_graphs_retain(const gxi_call *call, const gxi_range *range) {
+    gxi_deferred_free *keep = NULL;
+    GXI_HOOK(graphs_lose,
+            (call, range, NULL, range->kind == GPUEXEC_MEMORY_REGISTERED ? NULL : &keep));
+    if (keep) GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_NOTHING, NULL);
+    return keep != NULL;
+}
 /* wait: for the current context's work, unless the driver does that itself. */
 static int gxi_range_free(gxi_call *call, const gxi_range *range, int wait) {
     void *const host = (void *)(uintptr_t)range->lo;
@@ -9751,10 +9800,10 @@ static int gxi_range_free(gxi_call *call, const gxi_range *range, int wait) {
     /* while a stream captures, only the end of a context frees such memory: our own streams have
        been waited for */
     const int pooled = gxi_range_must_wait(range) && wait &&
-            !(context && gxi_capturing_stream_in(context->cu_context, 1)),
-              waited = pooled ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
-    int cu = 0;
-    GXI_HOOK(graphs_lose, (call, range, NULL));
+            !(context && gxi_capturing_stream_in(context->cu_context, 1));
+    int waited, cu = 0;
+    if (gxi_graphs_retain(call, range)) return 0;
+    waited = pooled ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
     GXI_IN_RELAXED_MODE {
         cu = waited && range->pooled == GXI_IMPORTED
                 ? GXI_TRY_TRACED(cuIpcCloseMemHandle, (range->lo))
@@ -9799,12 +9848,27 @@ static int gxi_is_last_handle(const gxi_slot *context) { /* on the same CUcontex
     gxi_unlock(&gxi_tables_mutex);
     return !other;
 }
+/* The kernel of gpuexec_copy_many, unless graphs retain it. */
+static int gxi_copier_unload(gxi_call *call, const gxi_context *info) {
+    gxi_deferred_free *keep = NULL;
+    gxi_range code; /* the CUfunction, as graphs name it */
+    memset(&code, 0, sizeof code);
+    code.lo = (uintptr_t)info->copier;
+    code.bytes = 1;
+    code.context = info->handle;
+    GXI_HOOK(graphs_lose, (call, &code, NULL, &keep));
+    if (!keep) return GXI_TRY(cuModuleUnload, (info->copier_module));
+    GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_MODULE, info->copier_module);
+    return 0;
+}
 /* Closes everything in a context, then the context, even if some of it fails. Returns the first
    failure. */
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_context *const info = gxi_context_of(slot);
     gpuexec_result result = GPUEXEC_OK;
     gxi_scope scope = { 0, 0, 0, 0 };
+    gxi_deferred_free *keep = NULL;
+    struct CUctx_st *native;
     gxi_slot *child;
     unsigned turn, kind, i;
     gxi_range range;
@@ -9814,14 +9878,14 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
             : GPUEXEC_OK;
     const int gone = gxi_context_is_gone(call, slot); /* with all its objects */
     const char *const by = gone && !stuck ? gxi_outside : call->function;
-    const gpuexec_result ended = gxi_context_abort_captures(call, slot, gone),
-                         freed = GXI_LOAD(&gxi.captures.deferred)
+    const gpuexec_result ended = gxi_context_abort_captures(call, slot, gone);
+    gpuexec_result freed = GXI_LOAD(&gxi.captures.deferred)
             ? GXI_LOAD(&gxi.hooks.run_deferred_frees)(call, slot->id)
             : GPUEXEC_OK;
     const int is_last = !slot->adopted && gxi_is_last_handle(slot);
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered) result = gxi_context_drain(call, slot);
-    if (is_last) GXI_HOOK(graphs_lose, (call, NULL, slot));
+    if (is_last) GXI_HOOK(graphs_lose, (call, NULL, slot, NULL));
     for (turn = 0; turn < 2; turn++) {
         gpuexec_result (*before_close)(gxi_call *, uint64_t);
         gpuexec_result other;
@@ -9831,7 +9895,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     }
     for (i = 0; i < info->nwait_events && !gone; i++)
         GXI_TRY_TRACED(cuEventDestroy, (info->wait_events[i].native));
-    if (info->copier_module && !gone && GXI_TRY(cuModuleUnload, (info->copier_module)) && !result)
+    if (info->copier_module && !gone && gxi_copier_unload(call, info) && !result)
         result = gxi_fail_cu(
                 call, NULL, "closing the context: cannot unload the kernel of gpuexec_copy_many");
     for (turn = 1; turn <= GXI_CLOSE_TURNS; turn++)
@@ -9846,6 +9910,10 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
                             GXI_A_KIND(kind), gxi_place_text(made_at));
             }
         }
+    if (GXI_LOAD(&gxi.captures.deferred)) { /* what its graphs retained */
+        const gpuexec_result other = GXI_LOAD(&gxi.hooks.run_deferred_frees)(call, slot->id);
+        if (!freed) freed = other;
+    }
     while (gxi_context_remove_range(slot, &range, call->where)) {
         cu = 0;
         if (stuck) continue;
@@ -9857,17 +9925,19 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
             result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",
                     gxi_memory_verbs[range.kind], gxi_place_text(range.where));
     }
-    if (is_last && !gone) GXI_HOOK(graphs_lose, (call, NULL, NULL));
+    if (is_last && !gone) GXI_HOOK(graphs_lose, (call, NULL, slot, &keep));
     if (info->pool && !stuck && (cu = GXI_LOAD(&gxi.hooks.leave_pool)(call, info)) != 0 &&
             cu != GXI_DEINITIALIZED && !result)
         result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
     gxi_leave(&scope);
     if (gone && !stuck && info->origin == GXI_PRIMARY)
         GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (info->device));
-    if (gone) slot->adopted = 1;
+    if (gone || keep) slot->adopted = 1;
+    native = slot->cu_context;
     gxi_lock(&gxi_borrowed_mutex);
     cu = gxi_slot_destroy_by(call, by, slot);
     gxi_unlock(&gxi_borrowed_mutex);
+    if (keep) GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_CONTEXT, native);
     if (cu && !result) result = gxi_fail_cu(call, NULL, "cannot release the context");
     return stuck ? stuck : result ? result : ended ? ended : freed;
 }
@@ -12083,13 +12153,14 @@ typedef struct gxi_module {
     char **kernels;
     int nkernels; /* -1: not known */
     double jit_ms;
-    int threads_per_block; /* that the compiler targeted; 0 if not requested */
-    uint64_t image_hash;   /* gxi_hash_bytes of the image; 0 for an adopted module */
-    int device_launches;   /* 1: kernels may launch kernels (dynamic parallelism) */
-    int cached;            /* 1: the code was on disk */
-    int kept;              /* 1: it belongs to a CUlibrary, and is unloaded with that; 2: now */
-    gxi_text names;        /* name expressions, each with its lowered name; all end in NUL */
-    uint32_t kernels_made; /* list of its kernels' handles; guarded by gxi_tables_mutex */
+    int threads_per_block;    /* that the compiler targeted; 0 if not requested */
+    uint64_t image_hash;      /* gxi_hash_bytes of the image; 0 for an adopted module */
+    int device_launches;      /* 1: kernels may launch kernels (dynamic parallelism) */
+    int cached;               /* 1: the code was on disk */
+    int kept;                 /* 1: it belongs to a CUlibrary, and is unloaded with that; 2: now */
+    gxi_deferred_free **keep; /* kept is 2: of that library, if graphs retain it */
+    gxi_text names;           /* name expressions, each with its lowered name; all end in NUL */
+    uint32_t kernels_made;    /* list of its kernels' handles; guarded by gxi_tables_mutex */
 } gxi_module;
 
 static void gxi_module_free_kernels(gxi_module *m) {
@@ -12110,16 +12181,16 @@ static void gxi_module_free(gxi_module *m) {
     gxi_free(m);
 }
 static int gxi_module_destroy(gxi_call *call, gxi_slot *old) {
+    gxi_module *const m = old->data.module.info;
+    gxi_deferred_free *keep = NULL;
     gxi_slot *kernel;
-    int cu;
-    for (; (kernel = gxi_first_child(&old->data.module.info->kernels_made)) != NULL;
-            gxi_slot_destroy(call, kernel))
-        if (!old->adopted && old->data.module.info->kept != 1)
-            GXI_HOOK(graphs_lose, (call, NULL, kernel));
-    cu = old->adopted || old->data.module.info->kept
-            ? 0
-            : GXI_TRY(cuModuleUnload, (old->data.module.native));
-    gxi_module_free(old->data.module.info);
+    int cu = 0;
+    for (; (kernel = gxi_first_child(&m->kernels_made)) != NULL; gxi_slot_destroy(call, kernel))
+        if (!old->adopted && m->kept != 1)
+            GXI_HOOK(graphs_lose, (call, NULL, kernel, m->kept ? m->keep : &keep));
+    if (keep) GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_MODULE, old->data.module.native);
+    else if (!old->adopted && !m->kept) cu = GXI_TRY(cuModuleUnload, (old->data.module.native));
+    gxi_module_free(m);
     return cu;
 }
 static int gxi_kernel_destroy(gxi_call *call, gxi_slot *old) { /* the module owns the CUfunction */
@@ -13093,8 +13164,10 @@ static void gxi_first_failure_keep(gxi_call *first, const gxi_call *call, int cu
     first->cu = cu;
 }
 static int gxi_library_destroy(gxi_call *call, gxi_slot *old) {
+    gxi_library *const l = old->data.library.info;
     int count;
     gxi_call first = *call;
+    gxi_deferred_free *keep = NULL;
     gxi_scope scope;
     gxi_slot *m;
     uint64_t id;
@@ -13105,16 +13178,24 @@ static int gxi_library_destroy(gxi_call *call, gxi_slot *old) {
         memset(&scope, 0, sizeof scope);
         if (context && gxi_context_is_gone(call, context)) m->adopted = 1;
         else gxi_first_failure_keep(&first, call, gxi_enter_cu(call, m->cu_context, &scope));
-        if (m->data.module.info->kept) m->data.module.info->kept = 2;
+        if (m->data.module.info->kept) {
+            m->data.module.info->kept = 2;
+            m->data.module.info->keep = &keep;
+        }
         gxi_first_failure_keep(&first, call, gxi_slot_destroy(call, m));
         gxi_leave(&scope);
     }
-    GXI_IN_RELAXED_MODE {
-        if (old->data.library.native && !old->adopted)
-            gxi_first_failure_keep(
-                    &first, call, GXI_TRY(cuLibraryUnload, (old->data.library.native)));
-    }
-    gxi_library_free(old->data.library.info);
+    if (keep) {
+        keep->owned[0] = l->copy;
+        keep->owned[1] = l->jit.logs;
+        l->copy = l->jit.logs = NULL;
+        GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_LIBRARY, old->data.library.native);
+    } else GXI_IN_RELAXED_MODE {
+            if (old->data.library.native && !old->adopted)
+                gxi_first_failure_keep(
+                        &first, call, GXI_TRY(cuLibraryUnload, (old->data.library.native)));
+        }
+    gxi_library_free(l);
     if (first.cu) *call = first;
     return first.cu;
 }
@@ -15366,13 +15447,6 @@ static gpuexec_result gxi_fail_concurrent_free(gxi_call *call, uint64_t address,
 }
 /* --- frees and unloads that wait until a capture has ended ------------------------------------ */
 
-typedef struct gxi_deferred_free {
-    gxi_range range;          /* no longer in the table of allocations */
-    uint64_t object, context; /* a module or a library; 0: memory. context: 0 of a library */
-    const char *function, *where;
-    struct gxi_deferred_free *next;
-} gxi_deferred_free;
-
 /* All of them wait for the captures of gpuexec, whose graphs may use what is freed; memory whose
    free waits for its context also for those of other libraries, which that wait would break.
    context: handle id. */
@@ -15387,7 +15461,8 @@ static gpuexec_result gxi_deferred_free_run(
     const gxi_slot *const slot = gxi_peek(p->context, GXI_CONTEXT);
     gpuexec_result result = GPUEXEC_OK;
     gxi_scope scope;
-    if (p->context && (!slot || gxi_context_is_gone(call, slot))) {
+    if (p->end) result = p->end(call, p);
+    else if (p->context && (!slot || gxi_context_is_gone(call, slot))) {
     } /* with its objects */
     else if (p->object) {
         gxi_call own;
@@ -15418,7 +15493,7 @@ static gpuexec_result gxi_deferred_frees_run(const gxi_call *caller, uint64_t co
     gxi_unlock(&gxi_tables_mutex);
     for (end = &rest; (p = *end) != NULL;) {
         const int closing = context && p->context == context;
-        if (!closing && gxi_free_must_wait(p->object ? NULL : &p->range, p->context)) {
+        if (!closing && gxi_free_must_wait(p->object || p->kind ? NULL : &p->range, p->context)) {
             end = &p->next;
             continue;
         }
@@ -17213,8 +17288,9 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_slow(
         if (cu == 0) gxi_owned_memory_freed(address, where);
         return gxi_free_on_finish(where, address, &range, cu, 0);
     }
-    if (!captures) GXI_HOOK(graphs_lose, (call, &range, NULL));
-    cu = GXI_TRY(cuMemFreeAsync, (address, slot->data.stream.native));
+    cu = !captures && gxi_graphs_retain(call, &range)
+            ? 0
+            : GXI_TRY(cuMemFreeAsync, (address, slot->data.stream.native));
     gxi_leave(&scope);
     return gxi_free_on_finish(where, address, &range, cu, captures);
 }
@@ -17598,8 +17674,11 @@ static uint64_t gxi_event_new(gxi_call *call, const gxi_slot *context, struct CU
 }
 
 static int gxi_event_destroy(gxi_call *call, gxi_slot *old) {
-    if (old->data.event.flags & GXI_IN_GRAPH) GXI_LOAD (&gxi.hooks.graphs_lose)(call, NULL, old);
-    return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->data.event.native));
+    gxi_deferred_free *keep = NULL;
+    if (old->data.event.flags & GXI_IN_GRAPH)
+        GXI_LOAD (&gxi.hooks.graphs_lose)(call, NULL, old, old->adopted ? NULL : &keep);
+    if (keep) GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_EVENT, old->data.event.native);
+    return old->adopted || keep ? 0 : GXI_TRY(cuEventDestroy, (old->data.event.native));
 }
 
 /* Creates an event in the current context. 0 after a failure. */
@@ -20442,9 +20521,15 @@ typedef struct gxi_native_graph {
     struct CUctx_st **joined; /* the other contexts on whose streams the capture recorded, or whose
                                  kernels, memory or events were added */
     unsigned njoined;
-    char *gone; /* atomic; what was freed or unloaded since. NULL: nothing */
+    char *gone;                    /* atomic; what was freed or unloaded since. NULL: nothing */
+    int retains;                   /* what it uses exists until it is destroyed */
+    struct gxi_retained *retained; /* newest first: what would not exist otherwise */
     struct gxi_native_graph *next, **from; /* in gxi.graphs.recorded or gxi.graphs.unlisted */
 } gxi_native_graph;
+typedef struct gxi_retained {
+    gxi_deferred_free *what;
+    struct gxi_retained *next;
+} gxi_retained;
 typedef struct gxi_graph {
     gxi_native_graph *made;
     int built;                  /* by hand, not by a capture */
@@ -20642,7 +20727,9 @@ static int gxi_native_graph_read_refs(gxi_call *call, gxi_native_graph *r) {
     }
     while (r->changed && ok) {
         const size_t i = r->changed - 1;
-        gxi_refs_clear(&r->named[i].names);
+        /* a kernel that is retained has no handle, which knows its parameters: those that are
+           named stay named */
+        if (!r->retained) gxi_refs_clear(&r->named[i].names);
         if (!(ok = gxi_refs_add_node(call, r, r->nodes[i].native, &r->nodes[i], i))) break;
         r->changed = r->named[i].changed == SIZE_MAX ? 0 : r->named[i].changed;
         r->named[i].changed = 0;
@@ -20674,6 +20761,11 @@ static void gxi_native_graphs_read_refs(const gxi_call *caller) {
         gxi_native_graph_move(r, &gxi.graphs.recorded);
     }
 }
+/* gxi_graphs_mutex is held. The next one of all; r NULL: the first one. */
+static gxi_native_graph *gxi_native_graph_after(const gxi_native_graph *r) {
+    gxi_native_graph *const next = r ? r->next : gxi.graphs.recorded;
+    return next || (r && r->waits) ? next : gxi.graphs.unlisted;
+}
 /* The hook of gxi_state. Without a call that could read graphs. */
 static int gxi_native_graphs_refer_to(uint64_t lo, uint64_t bytes) {
     const gxi_key *k;
@@ -20684,11 +20776,12 @@ static int gxi_native_graphs_refer_to(uint64_t lo, uint64_t bytes) {
     gxi_unlock(&gxi_graphs_mutex);
     return uses;
 }
+static char gxi_gone[] = "its memory or kernels are gone"; /* without memory for a text */
 /* takes over the text */
 static void gxi_native_graph_set_gone(gxi_native_graph *r, gxi_text *why) {
     if (why->failed) gxi_text_free(why);
     gxi_native_graph_clear_refs(r); /* what else it uses no longer matters */
-    GXI_STORE(&r->gone, why->p ? why->p : gxi_copy_string("its memory or kernels are gone"));
+    GXI_STORE(&r->gone, why->p ? why->p : gxi_gone);
 }
 /* gxi_graphs_mutex is held, and all graphs are listed. */
 static void gxi_graph_loses(
@@ -20701,6 +20794,9 @@ static void gxi_graph_loses(
                 gxi_place_text(call->where));
     else if (slot)
         gxi_add(&t, "uses an event that was destroyed at %s", gxi_place_text(call->where));
+    else if (!range->kind) /* see gxi_copier_unload */
+        gxi_add(&t, "launches the kernel of gpuexec_copy_many, whose context was closed at %s",
+                gxi_place_text(call->where));
     else
         gxi_add(&t, "uses the %llu bytes of %s memory at 0x%llx, %s at %s, which were %s at %s",
                 (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
@@ -20733,16 +20829,102 @@ static int gxi_graph_take_exec(const gxi_native_graph *r, gxi_taken_exec *taken)
     gxi_unlock(&gxi_tables_mutex);
     return taken->exec != NULL;
 }
-/* A context is closed that the graph also uses. */
-static void gxi_graph_loses_context(
-        const gxi_call *call, gxi_native_graph *r, const gxi_slot *closed) {
+/* gxi_graphs_mutex is held. Notes that the graph uses a context; 0: no memory. */
+static int gxi_native_graph_join(gxi_native_graph *r, struct CUctx_st *context) {
+    struct CUctx_st **grown;
+    unsigned i = 0;
+    while (i < r->njoined && r->joined[i] != context) i++;
+    if (i < r->njoined) return 1;
+    if (!(grown = (struct CUctx_st **)gxi_realloc(r->joined, (i + 1) * sizeof *grown))) return 0;
+    r->joined = grown;
+    grown[r->njoined++] = context;
+    return 1;
+}
+/* What graphs retained, after the last of them was destroyed. */
+static gpuexec_result gxi_retained_end(gxi_call *call, const gxi_deferred_free *p) {
+    const gxi_slot *const slot = gxi_peek(p->context, GXI_CONTEXT);
+    unsigned long long id = p->context_id;
+    struct CUmod_st *const module = (struct CUmod_st *)p->native;
+    gxi_scope scope = { 0, 0, 0, 0 };
+    gxi_call own = *call;
+    int cu = 0;
+    if (p->cu_context &&
+            (slot ? gxi_context_is_gone(call, slot)
+                  : gxi_is_destroyed(&own, p->cu_context, &id) || own.cu == GXI_DEINITIALIZED)) {
+        if (p->kind == GXI_CONTEXT && p->origin == GXI_PRIMARY)
+            GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (p->device));
+        return GPUEXEC_OK;
+    }
+    if (p->kind == GXI_CONTEXT) cu = gxi_context_release(call, p->origin, p->cu_context, p->device);
+    else if ((p->kind == GXI_NOTHING || p->kind == GXI_MODULE) &&
+            gxi_enter(call, p->cu_context, &scope))
+        return gxi_failed_result();
+    else if (p->kind == GXI_NOTHING) cu = gxi_range_free(call, &p->range, 1);
+    else
+        GXI_IN_RELAXED_MODE cu = p->kind == GXI_MODULE ? GXI_TRY(cuModuleUnload, (module))
+                : p->kind == GXI_EVENT ? GXI_TRY(cuEventDestroy, ((struct CUevent_st *)p->native))
+                                       : GXI_TRY(cuLibraryUnload, ((struct CUlib_st *)p->native));
+    gxi_leave(&scope);
+    gxi_free(p->owned[0]);
+    gxi_free(p->owned[1]);
+    return cu == 0 || cu == GXI_DEINITIALIZED
+            ? GPUEXEC_OK
+            : gxi_fail_cu(call, NULL, "cannot release the %s that a graph retained since %s at %s",
+                      p->kind ? gxi_kinds[p->kind].name : "memory", p->function,
+                      gxi_place_text(p->where));
+}
+/* gxi_graphs_mutex is held. The graph retains what is freed (range) or closed (slot). 0: no
+   memory. */
+static int gxi_native_graph_retain(const gxi_call *call, gxi_native_graph *r,
+        const gxi_range *range, const gxi_slot *slot, gxi_deferred_free **keep) {
+    const uint64_t id = range                      ? range->context
+            : gxi_kind_of(slot->id) == GXI_CONTEXT ? slot->id
+                                                   : slot->context;
+    const gxi_slot *const context = gxi_peek(id, GXI_CONTEXT);
+    gxi_deferred_free *p = *keep;
+    gxi_retained *link;
+    if (r->retained && r->retained->what == p) return 1; /* p: not NULL */
+    if (!context || !gxi_native_graph_join(r, context->cu_context) ||
+            !(link = (gxi_retained *)gxi_realloc(NULL, sizeof *link)))
+        return 0;
+    if (!p) {
+        if (!(p = (gxi_deferred_free *)gxi_realloc(NULL, sizeof *p))) {
+            gxi_free(link);
+            return 0;
+        }
+        memset(p, 0, sizeof *p);
+        if (range) p->range = *range;
+        p->context = id;
+        p->cu_context = context->cu_context;
+        p->context_id = gxi_context_of(context)->id;
+        p->origin = gxi_context_of(context)->origin;
+        p->device = gxi_context_of(context)->device;
+        p->function = call->function;
+        p->where = gxi_place_copy(call->where);
+        p->end = &gxi_retained_end;
+        p->users = 1;
+        *keep = p;
+    }
+    p->users++;
+    link->what = p;
+    link->next = r->retained;
+    r->retained = link;
+    return 1;
+}
+/* A context is closed that the graph also uses; with keep, it is released. */
+static void gxi_graph_loses_context(const gxi_call *call, gxi_native_graph *r,
+        const gxi_slot *closed, gxi_deferred_free **keep) {
     gxi_text t = { 0, 0, 0, 0 };
     gxi_taken_exec lost;
     unsigned i = 0;
+    int gone;
     while (i < r->njoined && r->joined[i] != closed->cu_context) i++;
     if (i == r->njoined) return;
-    /* they cannot be destroyed any more */
-    if (gxi_context_is_gone(call, closed))
+    gone = gxi_context_is_gone(call, closed);
+    if (r->retains && !r->gone && !gone &&
+            (!keep || gxi_native_graph_retain(call, r, NULL, closed, keep)))
+        return;
+    if (gone) /* they cannot be destroyed any more */
         while (gxi_graph_take_exec(r, &lost)) {}
     if (r->gone) return;
     gxi_add(&t, "it uses the context on device %d, which was closed at %s",
@@ -20760,7 +20942,7 @@ static void gxi_graphs_destroy_execs(const gxi_call *call) {
         const gxi_native_graph *r;
         n = 0;
         gxi_lock(&gxi_graphs_mutex);
-        for (r = gxi.graphs.recorded; r && n < GXI_TAKEN_MAX; r = r->next)
+        for (r = NULL; n < GXI_TAKEN_MAX && (r = gxi_native_graph_after(r)) != NULL;)
             while (r->gone && n < GXI_TAKEN_MAX && gxi_graph_take_exec(r, &taken[n])) n++;
         gxi_unlock(&gxi_graphs_mutex);
         for (i = 0; i < n; i++) {
@@ -20775,24 +20957,72 @@ static void gxi_graphs_destroy_execs(const gxi_call *call) {
         }
     } while (n == GXI_TAKEN_MAX);
 }
-static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *slot) {
+/* A graph, or the call that freed it, stops retaining it. The last one lists it: before what it
+   listed earlier, so that contexts, which graphs retain last, are released last. */
+static void gxi_retained_leave(gxi_deferred_free *p) {
+    unsigned users;
+    gxi_lock(&gxi_graphs_mutex);
+    users = --p->users;
+    gxi_unlock(&gxi_graphs_mutex);
+    if (users) return;
+    GXI_STORE(&gxi.hooks.run_deferred_frees, &gxi_deferred_frees_run);
+    gxi_lock(&gxi_tables_mutex);
+    p->next = gxi.captures.deferred;
+    GXI_STORE(&gxi.captures.deferred, p);
+    gxi_unlock(&gxi_tables_mutex);
+}
+/* Before a context is released although graphs retain parts of it, because there was no memory to
+   retain the context: these graphs are gone, and what they retain, too. */
+static void gxi_graphs_leave_retained(const gxi_call *call, uint64_t context) {
+    gxi_retained *link;
+    gxi_native_graph *r;
+    do {
+        link = NULL;
+        gxi_lock(&gxi_graphs_mutex);
+        for (r = NULL; !link && (r = gxi_native_graph_after(r)) != NULL;)
+            if (r->gone && (link = r->retained) != NULL) r->retained = link->next;
+        gxi_unlock(&gxi_graphs_mutex);
+        if (link) gxi_retained_leave(link->what);
+        gxi_free(link);
+    } while (link);
+    if (GXI_LOAD(&gxi.captures.deferred)) gxi_deferred_frees_run(call, context);
+}
+static void gxi_graphs_keep(
+        const gxi_call *call, gxi_deferred_free *keep, unsigned kind, void *native) {
+    keep->kind = kind;
+    keep->native = native;
+    if (kind == GXI_LIBRARY) {
+        keep->context = 0;
+        keep->cu_context = NULL;
+    }
+    gxi_retained_leave(keep);
+    if (GXI_LOAD(&gxi.captures.deferred)) gxi_deferred_frees_run(call, 0);
+}
+static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *slot,
+        gxi_deferred_free **keep) {
     const unsigned kind = slot ? gxi_kind_of(slot->id) : 0;
     const uint64_t lo = range    ? range->lo
             : kind == GXI_KERNEL ? (uintptr_t)slot->data.kernel.native
-            : slot               ? slot->id
-                                 : 0,
+                                 : slot->id,
                    bytes = range ? range->bytes : 1;
     const gxi_key *name;
     gxi_native_graph *r;
     gxi_lock(&gxi_graphs_mutex);
     gxi_native_graphs_read_refs(call);
-    for (r = kind == GXI_CONTEXT ? gxi.graphs.recorded : NULL; r; r = r->next)
-        gxi_graph_loses_context(call, r, slot);
-    while (lo && kind != GXI_CONTEXT && (name = gxi_key_from_value(gxi.graphs.named, lo)) != NULL &&
-            name->value - lo < bytes)
-        gxi_graph_loses(call, name, range, slot);
+    for (r = NULL; kind == GXI_CONTEXT && (r = gxi_native_graph_after(r)) != NULL;)
+        gxi_graph_loses_context(call, r, slot, keep);
+    name = kind == GXI_CONTEXT ? NULL : gxi_key_from_value(gxi.graphs.named, lo);
+    while (name && name->value - lo < bytes) {
+        const uint64_t value = name->value, owner = name->owner;
+        r = (gxi_native_graph *)(uintptr_t)owner;
+        if (!keep || !r->retains || !gxi_native_graph_retain(call, r, range, slot, keep))
+            gxi_graph_loses(call, name, range, slot);
+        name = gxi_key_from(gxi.graphs.named, value, owner + 1);
+    }
     gxi_unlock(&gxi_graphs_mutex);
-    if (!range && !slot) gxi_graphs_destroy_execs(call);
+    if (kind != GXI_CONTEXT || !keep) return;
+    gxi_graphs_destroy_execs(call);
+    if (!*keep) gxi_graphs_leave_retained(call, slot->id);
 }
 /* A handle launches that CUgraph from now on; NULL: none. gxi_graphs_mutex is held. */
 static void gxi_graph_use_native(gxi_graph *info, gxi_native_graph *r) {
@@ -20818,7 +21048,9 @@ static int gxi_native_graph_leave(gxi_native_graph *r, gxi_graph *info) {
     gxi_unlock(&gxi_graphs_mutex);
     return users == 0;
 }
+/* What it retained is only listed: the call that ends it also calls gxi_deferred_frees_run. */
 static void gxi_native_graph_free(gxi_call *call, gxi_native_graph *r) {
+    gxi_retained *link;
     size_t i;
     for (i = 0; i < r->nnodes; i++) {
         const gxi_node *n = &r->nodes[i];
@@ -20831,10 +21063,15 @@ static void gxi_native_graph_free(gxi_call *call, gxi_native_graph *r) {
         else if (gxi_native_graph_leave(body, NULL)) gxi_native_graph_free(call, body);
     }
     gxi_owned_memory_close(r->owned, call->where);
+    while ((link = r->retained) != NULL) {
+        r->retained = link->next;
+        gxi_retained_leave(link->what);
+        gxi_free(link);
+    }
     gxi_free(r->nodes);
     gxi_free(r->named);
     gxi_free(r->joined);
-    gxi_free(r->gone);
+    if (r->gone != gxi_gone) gxi_free(r->gone);
     gxi_free(r);
 }
 /* -------------------------------------------------------------------------------------------------
@@ -20873,6 +21110,7 @@ static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *context, struct CU
         made = gxi_slot_template(context, context->id, is_body);
         made.data.graph.info = info;
         GXI_STORE(&gxi.hooks.graphs_lose, &gxi_graphs_lose);
+        GXI_STORE(&gxi.hooks.graphs_keep, &gxi_graphs_keep);
         GXI_STORE(&gxi.hooks.graphs_use, &gxi_native_graphs_refer_to);
         id = gxi_new(call, GXI_GRAPH, &made, &gxi_context_of(context)->first[GXI_GRAPH]);
         if (id) {
@@ -20896,12 +21134,18 @@ static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *context, struct CU
 static int gxi_graph_destroy(gxi_call *call, gxi_slot *old) {
     struct CUgraphExec_st *exec = old->data.graph.exec;
     gxi_native_graph *r = gxi_native_graph_of(old);
+    const gxi_retained *link;
     int cu = 0, lost = old->adopted, last = 0;
     unsigned i;
     /* destroyed outside gpuexec: see gxi_graph_loses_context */
     for (i = 0; i < r->njoined && !lost; i++) {
         const gxi_slot *joined = gxi_peek(gxi_context_of_native(r->joined[i]), GXI_CONTEXT);
         lost = joined && gxi_context_is_gone(call, joined);
+    }
+    for (link = r->retained; link && !lost; link = link->next) { /* contexts without a handle */
+        gxi_call own = *call;
+        lost = link->what->kind == GXI_CONTEXT &&
+                gxi_is_destroyed(&own, link->what->cu_context, &link->what->context_id);
     }
     GXI_IN_RELAXED_MODE {
         if (exec && !lost) cu = GXI_TRY(cuGraphExecDestroy, (exec));
@@ -20923,6 +21167,44 @@ static gpuexec_result gxi_fail_nodes(gxi_call *call, int cu) {
     return cu == 0   ? GPUEXEC_OK
             : cu < 0 ? gxi_fail_memory(call, "query the graph")
                      : gxi_fail_cu(call, NULL, "cannot query the graph");
+}
+static gpuexec_result gxi_native_graph_read_nodes(gxi_call *call, const gxi_slot *graph) {
+    gxi_native_graph *const r = gxi_native_graph_of(graph);
+    struct CUgraphNode_st **natives;
+    gxi_node *nodes = NULL;
+    size_t i, count;
+    int cu, type = 0;
+    if (r->known) return GPUEXEC_OK;
+    natives = gxi_graph_get_nodes(call, r->native, &count, &cu);
+    if (natives && !(nodes = (gxi_node *)gxi_realloc(NULL, count * sizeof *nodes))) cu = -1;
+    for (i = 0; nodes && cu == 0 && i < count; i++) {
+        memset(&nodes[i], 0, sizeof *nodes);
+        nodes[i].native = natives[i];
+        cu = GXI_TRY(cuGraphNodeGetType, (natives[i], &type));
+        nodes[i].type = (unsigned short)type;
+    }
+    gxi_free(natives);
+    if (cu) {
+        gxi_free(nodes);
+        return gxi_fail_nodes(call, cu);
+    }
+    gxi_lock(&gxi_graphs_mutex);
+    gxi_refs_clear(&r->names);
+    r->nodes = nodes;
+    r->nnodes = r->nodes_cap = nodes ? count : 0;
+    r->known = 1;
+    if (!r->gone && !r->waits) gxi_native_graph_list_unread(r);
+    gxi_unlock(&gxi_graphs_mutex);
+    return GPUEXEC_OK;
+}
+/* From now on, what the graph uses exists until it is destroyed. */
+static gpuexec_result gxi_graph_retain(gxi_call *call, const gxi_slot *graph) {
+    gxi_native_graph *const r = gxi_native_graph_of(graph);
+    if (gxi_native_graph_read_nodes(call, graph)) return gxi_failed_result();
+    gxi_lock(&gxi_graphs_mutex);
+    r->retains = 1;
+    gxi_unlock(&gxi_graphs_mutex);
+    return GPUEXEC_OK;
 }
 static void gxi_add_side(gxi_text *t, const char *word, const gxi_copy_side *side) {
     gxi_add(t, " %s %s 0x%llx", word, side->type == GXI_MEMORYTYPE_HOST ? "host" : "device",
@@ -21251,6 +21533,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(
                 "%d.%d",
                 GXI_DOTTED(gxi.driver.version));
     if (gxi_check_graph_whole(call, o, "update from") ||
+            (gxi_native_graph_of(g)->retains && gxi_graph_retain(call, o)) ||
             (!GXI_LOAD(&g->data.graph.exec) && gxi_graph_instantiate(call, g)))
         return gxi_failed_result();
     old = gxi_native_graph_of(g);
@@ -21286,10 +21569,20 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(
         GXI_TRY_TRACED(cuGraphDestroy, (old->native));
         gxi_native_graph_free(call, old);
     }
-    return GPUEXEC_OK;
+    return GXI_LOAD(&gxi.captures.deferred) ? gxi_deferred_frees_run(call, 0) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_retain_at(const char *where, gpuexec_graph graph) {
+    gxi_slot *g;
+    GXI_CALL(gpuexec_graph_retain, GXI_MAKES);
+    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_result();
+    if (gxi_native_graph_of(g)->is_body) return gxi_fail_body(call, "retain what is used by");
+    return gxi_check_graph_whole(call, g, "retain what is used by") || gxi_graph_retain(call, g)
+            ? gxi_failed_result()
+            : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(
         const char *where, gpuexec_graph graph, gpuexec_graph_info *info) {
+    const gxi_retained *link;
     struct CUgraphNode_st **nodes;
     size_t i, count;
     gxi_slot *g;
@@ -21310,6 +21603,10 @@ GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(
     }
     gxi_free(nodes);
     info->nodes = count;
+    gxi_lock(&gxi_graphs_mutex);
+    info->retains = gxi_native_graph_of(g)->retains;
+    for (link = gxi_native_graph_of(g)->retained; link; link = link->next) info->retained++;
+    gxi_unlock(&gxi_graphs_mutex);
     return gxi_fail_nodes(call, cu);
 }
 GPUEXEC_API size_t gpuexec_graph_text_at(
@@ -21333,8 +21630,11 @@ GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph
     return slot ? GXI_LOAD(&slot->data.graph.exec) : NULL;
 }
 GPUEXEC_API gpuexec_result gpuexec_graph_destroy_at(const char *where, gpuexec_graph graph) {
+    gpuexec_result result, freed = GPUEXEC_OK;
     GXI_CALL(gpuexec_graph_destroy, GXI_CLEANS);
-    return gxi_handle_destroy(call, graph.id, GXI_GRAPH, "the graph");
+    result = gxi_handle_destroy(call, graph.id, GXI_GRAPH, "the graph");
+    if (GXI_LOAD(&gxi.captures.deferred)) freed = gxi_deferred_frees_run(call, 0);
+    return result ? result : freed;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -21393,6 +21693,7 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(
         return gxi_fail_memory(call, "begin a capture");
     memset(c, 0, sizeof *c);
     c->stream = stream.id;
+    c->retain = desc && desc->retain;
     GXI_STORE(&gxi.hooks.note_broken, &gxi_captures_note_broken);
     GXI_STORE(&gxi.hooks.defer_free, &gxi_free_defer);
     if (!(c->where = gxi_place_copy(where)) && where) {
@@ -21496,10 +21797,13 @@ static uint64_t gxi_capture_finish(gxi_call *call, gpuexec_stream stream) {
     }
     njoined = gxi_find_joined(slot, status == 1 ? id : 0, &joined);
     cu = GXI_TRY(cuStreamEndCapture, (slot->data.stream.native, &native));
-    if (cu == 0 && !latched && njoined >= 0)
-        return gxi_graph_new(call,
-                gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context"), native, joined,
-                (unsigned)njoined, c.owned, 0);
+    if (cu == 0 && !latched && njoined >= 0) {
+        id = gxi_graph_new(call, gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context"),
+                native, joined, (unsigned)njoined, c.owned, 0);
+        if (!id || !c.retain || !gxi_graph_retain(call, gxi_peek(id, GXI_GRAPH))) return id;
+        gxi_slot_destroy(call, gxi_peek(id, GXI_GRAPH));
+        return 0;
+    }
     gxi_owned_memory_close(c.owned, call->where);
     gxi_free(joined);
     if (native) GXI_TRY_TRACED(cuGraphDestroy, (native));
@@ -21567,35 +21871,6 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_create_at(const char *where, gpuexec_con
     handle.id = gxi_id_or_failed(handle.id, GXI_GRAPH);
     return handle;
 }
-static gpuexec_result gxi_native_graph_read_nodes(gxi_call *call, const gxi_slot *graph) {
-    gxi_native_graph *const r = gxi_native_graph_of(graph);
-    struct CUgraphNode_st **natives;
-    gxi_node *nodes = NULL;
-    size_t i, count;
-    int cu, type = 0;
-    if (r->known) return GPUEXEC_OK;
-    natives = gxi_graph_get_nodes(call, r->native, &count, &cu);
-    if (natives && !(nodes = (gxi_node *)gxi_realloc(NULL, count * sizeof *nodes))) cu = -1;
-    for (i = 0; nodes && cu == 0 && i < count; i++) {
-        memset(&nodes[i], 0, sizeof *nodes);
-        nodes[i].native = natives[i];
-        cu = GXI_TRY(cuGraphNodeGetType, (natives[i], &type));
-        nodes[i].type = (unsigned short)type;
-    }
-    gxi_free(natives);
-    if (cu) {
-        gxi_free(nodes);
-        return gxi_fail_nodes(call, cu);
-    }
-    gxi_lock(&gxi_graphs_mutex);
-    gxi_refs_clear(&r->names);
-    r->nodes = nodes;
-    r->nnodes = r->nodes_cap = nodes ? count : 0;
-    r->known = 1;
-    if (!r->gone && !r->waits) gxi_native_graph_list_unread(r);
-    gxi_unlock(&gxi_graphs_mutex);
-    return GPUEXEC_OK;
-}
 /* The graph that is launched: the graph itself, or that with the conditional node whose body it is.
    NULL after a failure. */
 static gxi_slot *gxi_graph_root_of(gxi_call *call, gxi_slot *graph) {
@@ -21620,9 +21895,6 @@ static gpuexec_result gxi_check_change(gxi_call *call, gxi_slot *graph, gxi_slot
 static gpuexec_result gxi_graph_join_context(
         gxi_call *call, gxi_slot *graph, struct CUctx_st *context) {
     gxi_slot *const root = gxi_graph_root_of(call, graph);
-    struct CUctx_st **grown;
-    gxi_native_graph *r;
-    unsigned i = 0;
     int ok;
     if (!root || context == root->cu_context) return root ? GPUEXEC_OK : gxi_failed_result();
     if (graph != root) {
@@ -21633,16 +21905,8 @@ static gpuexec_result gxi_graph_join_context(
                 "the body of a conditional node cannot use %s, because its graph is in %s",
                 its.text, of_graph.text);
     }
-    r = gxi_native_graph_of(root);
     gxi_lock(&gxi_graphs_mutex);
-    while (i < r->njoined && r->joined[i] != context) i++;
-    ok = i < r->njoined;
-    if (!ok &&
-            (grown = (struct CUctx_st **)gxi_realloc(r->joined, (i + 1) * sizeof *grown)) != NULL) {
-        r->joined = grown;
-        grown[r->njoined++] = context;
-        ok = 1;
-    }
+    ok = gxi_native_graph_join(gxi_native_graph_of(root), context);
     gxi_unlock(&gxi_graphs_mutex);
     return ok ? GPUEXEC_OK : gxi_fail_memory(call, "note a context of the graph");
 }
@@ -22054,6 +22318,12 @@ static gpuexec_result gxi_check_clone(gxi_call *call, const gxi_slot *graph) {
     size_t i;
     if (gxi_check_graph_whole(call, graph, "clone") || gxi_native_graph_read_nodes(call, graph))
         return gxi_failed_result();
+    if (r->retained)
+        return gxi_fail(call, GPUEXEC_STALE_HANDLE,
+                "clone it, or add it to another graph, before the first such call",
+                "cannot clone the graph %s at %s: it retains what %s at %s released",
+                GXI_GRAPH_AT(graph), r->retained->what->function,
+                gxi_place_text(r->retained->what->where));
     for (i = 0; i < r->nnodes; i++)
         if (r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_ALLOC ||
                 r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_FREE ||
@@ -22076,7 +22346,7 @@ static gpuexec_result gxi_graph_join_contexts_of(
 GPUEXEC_API gpuexec_node gpuexec_graph_add_child_at(
         const char *where, gpuexec_graph graph, gpuexec_graph child, gpuexec_after after) {
     gxi_node_addition a;
-    gxi_slot *c;
+    gxi_slot *c = NULL;
     GXI_CALL(gpuexec_graph_add_child, GXI_MAKES);
     if (gxi_node_add_begin(call, &a, graph) &&
             (c = gxi_get(call, child.id, GXI_GRAPH, "the child graph")) != NULL &&
@@ -22084,6 +22354,7 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_child_at(
             gxi_node_add_commit(call, &a, after, GXI_GRAPH_NODE_TYPE_GRAPH, a.graph->cu_context))
         (void)GXI_TRY_MAKE(a.node, cuGraphAddChildGraphNode,
                 (&a.node, a.native, a.after, a.n, gxi_native_graph_of(c)->native));
+    if (a.node && gxi_native_graph_of(c)->retains) gxi_native_graph_of(a.root)->retains = 1;
     return gxi_node_add_finish(call, &a, 0, NULL);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_alloc_at(const char *where, gpuexec_graph graph,
@@ -22531,6 +22802,7 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_grap
             made->nnodes = made->nodes_cap = r->nnodes;
             made->ndisabled = r->ndisabled;
             made->npast = r->npast;
+            made->retains = r->retains;
             made->known = slot->data.graph.info->built = 1;
             gxi_unlock(&gxi_graphs_mutex);
             nodes = NULL;
@@ -23411,7 +23683,7 @@ static int gxi_barrier_destroy(gxi_call *call, gxi_slot *old) {
     part.kind = GPUEXEC_MEMORY_DEVICE;
     for (i = 0; i < b->count && GXI_LOAD(&gxi.hooks.graphs_lose); i++) {
         part.lo = b->memory[i];
-        if (part.lo) GXI_LOAD (&gxi.hooks.graphs_lose)(call, &part, NULL);
+        if (part.lo) GXI_LOAD (&gxi.hooks.graphs_lose)(call, &part, NULL, NULL);
     }
     gxi_lock(&gxi_barriers_mutex);
     *b->from = b->next;

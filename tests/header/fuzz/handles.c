@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 133, ENDS = 67 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 134, ENDS = 67 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -737,6 +737,7 @@ static void use(struct fuzz_source *s) {
         break;
     CALL:
         capture_desc.mode = (gpuexec_capture_mode)N(4);
+        capture_desc.retain = N(2);
         RESULT(gpuexec_capture_begin(S, fuzz_byte(s) % 2 ? &capture_desc : NULL));
         break;
     CALL:
@@ -753,6 +754,9 @@ static void use(struct fuzz_source *s) {
     CALL:
         RESULT(gpuexec_graph_prepare(G, S));
         RESULT(gpuexec_graph_get_info(G, &graph));
+        break;
+    CALL:
+        RESULT(gpuexec_graph_retain(G));
         break;
     CALL:
         FAILS(== 0, gpuexec_graph_text(G, line, fuzz_byte(s)));
