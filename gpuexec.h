@@ -738,7 +738,8 @@
       - A capture records existing code unchanged, including library code. Capturing takes 0.7 to
         1.3 us per captured launch, and instantiating the graph another 3 to 5 us per launch.
       - A graph built by hand needs no stream, states which of its nodes are independent, and can
-        contain what a capture cannot record: loops and branches (gpuexec_graph_add_while, _if),
+        contain what a capture cannot record: loops and branches (gpuexec_graph_add_while, _if,
+        _switch),
         child graphs, and disabled nodes.
       - Use gpuexec_node_set_argument if only a few of many arguments change; it takes 0.17 us for
         each node. gpuexec_graph_update compares all nodes of a graph with those of a second graph
@@ -3197,11 +3198,18 @@ GPUEXEC_API unsigned long long gpuexec_graph_condition_at(
    while it is not 0 (_while). *body is set to an empty graph for that: add kernels, copies, fills,
    empty nodes, children and further conditional nodes to it, all in the graph's context. It belongs
    to the node: its handle is closed together with `graph`. GPUEXEC_OLD_DRIVER before CUDA 12.4.
-   cuGraphAddNode. */
+   Two have several bodies, of which one runs once, and return GPUEXEC_OLD_DRIVER before CUDA 12.8.
+   _if_else: *otherwise, if the condition is 0. _switch: bodies[condition]; none if the condition is
+   not less than `count`, which is at least 1. cuGraphAddNode. */
 GPUEXEC_API gpuexec_node gpuexec_graph_add_if_at(const char *where, gpuexec_graph graph,
         unsigned long long condition, gpuexec_graph *body, gpuexec_after after);
 GPUEXEC_API gpuexec_node gpuexec_graph_add_while_at(const char *where, gpuexec_graph graph,
         unsigned long long condition, gpuexec_graph *body, gpuexec_after after);
+GPUEXEC_API gpuexec_node gpuexec_graph_add_if_else_at(const char *where, gpuexec_graph graph,
+        unsigned long long condition, gpuexec_graph *body, gpuexec_graph *otherwise,
+        gpuexec_after after);
+GPUEXEC_API gpuexec_node gpuexec_graph_add_switch_at(const char *where, gpuexec_graph graph,
+        unsigned long long condition, gpuexec_graph *bodies, unsigned count, gpuexec_after after);
 
 /* Change a kernel node: all arguments; argument `index` (counted from 0), where `bytes` must be its
    size; grid, block and dynamic shared memory. Before and after the graph was launched: launches
@@ -4049,6 +4057,8 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_graph_condition(...) gpuexec_graph_condition_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_if(...) gpuexec_graph_add_if_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_while(...) gpuexec_graph_add_while_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_if_else(...) gpuexec_graph_add_if_else_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_switch(...) gpuexec_graph_add_switch_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_args(...) gpuexec_node_set_args_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_argument(...) gpuexec_node_set_argument_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_dims(...) gpuexec_node_set_dims_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -5349,6 +5359,7 @@ enum {
     GXI_GRAPH_NODE_TYPE_CONDITIONAL = 13,
     GXI_GRAPH_COND_TYPE_IF = 0,
     GXI_GRAPH_COND_TYPE_WHILE = 1,
+    GXI_GRAPH_COND_TYPE_SWITCH = 2,
     GXI_GRAPH_COND_ASSIGN_DEFAULT = 1,
     GXI_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC = 1,
     GXI_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC = 1,
@@ -20483,11 +20494,10 @@ GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
 
 typedef struct gxi_node {
     struct CUgraphNode_st *native;
-    uint64_t object; /* handle id of its kernel or event, or of a conditional node's body; 0: not
-                        known */
-    void *more; /* owned: a kernel's gpuexec_launch_desc, if it has attributes; the gxi_native_graph
-                   of a body; otherwise NULL */
-    unsigned short type;          /* CUgraphNodeType */
+    uint64_t object;     /* handle id of its kernel or event; 0: not known */
+    void *more;          /* owned: a kernel's gpuexec_launch_desc, if it has attributes; the first
+                            gxi_native_graph of a conditional node's bodies; otherwise NULL */
+    unsigned short type; /* CUgraphNodeType */
     unsigned char disabled, past; /* past: a fill that was disabled once, see
                                      gxi_graph_add_edges_around */
     unsigned named;               /* the last gxi_native_graph.adds that depends on it */
@@ -20518,6 +20528,8 @@ typedef struct gxi_native_graph {
     struct gxi_native_graph *parent; /* is_body: the graph with the conditional node, and where that
                                         is */
     size_t parent_node;
+    struct gxi_native_graph *sibling; /* is_body: the node's next body, and the handle */
+    uint64_t handle;
     struct CUctx_st **joined; /* the other contexts on whose streams the capture recorded, or whose
                                  kernels, memory or events were added */
     unsigned njoined;
@@ -20643,7 +20655,7 @@ static int gxi_refs_add_nodes(gxi_call *call, gxi_native_graph *r, struct CUgrap
    or that contains it. Returns 0 after a failure. */
 static int gxi_refs_add_node(gxi_call *call, gxi_native_graph *r, struct CUgraphNode_st *node,
         const gxi_node *known, size_t at) {
-    const gxi_native_graph *const body = known ? (const gxi_native_graph *)known->more : NULL;
+    const gxi_native_graph *body;
     struct CUgraph_st *child = NULL;
     gxi_kernel_node kernel;
     gxi_memcpy3d copy;
@@ -20665,7 +20677,9 @@ static int gxi_refs_add_node(gxi_call *call, gxi_native_graph *r, struct CUgraph
         return GXI_TRY_TRACED(cuGraphChildGraphNodeGetGraph, (node, &child)) ||
                 gxi_refs_add_nodes(call, r, child, NULL, at);
     case GXI_GRAPH_NODE_TYPE_CONDITIONAL:
-        return !body || gxi_refs_add_nodes(call, r, body->native, body, at);
+        body = known ? (const gxi_native_graph *)known->more : NULL;
+        while (body && gxi_refs_add_nodes(call, r, body->native, body, at)) body = body->sibling;
+        return !body;
     case GXI_GRAPH_NODE_TYPE_WAIT_EVENT:
     case GXI_GRAPH_NODE_TYPE_EVENT_RECORD: return gxi_refs_add(r, known ? known->object : 0, at);
     default: return 1;
@@ -21054,13 +21068,15 @@ static void gxi_native_graph_free(gxi_call *call, gxi_native_graph *r) {
     size_t i;
     for (i = 0; i < r->nnodes; i++) {
         const gxi_node *n = &r->nodes[i];
-        gxi_native_graph *body = n->type == GXI_GRAPH_NODE_TYPE_CONDITIONAL
-                ? (gxi_native_graph *)n->more
-                : NULL;
-        gxi_slot *handle = body ? gxi_peek(n->object, GXI_GRAPH) : NULL;
-        if (handle) gxi_slot_destroy(call, handle);
-        if (!body) gxi_free(n->more);
-        else if (gxi_native_graph_leave(body, NULL)) gxi_native_graph_free(call, body);
+        gxi_native_graph *next = (gxi_native_graph *)n->more, *body;
+        if (n->type != GXI_GRAPH_NODE_TYPE_CONDITIONAL) gxi_free(n->more);
+        else
+            while ((body = next) != NULL) {
+                gxi_slot *const handle = gxi_peek(body->handle, GXI_GRAPH);
+                next = body->sibling;
+                if (handle) gxi_slot_destroy(call, handle);
+                if (gxi_native_graph_leave(body, NULL)) gxi_native_graph_free(call, body);
+            }
     }
     gxi_owned_memory_close(r->owned, call->where);
     while ((link = r->retained) != NULL) {
@@ -22409,11 +22425,14 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_free_at(
 
 /* --- conditional nodes ------------------------------------------------------------------------ */
 
-static int gxi_has_conditions(gxi_call *call) { /* 0: has failed */
+static int gxi_has_conditions(gxi_call *call, unsigned bodies) { /* 0: has failed */
+    const int needs = bodies > 1 ? 12080 : 12040;
     if (GXI_HAS(cuGraphAddNode) && GXI_HAS(cuGraphConditionalHandleCreate) &&
-            gxi.driver.version >= 12040)
+            gxi.driver.version >= needs)
         return 1;
-    gxi_fail_old_driver(call, "install a newer NVIDIA driver", "conditional nodes need", 12040);
+    gxi_fail_old_driver(call, "install a newer NVIDIA driver",
+            bodies > 1 ? "conditional nodes with several bodies need" : "conditional nodes need",
+            needs);
     return 0;
 }
 GPUEXEC_API unsigned long long gpuexec_graph_condition_at(
@@ -22423,7 +22442,7 @@ GPUEXEC_API unsigned long long gpuexec_graph_condition_at(
     gxi_slot *g, *root;
     int cu;
     GXI_CALL(gpuexec_graph_condition, GXI_MAKES);
-    if (!(g = gxi_begin_with_graph(call, graph)) || !gxi_has_conditions(call) ||
+    if (!(g = gxi_begin_with_graph(call, graph)) || !gxi_has_conditions(call, 1) ||
             gxi_check_change(call, g, &root) || gxi_enter(call, g->cu_context, &scope))
         return 0;
     gxi_lock(&gxi_graphs_mutex);
@@ -22437,54 +22456,84 @@ GPUEXEC_API unsigned long long gpuexec_graph_condition_at(
     return cu ? 0 : condition;
 }
 static gpuexec_node gxi_graph_add_conditional(gxi_call *call, gpuexec_graph graph,
-        unsigned long long condition, int type, gpuexec_graph *body, gpuexec_after after) {
-    gxi_native_graph *made = NULL;
-    gxi_slot *slot = NULL;
-    uint64_t id = 0;
+        unsigned long long condition, int type, gpuexec_graph *bodies, unsigned count,
+        gpuexec_after after) {
+    gxi_native_graph *first = NULL, **end = &first, *r;
+    unsigned i, made = 0;
     gpuexec_node node;
     gxi_condition_node p;
     gxi_node_addition a;
+    gxi_slot *slot;
     memset(&p, 0, sizeof p);
     p.node_type = GXI_GRAPH_NODE_TYPE_CONDITIONAL;
     p.condition = condition;
     p.type = type;
-    p.size = 1;
-    if (gxi_node_add_begin(call, &a, graph) && !gxi_is_null(call, body, "body") &&
-            gxi_has_conditions(call)) {
+    p.size = count;
+    if (gxi_node_add_begin(call, &a, graph) &&
+            !gxi_is_null(call, bodies, type == GXI_GRAPH_COND_TYPE_SWITCH ? "bodies" : "body") &&
+            gxi_has_conditions(call, type == GXI_GRAPH_COND_TYPE_SWITCH ? 2 : count)) {
         p.context = a.graph->cu_context;
-        id = gxi_graph_new(call, gxi_peek(a.graph->context, GXI_CONTEXT), NULL, NULL, 0, NULL, 1);
-        if ((slot = gxi_peek(id, GXI_GRAPH)) != NULL &&
-                gxi_node_add_commit(call, &a, after, GXI_GRAPH_NODE_TYPE_CONDITIONAL, p.context)) {
-            made = gxi_native_graph_of(slot);
-            (void)GXI_TRY_MAKE(a.node, cuGraphAddNode, (&a.node, a.native, a.after, NULL, a.n, &p));
+        if (!count)
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                    "count is 0: a switch must have at least 1 body");
+        for (; made < count; made++) {
+            bodies[made].id = gxi_graph_new(
+                    call, gxi_peek(a.graph->context, GXI_CONTEXT), NULL, NULL, 0, NULL, 1);
+            if (!(slot = gxi_peek(bodies[made].id, GXI_GRAPH))) break;
+            *end = r = gxi_native_graph_of(slot);
+            r->handle = slot->id;
+            end = &r->sibling;
         }
+        if (count && made == count &&
+                gxi_node_add_commit(call, &a, after, GXI_GRAPH_NODE_TYPE_CONDITIONAL, p.context))
+            (void)GXI_TRY_MAKE(a.node, cuGraphAddNode, (&a.node, a.native, a.after, NULL, a.n, &p));
     }
-    if (a.node) {
-        made->native = p.bodies[0];
-        made->users = 2; /* the handle and the node */
-        made->parent = a.r;
-        made->parent_node = a.index;
-        made->known = slot->data.graph.info->built = 1;
-        slot->data.graph.info->root = a.graph->id;
-        node = gxi_node_add_finish(call, &a, id, made);
-    } else {
-        node = gxi_node_add_finish(call, &a, 0, NULL);
-        if (slot) gxi_slot_destroy(call, slot);
-        id = node.graph.id;
+    for (r = first, i = 0; a.node && r; r = r->sibling, i++) {
+        r->native = p.bodies[i];
+        r->users = 2; /* the handle and the node */
+        r->parent = a.r;
+        r->parent_node = a.index;
+        r->known = r->graphs->built = 1;
+        r->graphs->root = a.graph->id;
     }
-    if (body) body->id = id;
+    if (a.node) return gxi_node_add_finish(call, &a, 0, first);
+    node = gxi_node_add_finish(call, &a, 0, NULL);
+    for (i = 0; i < made; i++) gxi_slot_destroy(call, gxi_peek(bodies[i].id, GXI_GRAPH));
+    for (i = 0; bodies && i < count; i++) bodies[i] = node.graph;
     return node;
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_if_at(const char *where, gpuexec_graph graph,
         unsigned long long condition, gpuexec_graph *body, gpuexec_after after) {
     GXI_CALL(gpuexec_graph_add_if, GXI_MAKES);
-    return gxi_graph_add_conditional(call, graph, condition, GXI_GRAPH_COND_TYPE_IF, body, after);
+    return gxi_graph_add_conditional(
+            call, graph, condition, GXI_GRAPH_COND_TYPE_IF, body, 1, after);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_while_at(const char *where, gpuexec_graph graph,
         unsigned long long condition, gpuexec_graph *body, gpuexec_after after) {
     GXI_CALL(gpuexec_graph_add_while, GXI_MAKES);
     return gxi_graph_add_conditional(
-            call, graph, condition, GXI_GRAPH_COND_TYPE_WHILE, body, after);
+            call, graph, condition, GXI_GRAPH_COND_TYPE_WHILE, body, 1, after);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_if_else_at(const char *where, gpuexec_graph graph,
+        unsigned long long condition, gpuexec_graph *body, gpuexec_graph *otherwise,
+        gpuexec_after after) {
+    gpuexec_graph both[2];
+    gpuexec_node node;
+    GXI_CALL(gpuexec_graph_add_if_else, GXI_MAKES);
+    node = gxi_is_null(call, body, "body") || gxi_is_null(call, otherwise, "otherwise")
+            ? gxi_failed_node()
+            : gxi_graph_add_conditional(
+                      call, graph, condition, GXI_GRAPH_COND_TYPE_IF, both, 2, after);
+    if (!body || !otherwise) both[0] = both[1] = node.graph;
+    if (body) *body = both[0];
+    if (otherwise) *otherwise = both[1];
+    return node;
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_switch_at(const char *where, gpuexec_graph graph,
+        unsigned long long condition, gpuexec_graph *bodies, unsigned count, gpuexec_after after) {
+    GXI_CALL(gpuexec_graph_add_switch, GXI_MAKES);
+    return gxi_graph_add_conditional(
+            call, graph, condition, GXI_GRAPH_COND_TYPE_SWITCH, bodies, count, after);
 }
 
 /* -------------------------------------------------------------------------------------------------

@@ -1694,7 +1694,7 @@ FLOW(nodes) {
     gpuexec_stream s;
     gpuexec_module mod;
     gpuexec_kernel add;
-    gpuexec_graph graph, child, body = { 0 };
+    gpuexec_graph graph, child, body = { 0 }, bodies[2] = { { 0 } };
     gpuexec_event event;
     gpuexec_node m[3], n[9];
     gpuexec_ptr p, q = 0;
@@ -1737,6 +1737,15 @@ FLOW(nodes) {
         NODE(n[8], gpuexec_graph_add_fill(body, p, 5, 4, 1, GPUEXEC_FIRST));
         DO(gpuexec_node_set_fill(n[8], p, 6, 4, 1));
     } else n[7] = n[6];
+    if (gpuexec_driver_version() >= 12080) {
+        GET(condition, gpuexec_graph_condition(graph, 1));
+        NODE(n[8], gpuexec_graph_add_switch(graph, condition, bodies, 2, GPUEXEC_AFTER(n[7])));
+        NODE(n[8], gpuexec_graph_add_fill(bodies[1], p, 6, 4, 1, GPUEXEC_FIRST));
+        GET(condition, gpuexec_graph_condition(graph, 1));
+        NODE(n[8],
+                gpuexec_graph_add_if_else(
+                        graph, condition, &bodies[0], &bodies[1], GPUEXEC_AFTER(n[7])));
+    }
     NODE(m[2], gpuexec_graph_add_copy(graph, &box, GPUEXEC_AFTER(n[7])));
     WORK(gpuexec_graph_launch(graph, s));
     WORK(gpuexec_copy_out(s, &got, p + 32, 4));

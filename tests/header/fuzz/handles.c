@@ -802,12 +802,12 @@ static void change_graph(struct fuzz_source *s) {
     const gpuexec_after after = { N(40) ? near : NULL, (unsigned)(N(8) ? N(3) : N(5)) % 4 };
     gpuexec_launch_desc attributes = { .start_canary = 0 };
     gpuexec_copy_desc copy;
-    gpuexec_graph body = { 0 };
+    gpuexec_graph body = { 0 }, bodies[3] = { { 0 } };
     gpuexec_ptr p = 0;
     struct arguments a;
     uint32_t word = fuzz_byte(s);
     unsigned long long condition;
-    enum { FIRST = __COUNTER__, CHANGES = 26 };
+    enum { FIRST = __COUNTER__, CHANGES = 28 };
 #define NODE(call) MAKE(GRAPH, (call).graph)
     switch (fuzz_byte(s) % CHANGES) {
     CALL:
@@ -865,6 +865,17 @@ static void change_graph(struct fuzz_source *s) {
     CALL:
         NODE(gpuexec_graph_add_while(g, gpuexec_graph_condition(g, 0), &body, after));
         MAKE(GRAPH, body);
+        break;
+    CALL:
+        condition = gpuexec_graph_condition(g, (unsigned)N(2));
+        NODE(gpuexec_graph_add_if_else(g, condition, bodies, N(20) ? bodies + 1 : NULL, after));
+        MAKE(GRAPH, bodies[0]);
+        MAKE(GRAPH, bodies[1]);
+        break;
+    CALL:
+        condition = gpuexec_graph_condition(g, (unsigned)N(4));
+        NODE(gpuexec_graph_add_switch(g, condition, bodies, (unsigned)N(4), after));
+        for (word = 0; word < 3; word++) MAKE(GRAPH, bodies[word]);
         break;
     CALL:
         RESULT(gpuexec_node_set_args(node_of(s), args_of(s, &a)));
