@@ -752,7 +752,8 @@
       - A capture records existing code unchanged, including library code. Capturing takes 0.7 to
         1.3 us per captured launch, and instantiating the graph another 3 to 5 us per launch.
       - A graph built by hand needs no stream, states which of its nodes are independent, and can
-        contain what a capture cannot record: loops and branches (gpuexec_graph_add_while, _if),
+        contain what a capture cannot record: loops and branches (gpuexec_graph_add_while, _if,
+        _switch),
         child graphs, and disabled nodes.
       - Use gpuexec_node_set_argument if only a few of many arguments change; it takes 0.17 us for
         each node. gpuexec_graph_update compares all nodes of a graph with those of a second graph
@@ -3063,6 +3064,7 @@ typedef enum gpuexec_capture_mode {
 typedef struct gpuexec_capture_desc {
     unsigned start_canary;
     gpuexec_capture_mode mode; /* calls of gpuexec work in each mode; this is for other libraries */
+    int retain; /* 1: gpuexec_graph_retain, before what was freed during the capture is released */
     unsigned end_canary;
 } gpuexec_capture_desc;
 
@@ -3170,6 +3172,17 @@ GPUEXEC_API int gpuexec_stream_is_capturing_at(const char *where, gpuexec_stream
 GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(
         const char *where, gpuexec_graph graph, gpuexec_stream stream);
 
+/* From now on, what the graph uses exists until the graph is destroyed: memory, modules, libraries,
+   events and other contexts can be freed, unloaded, destroyed and closed, and the graph can still
+   be launched. Their handles are then stale, and their addresses are freed, as usual; but the
+   driver's objects are released when the last graph that retains them is destroyed. That call then
+   waits as those would have. A graph that is cloned from this one, contains it or is updated from
+   another one, also retains; clone it, or add it to another graph, before the first such call:
+   GPUEXEC_STALE_HANDLE after that. No graph retains registered memory, barriers, or what other
+   code owns; and closing its own context destroys the graph. For a capture, see
+   gpuexec_capture_desc. */
+GPUEXEC_API gpuexec_result gpuexec_graph_retain_at(const char *where, gpuexec_graph graph);
+
 /* Instantiates the graph and enqueues an upload of it to the device, so that its first launch is as
    fast as the others. cuGraphInstantiateWithFlags, cuGraphUpload. */
 GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(
@@ -3187,6 +3200,9 @@ typedef struct gpuexec_graph_info {
     size_t nodes; /* all of them; of these: */
     size_t kernels, copies, fills, others;
     int instantiated; /* 1: prepared or launched */
+    int retains;      /* 1: gpuexec_graph_retain */
+    size_t retained;  /* allocations, modules, libraries, events and contexts that were freed,
+                         unloaded, destroyed or closed, but exist until the graph is destroyed */
 } gpuexec_graph_info;
 
 /* Reads what a graph consists of. A query. cuGraphGetNodes, cuGraphNodeGetType. */
@@ -3320,11 +3336,18 @@ GPUEXEC_API unsigned long long gpuexec_graph_condition_at(
    while it is not 0 (_while). *body is set to an empty graph for that: add kernels, copies, fills,
    empty nodes, children and further conditional nodes to it, all in the graph's context. It belongs
    to the node: its handle is closed together with `graph`. GPUEXEC_OLD_DRIVER before CUDA 12.4.
-   cuGraphAddNode. */
+   Two have several bodies, of which one runs once, and return GPUEXEC_OLD_DRIVER before CUDA 12.8.
+   _if_else: *otherwise, if the condition is 0. _switch: bodies[condition]; none if the condition is
+   not less than `count`, which is at least 1. cuGraphAddNode. */
 GPUEXEC_API gpuexec_node gpuexec_graph_add_if_at(const char *where, gpuexec_graph graph,
         unsigned long long condition, gpuexec_graph *body, gpuexec_after after);
 GPUEXEC_API gpuexec_node gpuexec_graph_add_while_at(const char *where, gpuexec_graph graph,
         unsigned long long condition, gpuexec_graph *body, gpuexec_after after);
+GPUEXEC_API gpuexec_node gpuexec_graph_add_if_else_at(const char *where, gpuexec_graph graph,
+        unsigned long long condition, gpuexec_graph *body, gpuexec_graph *otherwise,
+        gpuexec_after after);
+GPUEXEC_API gpuexec_node gpuexec_graph_add_switch_at(const char *where, gpuexec_graph graph,
+        unsigned long long condition, gpuexec_graph *bodies, unsigned count, gpuexec_after after);
 
 /* Change a kernel node: all arguments; argument `index` (counted from 0), where `bytes` must be its
    size; grid, block and dynamic shared memory. Before and after the graph was launched: launches
@@ -4163,6 +4186,7 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_capture_scope_begin(...) gpuexec_capture_scope_begin_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_launch(...) gpuexec_graph_launch_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_prepare(...) gpuexec_graph_prepare_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_retain(...) gpuexec_graph_retain_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_update(...) gpuexec_graph_update_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_get_info(...) gpuexec_graph_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_destroy(...) gpuexec_graph_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -4183,6 +4207,8 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_graph_condition(...) gpuexec_graph_condition_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_if(...) gpuexec_graph_add_if_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_while(...) gpuexec_graph_add_while_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_if_else(...) gpuexec_graph_add_if_else_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_switch(...) gpuexec_graph_add_switch_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_args(...) gpuexec_node_set_args_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_argument(...) gpuexec_node_set_argument_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_dims(...) gpuexec_node_set_dims_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -5511,6 +5537,7 @@ enum {
     GXI_GRAPH_NODE_TYPE_CONDITIONAL = 13,
     GXI_GRAPH_COND_TYPE_IF = 0,
     GXI_GRAPH_COND_TYPE_WHILE = 1,
+    GXI_GRAPH_COND_TYPE_SWITCH = 2,
     GXI_GRAPH_COND_ASSIGN_DEFAULT = 1,
     GXI_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC = 1,
     GXI_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC = 1,
@@ -5957,11 +5984,14 @@ typedef struct gxi_state {
         /* before a context is closed: waits for those streams. Fails if they will wait forever */
         gpuexec_result (*find_stuck)(gxi_call *call, const struct gxi_slot *context);
         int (*graphs_use)(uint64_t lo, uint64_t bytes); /* perhaps: 1 also if some are not listed */
-        /* before memory (range) is freed, a kernel unloaded, an event destroyed or a context closed
-           (slot): graphs that use it cannot be launched any more; both NULL: before that context is
-           released */
-        void (*graphs_lose)(
-                const gxi_call *call, const gxi_range *range, const struct gxi_slot *slot);
+        /* before memory (range) is freed, a kernel unloaded, an event destroyed, a context closed
+           (slot; keep NULL) and released: graphs that use it cannot be launched any more. Those
+           that retain it make *keep, unless keep is NULL: then the caller does not end the object,
+           but calls graphs_keep */
+        void (*graphs_lose)(const gxi_call *call, const gxi_range *range,
+                const struct gxi_slot *slot, struct gxi_deferred_free **keep);
+        void (*graphs_keep)(
+                const gxi_call *call, struct gxi_deferred_free *keep, unsigned kind, void *native);
     } hooks;
 } gxi_state;
 static gxi_state gxi;
@@ -7467,6 +7497,7 @@ typedef struct gxi_spare_events {
 struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
+    uint64_t handle;                     /* its id */
     int users;                           /* guarded by gxi_tables_mutex, like the lists */
     uint64_t defaults[2], own, own_pool; /* handles of its legacy and per-thread default streams, of
                                             the context's own stream, and of gpuexec's pool; 0 until
@@ -9298,8 +9329,27 @@ typedef struct gxi_capture {
     const char *where;
     const char *broken_by, *broken_at; /* the call of gpuexec that broke it; NULL: none */
     gxi_owned_memory *owned;           /* what it allocates; NULL: nothing */
+    int retain;                        /* its graph retains */
     struct gxi_capture *next;
 } gxi_capture;
+
+/* A free or an unload that happens later: when no capture is open, and no graph retains it. */
+typedef struct gxi_deferred_free {
+    gxi_range range;          /* no longer in the table of allocations */
+    uint64_t object, context; /* a module or a library; 0: memory. context: 0 of a library */
+    const char *function, *where;
+    struct gxi_deferred_free *next;
+    /* the rest is 0 unless graphs retained it, so that its handle is closed: */
+    gpuexec_result (*end)(gxi_call *call, const struct gxi_deferred_free *p);
+    unsigned users; /* these graphs, and the call that ends it; guarded by gxi_graphs_mutex */
+    unsigned kind;  /* GXI_MODULE, GXI_LIBRARY, GXI_EVENT, GXI_CONTEXT; GXI_NOTHING: memory */
+    void *native;
+    void *owned[2];              /* what the driver reads until a library is unloaded */
+    struct CUctx_st *cu_context; /* NULL of a library */
+    unsigned long long context_id;
+    gxi_origin origin; /* of the context, like the device */
+    int device;
+} gxi_deferred_free;
 
 /* Room in gxi.captures.open for one more stream, so that listing it there never fails. 0: no
    memory. */
@@ -9612,6 +9662,7 @@ static uint64_t gxi_context_new(
     GXI_STORE(&gxi.hooks.close_context, &gxi_context_close);
     id = gxi_new(call, GXI_CONTEXT, &made, &gxi.objects.first[GXI_CONTEXT]);
     if (!id) gxi_free(info);
+    else info->handle = id;
     return id;
 }
 /* The handle of a context that was just opened, created or adopted; a failed handle if creating the
@@ -10134,6 +10185,15 @@ static int gxi_context_destroy(gxi_call *call, gxi_slot *old) {
 static int gxi_range_must_wait(const gxi_range *range) {
     return range->pooled && range->pooled != GXI_COMBINED;
 }
+/* Before memory is freed: 1 if graphs retain it, so that it is freed when the last of them is
+   destroyed. Registered memory belongs to the program: no graph can retain it. */
+static int gxi_graphs_retain(const gxi_call *call, const gxi_range *range) {
+    gxi_deferred_free *keep = NULL;
+    GXI_HOOK(graphs_lose,
+            (call, range, NULL, range->kind == GPUEXEC_MEMORY_REGISTERED ? NULL : &keep));
+    if (keep) GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_NOTHING, NULL);
+    return keep != NULL;
+}
 /* wait: for the current context's work, unless the driver does that itself. */
 static int gxi_range_free(gxi_call *call, const gxi_range *range, int wait) {
     void *const host = (void *)(uintptr_t)range->lo;
@@ -10141,10 +10201,10 @@ static int gxi_range_free(gxi_call *call, const gxi_range *range, int wait) {
     /* while a stream captures, only the end of a context frees such memory: our own streams have
        been waited for */
     const int pooled = gxi_range_must_wait(range) && wait &&
-            !(context && gxi_capturing_stream_in(context->cu_context, 1)),
-              waited = pooled ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
-    int cu = 0;
-    GXI_HOOK(graphs_lose, (call, range, NULL));
+            !(context && gxi_capturing_stream_in(context->cu_context, 1));
+    int waited, cu = 0;
+    if (gxi_graphs_retain(call, range)) return 0;
+    waited = pooled ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
     GXI_IN_RELAXED_MODE {
         cu = waited && range->pooled == GXI_IMPORTED
                 ? GXI_TRY_TRACED(cuIpcCloseMemHandle, (range->lo))
@@ -10190,12 +10250,27 @@ static int gxi_is_last_handle(const gxi_slot *context) { /* on the same CUcontex
     gxi_unlock(&gxi_tables_mutex);
     return !other;
 }
+/* The kernel of gpuexec_copy_many, unless graphs retain it. */
+static int gxi_copier_unload(gxi_call *call, const gxi_context *info) {
+    gxi_deferred_free *keep = NULL;
+    gxi_range code; /* the CUfunction, as graphs name it */
+    memset(&code, 0, sizeof code);
+    code.lo = (uintptr_t)info->copier;
+    code.bytes = 1;
+    code.context = info->handle;
+    GXI_HOOK(graphs_lose, (call, &code, NULL, &keep));
+    if (!keep) return GXI_TRY(cuModuleUnload, (info->copier_module));
+    GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_MODULE, info->copier_module);
+    return 0;
+}
 /* Closes everything in a context, then the context, even if some of it fails. Returns the first
    failure. */
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_context *const info = gxi_context_of(slot);
     gpuexec_result result = GPUEXEC_OK;
     gxi_scope scope = { 0, 0, 0, 0 };
+    gxi_deferred_free *keep = NULL;
+    struct CUctx_st *native;
     gxi_slot *child;
     unsigned turn, kind, i;
     gxi_range range;
@@ -10205,14 +10280,14 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
             : GPUEXEC_OK;
     const int gone = gxi_context_is_gone(call, slot); /* with all its objects */
     const char *const by = gone && !stuck ? gxi_outside : call->function;
-    const gpuexec_result ended = gxi_context_abort_captures(call, slot, gone),
-                         freed = GXI_LOAD(&gxi.captures.deferred)
+    const gpuexec_result ended = gxi_context_abort_captures(call, slot, gone);
+    gpuexec_result freed = GXI_LOAD(&gxi.captures.deferred)
             ? GXI_LOAD(&gxi.hooks.run_deferred_frees)(call, slot->id)
             : GPUEXEC_OK;
     const int is_last = !slot->adopted && gxi_is_last_handle(slot);
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered) result = gxi_context_drain(call, slot);
-    if (is_last) GXI_HOOK(graphs_lose, (call, NULL, slot));
+    if (is_last) GXI_HOOK(graphs_lose, (call, NULL, slot, NULL));
     for (turn = 0; turn < 2; turn++) {
         gpuexec_result (*before_close)(gxi_call *, uint64_t);
         gpuexec_result other;
@@ -10222,7 +10297,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     }
     for (i = 0; i < info->nwait_events && !gone; i++)
         GXI_TRY_TRACED(cuEventDestroy, (info->wait_events[i].native));
-    if (info->copier_module && !gone && GXI_TRY(cuModuleUnload, (info->copier_module)) && !result)
+    if (info->copier_module && !gone && gxi_copier_unload(call, info) && !result)
         result = gxi_fail_cu(
                 call, NULL, "closing the context: cannot unload the kernel of gpuexec_copy_many");
     for (turn = 1; turn <= GXI_CLOSE_TURNS; turn++)
@@ -10237,6 +10312,10 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
                             GXI_A_KIND(kind), gxi_place_text(made_at));
             }
         }
+    if (GXI_LOAD(&gxi.captures.deferred)) { /* what its graphs retained */
+        const gpuexec_result other = GXI_LOAD(&gxi.hooks.run_deferred_frees)(call, slot->id);
+        if (!freed) freed = other;
+    }
     while (gxi_context_remove_range(slot, &range, call->where)) {
         cu = 0;
         if (stuck) continue;
@@ -10249,7 +10328,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
             result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",
                     gxi_memory_verbs[range.kind], gxi_place_text(range.where));
     }
-    if (is_last && !gone) GXI_HOOK(graphs_lose, (call, NULL, NULL));
+    if (is_last && !gone) GXI_HOOK(graphs_lose, (call, NULL, slot, &keep));
     if (info->pool && !stuck && (cu = GXI_LOAD(&gxi.hooks.leave_pool)(call, info)) != 0 &&
             cu != GXI_DEINITIALIZED && !result)
         result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
@@ -10262,10 +10341,12 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_leave(&scope);
     if (gone && !stuck && info->origin == GXI_PRIMARY)
         GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (info->device));
-    if (gone) slot->adopted = 1;
+    if (gone || keep) slot->adopted = 1;
+    native = slot->cu_context;
     gxi_lock(&gxi_borrowed_mutex);
     cu = gxi_slot_destroy_by(call, by, slot);
     gxi_unlock(&gxi_borrowed_mutex);
+    if (keep) GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_CONTEXT, native);
     if (cu && !result) result = gxi_fail_cu(call, NULL, "cannot release the context");
     return stuck ? stuck : result ? result : ended ? ended : freed;
 }
@@ -12812,13 +12893,14 @@ typedef struct gxi_module {
     char **kernels;
     int nkernels; /* -1: not known */
     double jit_ms;
-    int threads_per_block; /* that the compiler targeted; 0 if not requested */
-    uint64_t image_hash;   /* gxi_hash_bytes of the image; 0 for an adopted module */
-    int device_launches;   /* 1: kernels may launch kernels (dynamic parallelism) */
-    int cached;            /* 1: the code was on disk */
-    int kept;              /* 1: it belongs to a CUlibrary, and is unloaded with that; 2: now */
-    gxi_text names;        /* name expressions, each with its lowered name; all end in NUL */
-    uint32_t kernels_made; /* list of its kernels' handles; guarded by gxi_tables_mutex */
+    int threads_per_block;    /* that the compiler targeted; 0 if not requested */
+    uint64_t image_hash;      /* gxi_hash_bytes of the image; 0 for an adopted module */
+    int device_launches;      /* 1: kernels may launch kernels (dynamic parallelism) */
+    int cached;               /* 1: the code was on disk */
+    int kept;                 /* 1: it belongs to a CUlibrary, and is unloaded with that; 2: now */
+    gxi_deferred_free **keep; /* kept is 2: of that library, if graphs retain it */
+    gxi_text names;           /* name expressions, each with its lowered name; all end in NUL */
+    uint32_t kernels_made;    /* list of its kernels' handles; guarded by gxi_tables_mutex */
 } gxi_module;
 
 static void gxi_module_free_kernels(gxi_module *m) {
@@ -12839,16 +12921,16 @@ static void gxi_module_free(gxi_module *m) {
     gxi_free(m);
 }
 static int gxi_module_destroy(gxi_call *call, gxi_slot *old) {
+    gxi_module *const m = old->data.module.info;
+    gxi_deferred_free *keep = NULL;
     gxi_slot *kernel;
-    int cu;
-    for (; (kernel = gxi_first_child(&old->data.module.info->kernels_made)) != NULL;
-            gxi_slot_destroy(call, kernel))
-        if (!old->adopted && old->data.module.info->kept != 1)
-            GXI_HOOK(graphs_lose, (call, NULL, kernel));
-    cu = old->adopted || old->data.module.info->kept
-            ? 0
-            : GXI_TRY(cuModuleUnload, (old->data.module.native));
-    gxi_module_free(old->data.module.info);
+    int cu = 0;
+    for (; (kernel = gxi_first_child(&m->kernels_made)) != NULL; gxi_slot_destroy(call, kernel))
+        if (!old->adopted && m->kept != 1)
+            GXI_HOOK(graphs_lose, (call, NULL, kernel, m->kept ? m->keep : &keep));
+    if (keep) GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_MODULE, old->data.module.native);
+    else if (!old->adopted && !m->kept) cu = GXI_TRY(cuModuleUnload, (old->data.module.native));
+    gxi_module_free(m);
     return cu;
 }
 static int gxi_kernel_destroy(gxi_call *call, gxi_slot *old) { /* the module owns the CUfunction */
@@ -13817,8 +13899,10 @@ static void gxi_first_failure_keep(gxi_call *first, const gxi_call *call, int cu
     first->cu = cu;
 }
 static int gxi_library_destroy(gxi_call *call, gxi_slot *old) {
+    gxi_library *const l = old->data.library.info;
     int count;
     gxi_call first = *call;
+    gxi_deferred_free *keep = NULL;
     gxi_scope scope;
     gxi_slot *m;
     uint64_t id;
@@ -13829,16 +13913,24 @@ static int gxi_library_destroy(gxi_call *call, gxi_slot *old) {
         memset(&scope, 0, sizeof scope);
         if (context && gxi_context_is_gone(call, context)) m->adopted = 1;
         else gxi_first_failure_keep(&first, call, gxi_enter_cu(call, m->cu_context, &scope));
-        if (m->data.module.info->kept) m->data.module.info->kept = 2;
+        if (m->data.module.info->kept) {
+            m->data.module.info->kept = 2;
+            m->data.module.info->keep = &keep;
+        }
         gxi_first_failure_keep(&first, call, gxi_slot_destroy(call, m));
         gxi_leave(&scope);
     }
-    GXI_IN_RELAXED_MODE {
-        if (old->data.library.native && !old->adopted)
-            gxi_first_failure_keep(
-                    &first, call, GXI_TRY(cuLibraryUnload, (old->data.library.native)));
-    }
-    gxi_library_free(old->data.library.info);
+    if (keep) {
+        keep->owned[0] = l->copy;
+        keep->owned[1] = l->jit.logs;
+        l->copy = l->jit.logs = NULL;
+        GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_LIBRARY, old->data.library.native);
+    } else GXI_IN_RELAXED_MODE {
+            if (old->data.library.native && !old->adopted)
+                gxi_first_failure_keep(
+                        &first, call, GXI_TRY(cuLibraryUnload, (old->data.library.native)));
+        }
+    gxi_library_free(l);
     if (first.cu) *call = first;
     return first.cu;
 }
@@ -16108,13 +16200,6 @@ static gpuexec_result gxi_fail_concurrent_free(gxi_call *call, uint64_t address,
 }
 /* --- frees and unloads that wait until a capture has ended ------------------------------------ */
 
-typedef struct gxi_deferred_free {
-    gxi_range range;          /* no longer in the table of allocations */
-    uint64_t object, context; /* a module or a library; 0: memory. context: 0 of a library */
-    const char *function, *where;
-    struct gxi_deferred_free *next;
-} gxi_deferred_free;
-
 /* All of them wait for the captures of gpuexec, whose graphs may use what is freed; memory whose
    free waits for its context also for those of other libraries, which that wait would break.
    context: handle id. */
@@ -16129,7 +16214,8 @@ static gpuexec_result gxi_deferred_free_run(
     const gxi_slot *const slot = gxi_peek(p->context, GXI_CONTEXT);
     gpuexec_result result = GPUEXEC_OK;
     gxi_scope scope;
-    if (p->context && (!slot || gxi_context_is_gone(call, slot))) {
+    if (p->end) result = p->end(call, p);
+    else if (p->context && (!slot || gxi_context_is_gone(call, slot))) {
     } /* with its objects */
     else if (p->object) {
         gxi_call own;
@@ -16160,7 +16246,7 @@ static gpuexec_result gxi_deferred_frees_run(const gxi_call *caller, uint64_t co
     gxi_unlock(&gxi_tables_mutex);
     for (end = &rest; (p = *end) != NULL;) {
         const int closing = context && p->context == context;
-        if (!closing && gxi_free_must_wait(p->object ? NULL : &p->range, p->context)) {
+        if (!closing && gxi_free_must_wait(p->object || p->kind ? NULL : &p->range, p->context)) {
             end = &p->next;
             continue;
         }
@@ -18115,8 +18201,9 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_slow(
         if (cu == 0) gxi_owned_memory_freed(address, where);
         return gxi_free_on_finish(where, address, &range, cu, 0);
     }
-    if (!captures) GXI_HOOK(graphs_lose, (call, &range, NULL));
-    cu = GXI_TRY(cuMemFreeAsync, (address, slot->data.stream.native));
+    cu = !captures && gxi_graphs_retain(call, &range)
+            ? 0
+            : GXI_TRY(cuMemFreeAsync, (address, slot->data.stream.native));
     gxi_leave(&scope);
     return gxi_free_on_finish(where, address, &range, cu, captures);
 }
@@ -18523,8 +18610,11 @@ static struct CUevent_st *gxi_spare_event_take(const gxi_slot *context, int no_t
     return native;
 }
 static int gxi_event_destroy(gxi_call *call, gxi_slot *old) {
-    if (old->data.event.flags & GXI_IN_GRAPH) GXI_LOAD (&gxi.hooks.graphs_lose)(call, NULL, old);
-    return old->adopted || gxi_event_keep_spare(old)
+    gxi_deferred_free *keep = NULL;
+    if (old->data.event.flags & GXI_IN_GRAPH)
+        GXI_LOAD (&gxi.hooks.graphs_lose)(call, NULL, old, old->adopted ? NULL : &keep);
+    if (keep) GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_EVENT, old->data.event.native);
+    return old->adopted || keep || gxi_event_keep_spare(old)
             ? 0
             : GXI_TRY(cuEventDestroy, (old->data.event.native));
 }
@@ -21444,11 +21534,10 @@ GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
 
 typedef struct gxi_node {
     struct CUgraphNode_st *native;
-    uint64_t object; /* handle id of its kernel or event, or of a conditional node's body; 0: not
-                        known */
-    void *more; /* owned: a kernel's gpuexec_launch_desc, if it has attributes; the gxi_native_graph
-                   of a body; otherwise NULL */
-    unsigned short type;          /* CUgraphNodeType */
+    uint64_t object;     /* handle id of its kernel or event; 0: not known */
+    void *more;          /* owned: a kernel's gpuexec_launch_desc, if it has attributes; the first
+                            gxi_native_graph of a conditional node's bodies; otherwise NULL */
+    unsigned short type; /* CUgraphNodeType */
     unsigned char disabled, past; /* past: a fill that was disabled once, see
                                      gxi_graph_add_edges_around */
     unsigned named;               /* the last gxi_native_graph.adds that depends on it */
@@ -21479,12 +21568,20 @@ typedef struct gxi_native_graph {
     struct gxi_native_graph *parent; /* is_body: the graph with the conditional node, and where that
                                         is */
     size_t parent_node;
+    struct gxi_native_graph *sibling; /* is_body: the node's next body, and the handle */
+    uint64_t handle;
     struct CUctx_st **joined; /* the other contexts on whose streams the capture recorded, or whose
                                  kernels, memory or events were added */
     unsigned njoined;
-    char *gone; /* atomic; what was freed or unloaded since. NULL: nothing */
+    char *gone;                    /* atomic; what was freed or unloaded since. NULL: nothing */
+    int retains;                   /* what it uses exists until it is destroyed */
+    struct gxi_retained *retained; /* newest first: what would not exist otherwise */
     struct gxi_native_graph *next, **from; /* in gxi.graphs.recorded or gxi.graphs.unlisted */
 } gxi_native_graph;
+typedef struct gxi_retained {
+    gxi_deferred_free *what;
+    struct gxi_retained *next;
+} gxi_retained;
 typedef struct gxi_graph {
     gxi_native_graph *made;
     int built;                  /* by hand, not by a capture */
@@ -21598,7 +21695,7 @@ static int gxi_refs_add_nodes(gxi_call *call, gxi_native_graph *r, struct CUgrap
    or that contains it. Returns 0 after a failure. */
 static int gxi_refs_add_node(gxi_call *call, gxi_native_graph *r, struct CUgraphNode_st *node,
         const gxi_node *known, size_t at) {
-    const gxi_native_graph *const body = known ? (const gxi_native_graph *)known->more : NULL;
+    const gxi_native_graph *body;
     struct CUgraph_st *child = NULL;
     gxi_kernel_node kernel;
     gxi_memcpy3d copy;
@@ -21620,7 +21717,9 @@ static int gxi_refs_add_node(gxi_call *call, gxi_native_graph *r, struct CUgraph
         return GXI_TRY_TRACED(cuGraphChildGraphNodeGetGraph, (node, &child)) ||
                 gxi_refs_add_nodes(call, r, child, NULL, at);
     case GXI_GRAPH_NODE_TYPE_CONDITIONAL:
-        return !body || gxi_refs_add_nodes(call, r, body->native, body, at);
+        body = known ? (const gxi_native_graph *)known->more : NULL;
+        while (body && gxi_refs_add_nodes(call, r, body->native, body, at)) body = body->sibling;
+        return !body;
     case GXI_GRAPH_NODE_TYPE_WAIT_EVENT:
     case GXI_GRAPH_NODE_TYPE_EVENT_RECORD: return gxi_refs_add(r, known ? known->object : 0, at);
     default: return 1;
@@ -21682,7 +21781,9 @@ static int gxi_native_graph_read_refs(gxi_call *call, gxi_native_graph *r) {
     }
     while (r->changed && ok) {
         const size_t i = r->changed - 1;
-        gxi_refs_clear(&r->named[i].names);
+        /* a kernel that is retained has no handle, which knows its parameters: those that are
+           named stay named */
+        if (!r->retained) gxi_refs_clear(&r->named[i].names);
         if (!(ok = gxi_refs_add_node(call, r, r->nodes[i].native, &r->nodes[i], i))) break;
         r->changed = r->named[i].changed == SIZE_MAX ? 0 : r->named[i].changed;
         r->named[i].changed = 0;
@@ -21714,6 +21815,11 @@ static void gxi_native_graphs_read_refs(const gxi_call *caller) {
         gxi_native_graph_move(r, &gxi.graphs.recorded);
     }
 }
+/* gxi_graphs_mutex is held. The next one of all; r NULL: the first one. */
+static gxi_native_graph *gxi_native_graph_after(const gxi_native_graph *r) {
+    gxi_native_graph *const next = r ? r->next : gxi.graphs.recorded;
+    return next || (r && r->waits) ? next : gxi.graphs.unlisted;
+}
 /* The hook of gxi_state. Without a call that could read graphs. */
 static int gxi_native_graphs_refer_to(uint64_t lo, uint64_t bytes) {
     const gxi_key *k;
@@ -21724,11 +21830,12 @@ static int gxi_native_graphs_refer_to(uint64_t lo, uint64_t bytes) {
     gxi_unlock(&gxi_graphs_mutex);
     return uses;
 }
+static char gxi_gone[] = "its memory or kernels are gone"; /* without memory for a text */
 /* takes over the text */
 static void gxi_native_graph_set_gone(gxi_native_graph *r, gxi_text *why) {
     if (why->failed) gxi_text_free(why);
     gxi_native_graph_clear_refs(r); /* what else it uses no longer matters */
-    GXI_STORE(&r->gone, why->p ? why->p : gxi_copy_string("its memory or kernels are gone"));
+    GXI_STORE(&r->gone, why->p ? why->p : gxi_gone);
 }
 /* gxi_graphs_mutex is held, and all graphs are listed. */
 static void gxi_graph_loses(
@@ -21741,6 +21848,9 @@ static void gxi_graph_loses(
                 gxi_place_text(call->where));
     else if (slot)
         gxi_add(&t, "uses an event that was destroyed at %s", gxi_place_text(call->where));
+    else if (!range->kind) /* see gxi_copier_unload */
+        gxi_add(&t, "launches the kernel of gpuexec_copy_many, whose context was closed at %s",
+                gxi_place_text(call->where));
     else
         gxi_add(&t, "uses the %llu bytes of %s memory at 0x%llx, %s at %s, which were %s at %s",
                 (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
@@ -21773,16 +21883,102 @@ static int gxi_graph_take_exec(const gxi_native_graph *r, gxi_taken_exec *taken)
     gxi_unlock(&gxi_tables_mutex);
     return taken->exec != NULL;
 }
-/* A context is closed that the graph also uses. */
-static void gxi_graph_loses_context(
-        const gxi_call *call, gxi_native_graph *r, const gxi_slot *closed) {
+/* gxi_graphs_mutex is held. Notes that the graph uses a context; 0: no memory. */
+static int gxi_native_graph_join(gxi_native_graph *r, struct CUctx_st *context) {
+    struct CUctx_st **grown;
+    unsigned i = 0;
+    while (i < r->njoined && r->joined[i] != context) i++;
+    if (i < r->njoined) return 1;
+    if (!(grown = (struct CUctx_st **)gxi_realloc(r->joined, (i + 1) * sizeof *grown))) return 0;
+    r->joined = grown;
+    grown[r->njoined++] = context;
+    return 1;
+}
+/* What graphs retained, after the last of them was destroyed. */
+static gpuexec_result gxi_retained_end(gxi_call *call, const gxi_deferred_free *p) {
+    const gxi_slot *const slot = gxi_peek(p->context, GXI_CONTEXT);
+    unsigned long long id = p->context_id;
+    struct CUmod_st *const module = (struct CUmod_st *)p->native;
+    gxi_scope scope = { 0, 0, 0, 0 };
+    gxi_call own = *call;
+    int cu = 0;
+    if (p->cu_context &&
+            (slot ? gxi_context_is_gone(call, slot)
+                  : gxi_is_destroyed(&own, p->cu_context, &id) || own.cu == GXI_DEINITIALIZED)) {
+        if (p->kind == GXI_CONTEXT && p->origin == GXI_PRIMARY)
+            GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (p->device));
+        return GPUEXEC_OK;
+    }
+    if (p->kind == GXI_CONTEXT) cu = gxi_context_release(call, p->origin, p->cu_context, p->device);
+    else if ((p->kind == GXI_NOTHING || p->kind == GXI_MODULE) &&
+            gxi_enter(call, p->cu_context, &scope))
+        return gxi_failed_result();
+    else if (p->kind == GXI_NOTHING) cu = gxi_range_free(call, &p->range, 1);
+    else
+        GXI_IN_RELAXED_MODE cu = p->kind == GXI_MODULE ? GXI_TRY(cuModuleUnload, (module))
+                : p->kind == GXI_EVENT ? GXI_TRY(cuEventDestroy, ((struct CUevent_st *)p->native))
+                                       : GXI_TRY(cuLibraryUnload, ((struct CUlib_st *)p->native));
+    gxi_leave(&scope);
+    gxi_free(p->owned[0]);
+    gxi_free(p->owned[1]);
+    return cu == 0 || cu == GXI_DEINITIALIZED
+            ? GPUEXEC_OK
+            : gxi_fail_cu(call, NULL, "cannot release the %s that a graph retained since %s at %s",
+                      p->kind ? gxi_kinds[p->kind].name : "memory", p->function,
+                      gxi_place_text(p->where));
+}
+/* gxi_graphs_mutex is held. The graph retains what is freed (range) or closed (slot). 0: no
+   memory. */
+static int gxi_native_graph_retain(const gxi_call *call, gxi_native_graph *r,
+        const gxi_range *range, const gxi_slot *slot, gxi_deferred_free **keep) {
+    const uint64_t id = range                      ? range->context
+            : gxi_kind_of(slot->id) == GXI_CONTEXT ? slot->id
+                                                   : slot->context;
+    const gxi_slot *const context = gxi_peek(id, GXI_CONTEXT);
+    gxi_deferred_free *p = *keep;
+    gxi_retained *link;
+    if (r->retained && r->retained->what == p) return 1; /* p: not NULL */
+    if (!context || !gxi_native_graph_join(r, context->cu_context) ||
+            !(link = (gxi_retained *)gxi_realloc(NULL, sizeof *link)))
+        return 0;
+    if (!p) {
+        if (!(p = (gxi_deferred_free *)gxi_realloc(NULL, sizeof *p))) {
+            gxi_free(link);
+            return 0;
+        }
+        memset(p, 0, sizeof *p);
+        if (range) p->range = *range;
+        p->context = id;
+        p->cu_context = context->cu_context;
+        p->context_id = gxi_context_of(context)->id;
+        p->origin = gxi_context_of(context)->origin;
+        p->device = gxi_context_of(context)->device;
+        p->function = call->function;
+        p->where = gxi_place_copy(call->where);
+        p->end = &gxi_retained_end;
+        p->users = 1;
+        *keep = p;
+    }
+    p->users++;
+    link->what = p;
+    link->next = r->retained;
+    r->retained = link;
+    return 1;
+}
+/* A context is closed that the graph also uses; with keep, it is released. */
+static void gxi_graph_loses_context(const gxi_call *call, gxi_native_graph *r,
+        const gxi_slot *closed, gxi_deferred_free **keep) {
     gxi_text t = { 0, 0, 0, 0 };
     gxi_taken_exec lost;
     unsigned i = 0;
+    int gone;
     while (i < r->njoined && r->joined[i] != closed->cu_context) i++;
     if (i == r->njoined) return;
-    /* they cannot be destroyed any more */
-    if (gxi_context_is_gone(call, closed))
+    gone = gxi_context_is_gone(call, closed);
+    if (r->retains && !r->gone && !gone &&
+            (!keep || gxi_native_graph_retain(call, r, NULL, closed, keep)))
+        return;
+    if (gone) /* they cannot be destroyed any more */
         while (gxi_graph_take_exec(r, &lost)) {}
     if (r->gone) return;
     gxi_add(&t, "it uses the context on device %d, which was closed at %s",
@@ -21800,7 +21996,7 @@ static void gxi_graphs_destroy_execs(const gxi_call *call) {
         const gxi_native_graph *r;
         n = 0;
         gxi_lock(&gxi_graphs_mutex);
-        for (r = gxi.graphs.recorded; r && n < GXI_TAKEN_MAX; r = r->next)
+        for (r = NULL; n < GXI_TAKEN_MAX && (r = gxi_native_graph_after(r)) != NULL;)
             while (r->gone && n < GXI_TAKEN_MAX && gxi_graph_take_exec(r, &taken[n])) n++;
         gxi_unlock(&gxi_graphs_mutex);
         for (i = 0; i < n; i++) {
@@ -21815,24 +22011,72 @@ static void gxi_graphs_destroy_execs(const gxi_call *call) {
         }
     } while (n == GXI_TAKEN_MAX);
 }
-static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *slot) {
+/* A graph, or the call that freed it, stops retaining it. The last one lists it: before what it
+   listed earlier, so that contexts, which graphs retain last, are released last. */
+static void gxi_retained_leave(gxi_deferred_free *p) {
+    unsigned users;
+    gxi_lock(&gxi_graphs_mutex);
+    users = --p->users;
+    gxi_unlock(&gxi_graphs_mutex);
+    if (users) return;
+    GXI_STORE(&gxi.hooks.run_deferred_frees, &gxi_deferred_frees_run);
+    gxi_lock(&gxi_tables_mutex);
+    p->next = gxi.captures.deferred;
+    GXI_STORE(&gxi.captures.deferred, p);
+    gxi_unlock(&gxi_tables_mutex);
+}
+/* Before a context is released although graphs retain parts of it, because there was no memory to
+   retain the context: these graphs are gone, and what they retain, too. */
+static void gxi_graphs_leave_retained(const gxi_call *call, uint64_t context) {
+    gxi_retained *link;
+    gxi_native_graph *r;
+    do {
+        link = NULL;
+        gxi_lock(&gxi_graphs_mutex);
+        for (r = NULL; !link && (r = gxi_native_graph_after(r)) != NULL;)
+            if (r->gone && (link = r->retained) != NULL) r->retained = link->next;
+        gxi_unlock(&gxi_graphs_mutex);
+        if (link) gxi_retained_leave(link->what);
+        gxi_free(link);
+    } while (link);
+    if (GXI_LOAD(&gxi.captures.deferred)) gxi_deferred_frees_run(call, context);
+}
+static void gxi_graphs_keep(
+        const gxi_call *call, gxi_deferred_free *keep, unsigned kind, void *native) {
+    keep->kind = kind;
+    keep->native = native;
+    if (kind == GXI_LIBRARY) {
+        keep->context = 0;
+        keep->cu_context = NULL;
+    }
+    gxi_retained_leave(keep);
+    if (GXI_LOAD(&gxi.captures.deferred)) gxi_deferred_frees_run(call, 0);
+}
+static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *slot,
+        gxi_deferred_free **keep) {
     const unsigned kind = slot ? gxi_kind_of(slot->id) : 0;
     const uint64_t lo = range    ? range->lo
             : kind == GXI_KERNEL ? (uintptr_t)slot->data.kernel.native
-            : slot               ? slot->id
-                                 : 0,
+                                 : slot->id,
                    bytes = range ? range->bytes : 1;
     const gxi_key *name;
     gxi_native_graph *r;
     gxi_lock(&gxi_graphs_mutex);
     gxi_native_graphs_read_refs(call);
-    for (r = kind == GXI_CONTEXT ? gxi.graphs.recorded : NULL; r; r = r->next)
-        gxi_graph_loses_context(call, r, slot);
-    while (lo && kind != GXI_CONTEXT && (name = gxi_key_from_value(gxi.graphs.named, lo)) != NULL &&
-            name->value - lo < bytes)
-        gxi_graph_loses(call, name, range, slot);
+    for (r = NULL; kind == GXI_CONTEXT && (r = gxi_native_graph_after(r)) != NULL;)
+        gxi_graph_loses_context(call, r, slot, keep);
+    name = kind == GXI_CONTEXT ? NULL : gxi_key_from_value(gxi.graphs.named, lo);
+    while (name && name->value - lo < bytes) {
+        const uint64_t value = name->value, owner = name->owner;
+        r = (gxi_native_graph *)(uintptr_t)owner;
+        if (!keep || !r->retains || !gxi_native_graph_retain(call, r, range, slot, keep))
+            gxi_graph_loses(call, name, range, slot);
+        name = gxi_key_from(gxi.graphs.named, value, owner + 1);
+    }
     gxi_unlock(&gxi_graphs_mutex);
-    if (!range && !slot) gxi_graphs_destroy_execs(call);
+    if (kind != GXI_CONTEXT || !keep) return;
+    gxi_graphs_destroy_execs(call);
+    if (!*keep) gxi_graphs_leave_retained(call, slot->id);
 }
 /* A handle launches that CUgraph from now on; NULL: none. gxi_graphs_mutex is held. */
 static void gxi_graph_use_native(gxi_graph *info, gxi_native_graph *r) {
@@ -21858,23 +22102,32 @@ static int gxi_native_graph_leave(gxi_native_graph *r, gxi_graph *info) {
     gxi_unlock(&gxi_graphs_mutex);
     return users == 0;
 }
+/* What it retained is only listed: the call that ends it also calls gxi_deferred_frees_run. */
 static void gxi_native_graph_free(gxi_call *call, gxi_native_graph *r) {
+    gxi_retained *link;
     size_t i;
     for (i = 0; i < r->nnodes; i++) {
         const gxi_node *n = &r->nodes[i];
-        gxi_native_graph *body = n->type == GXI_GRAPH_NODE_TYPE_CONDITIONAL
-                ? (gxi_native_graph *)n->more
-                : NULL;
-        gxi_slot *handle = body ? gxi_peek(n->object, GXI_GRAPH) : NULL;
-        if (handle) gxi_slot_destroy(call, handle);
-        if (!body) gxi_free(n->more);
-        else if (gxi_native_graph_leave(body, NULL)) gxi_native_graph_free(call, body);
+        gxi_native_graph *next = (gxi_native_graph *)n->more, *body;
+        if (n->type != GXI_GRAPH_NODE_TYPE_CONDITIONAL) gxi_free(n->more);
+        else
+            while ((body = next) != NULL) {
+                gxi_slot *const handle = gxi_peek(body->handle, GXI_GRAPH);
+                next = body->sibling;
+                if (handle) gxi_slot_destroy(call, handle);
+                if (gxi_native_graph_leave(body, NULL)) gxi_native_graph_free(call, body);
+            }
     }
     gxi_owned_memory_close(r->owned, call->where);
+    while ((link = r->retained) != NULL) {
+        r->retained = link->next;
+        gxi_retained_leave(link->what);
+        gxi_free(link);
+    }
     gxi_free(r->nodes);
     gxi_free(r->named);
     gxi_free(r->joined);
-    gxi_free(r->gone);
+    if (r->gone != gxi_gone) gxi_free(r->gone);
     gxi_free(r);
 }
 /* -------------------------------------------------------------------------------------------------
@@ -21913,6 +22166,7 @@ static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *context, struct CU
         made = gxi_slot_template(context, context->id, is_body);
         made.data.graph.info = info;
         GXI_STORE(&gxi.hooks.graphs_lose, &gxi_graphs_lose);
+        GXI_STORE(&gxi.hooks.graphs_keep, &gxi_graphs_keep);
         GXI_STORE(&gxi.hooks.graphs_use, &gxi_native_graphs_refer_to);
         id = gxi_new(call, GXI_GRAPH, &made, &gxi_context_of(context)->first[GXI_GRAPH]);
         if (id) {
@@ -21936,12 +22190,18 @@ static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *context, struct CU
 static int gxi_graph_destroy(gxi_call *call, gxi_slot *old) {
     struct CUgraphExec_st *exec = old->data.graph.exec;
     gxi_native_graph *r = gxi_native_graph_of(old);
+    const gxi_retained *link;
     int cu = 0, lost = old->adopted, last = 0;
     unsigned i;
     /* destroyed outside gpuexec: see gxi_graph_loses_context */
     for (i = 0; i < r->njoined && !lost; i++) {
         const gxi_slot *joined = gxi_peek(gxi_context_of_native(r->joined[i]), GXI_CONTEXT);
         lost = joined && gxi_context_is_gone(call, joined);
+    }
+    for (link = r->retained; link && !lost; link = link->next) { /* contexts without a handle */
+        gxi_call own = *call;
+        lost = link->what->kind == GXI_CONTEXT &&
+                gxi_is_destroyed(&own, link->what->cu_context, &link->what->context_id);
     }
     GXI_IN_RELAXED_MODE {
         if (exec && !lost) cu = GXI_TRY(cuGraphExecDestroy, (exec));
@@ -21963,6 +22223,44 @@ static gpuexec_result gxi_fail_nodes(gxi_call *call, int cu) {
     return cu == 0   ? GPUEXEC_OK
             : cu < 0 ? gxi_fail_memory(call, "query the graph")
                      : gxi_fail_cu(call, NULL, "cannot query the graph");
+}
+static gpuexec_result gxi_native_graph_read_nodes(gxi_call *call, const gxi_slot *graph) {
+    gxi_native_graph *const r = gxi_native_graph_of(graph);
+    struct CUgraphNode_st **natives;
+    gxi_node *nodes = NULL;
+    size_t i, count;
+    int cu, type = 0;
+    if (r->known) return GPUEXEC_OK;
+    natives = gxi_graph_get_nodes(call, r->native, &count, &cu);
+    if (natives && !(nodes = (gxi_node *)gxi_realloc(NULL, count * sizeof *nodes))) cu = -1;
+    for (i = 0; nodes && cu == 0 && i < count; i++) {
+        memset(&nodes[i], 0, sizeof *nodes);
+        nodes[i].native = natives[i];
+        cu = GXI_TRY(cuGraphNodeGetType, (natives[i], &type));
+        nodes[i].type = (unsigned short)type;
+    }
+    gxi_free(natives);
+    if (cu) {
+        gxi_free(nodes);
+        return gxi_fail_nodes(call, cu);
+    }
+    gxi_lock(&gxi_graphs_mutex);
+    gxi_refs_clear(&r->names);
+    r->nodes = nodes;
+    r->nnodes = r->nodes_cap = nodes ? count : 0;
+    r->known = 1;
+    if (!r->gone && !r->waits) gxi_native_graph_list_unread(r);
+    gxi_unlock(&gxi_graphs_mutex);
+    return GPUEXEC_OK;
+}
+/* From now on, what the graph uses exists until it is destroyed. */
+static gpuexec_result gxi_graph_retain(gxi_call *call, const gxi_slot *graph) {
+    gxi_native_graph *const r = gxi_native_graph_of(graph);
+    if (gxi_native_graph_read_nodes(call, graph)) return gxi_failed_result();
+    gxi_lock(&gxi_graphs_mutex);
+    r->retains = 1;
+    gxi_unlock(&gxi_graphs_mutex);
+    return GPUEXEC_OK;
 }
 static void gxi_add_side(gxi_text *t, const char *word, const gxi_copy_side *side) {
     gxi_add(t, " %s %s 0x%llx", word, side->type == GXI_MEMORYTYPE_HOST ? "host" : "device",
@@ -22291,6 +22589,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(
                 "%d.%d",
                 GXI_DOTTED(gxi.driver.version));
     if (gxi_check_graph_whole(call, o, "update from") ||
+            (gxi_native_graph_of(g)->retains && gxi_graph_retain(call, o)) ||
             (!GXI_LOAD(&g->data.graph.exec) && gxi_graph_instantiate(call, g)))
         return gxi_failed_result();
     old = gxi_native_graph_of(g);
@@ -22326,10 +22625,20 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(
         GXI_TRY_TRACED(cuGraphDestroy, (old->native));
         gxi_native_graph_free(call, old);
     }
-    return GPUEXEC_OK;
+    return GXI_LOAD(&gxi.captures.deferred) ? gxi_deferred_frees_run(call, 0) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_retain_at(const char *where, gpuexec_graph graph) {
+    gxi_slot *g;
+    GXI_CALL(gpuexec_graph_retain, GXI_MAKES);
+    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_result();
+    if (gxi_native_graph_of(g)->is_body) return gxi_fail_body(call, "retain what is used by");
+    return gxi_check_graph_whole(call, g, "retain what is used by") || gxi_graph_retain(call, g)
+            ? gxi_failed_result()
+            : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(
         const char *where, gpuexec_graph graph, gpuexec_graph_info *info) {
+    const gxi_retained *link;
     struct CUgraphNode_st **nodes;
     size_t i, count;
     gxi_slot *g;
@@ -22350,6 +22659,10 @@ GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(
     }
     gxi_free(nodes);
     info->nodes = count;
+    gxi_lock(&gxi_graphs_mutex);
+    info->retains = gxi_native_graph_of(g)->retains;
+    for (link = gxi_native_graph_of(g)->retained; link; link = link->next) info->retained++;
+    gxi_unlock(&gxi_graphs_mutex);
     return gxi_fail_nodes(call, cu);
 }
 GPUEXEC_API size_t gpuexec_graph_text_at(
@@ -22373,8 +22686,11 @@ GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph
     return slot ? GXI_LOAD(&slot->data.graph.exec) : NULL;
 }
 GPUEXEC_API gpuexec_result gpuexec_graph_destroy_at(const char *where, gpuexec_graph graph) {
+    gpuexec_result result, freed = GPUEXEC_OK;
     GXI_CALL(gpuexec_graph_destroy, GXI_CLEANS);
-    return gxi_handle_destroy(call, graph.id, GXI_GRAPH, "the graph");
+    result = gxi_handle_destroy(call, graph.id, GXI_GRAPH, "the graph");
+    if (GXI_LOAD(&gxi.captures.deferred)) freed = gxi_deferred_frees_run(call, 0);
+    return result ? result : freed;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -22432,6 +22748,7 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(
         return gxi_fail_memory(call, "begin a capture");
     memset(c, 0, sizeof *c);
     c->stream = stream.id;
+    c->retain = desc && desc->retain;
     GXI_STORE(&gxi.hooks.note_broken, &gxi_captures_note_broken);
     GXI_STORE(&gxi.hooks.defer_free, &gxi_free_defer);
     if (!(c->where = gxi_place_copy(where)) && where) {
@@ -22536,10 +22853,13 @@ static uint64_t gxi_capture_finish(gxi_call *call, gpuexec_stream stream) {
     }
     njoined = gxi_find_joined(slot, status == 1 ? id : 0, &joined);
     cu = GXI_TRY(cuStreamEndCapture, (slot->data.stream.native, &native));
-    if (cu == 0 && !latched && njoined >= 0)
-        return gxi_graph_new(call,
-                gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context"), native, joined,
-                (unsigned)njoined, c.owned, 0);
+    if (cu == 0 && !latched && njoined >= 0) {
+        id = gxi_graph_new(call, gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context"),
+                native, joined, (unsigned)njoined, c.owned, 0);
+        if (!id || !c.retain || !gxi_graph_retain(call, gxi_peek(id, GXI_GRAPH))) return id;
+        gxi_slot_destroy(call, gxi_peek(id, GXI_GRAPH));
+        return 0;
+    }
     gxi_owned_memory_close(c.owned, call->where);
     gxi_free(joined);
     if (native) GXI_TRY_TRACED(cuGraphDestroy, (native));
@@ -22607,35 +22927,6 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_create_at(const char *where, gpuexec_con
     handle.id = gxi_id_or_failed(handle.id, GXI_GRAPH);
     return handle;
 }
-static gpuexec_result gxi_native_graph_read_nodes(gxi_call *call, const gxi_slot *graph) {
-    gxi_native_graph *const r = gxi_native_graph_of(graph);
-    struct CUgraphNode_st **natives;
-    gxi_node *nodes = NULL;
-    size_t i, count;
-    int cu, type = 0;
-    if (r->known) return GPUEXEC_OK;
-    natives = gxi_graph_get_nodes(call, r->native, &count, &cu);
-    if (natives && !(nodes = (gxi_node *)gxi_realloc(NULL, count * sizeof *nodes))) cu = -1;
-    for (i = 0; nodes && cu == 0 && i < count; i++) {
-        memset(&nodes[i], 0, sizeof *nodes);
-        nodes[i].native = natives[i];
-        cu = GXI_TRY(cuGraphNodeGetType, (natives[i], &type));
-        nodes[i].type = (unsigned short)type;
-    }
-    gxi_free(natives);
-    if (cu) {
-        gxi_free(nodes);
-        return gxi_fail_nodes(call, cu);
-    }
-    gxi_lock(&gxi_graphs_mutex);
-    gxi_refs_clear(&r->names);
-    r->nodes = nodes;
-    r->nnodes = r->nodes_cap = nodes ? count : 0;
-    r->known = 1;
-    if (!r->gone && !r->waits) gxi_native_graph_list_unread(r);
-    gxi_unlock(&gxi_graphs_mutex);
-    return GPUEXEC_OK;
-}
 /* The graph that is launched: the graph itself, or that with the conditional node whose body it is.
    NULL after a failure. */
 static gxi_slot *gxi_graph_root_of(gxi_call *call, gxi_slot *graph) {
@@ -22660,9 +22951,6 @@ static gpuexec_result gxi_check_change(gxi_call *call, gxi_slot *graph, gxi_slot
 static gpuexec_result gxi_graph_join_context(
         gxi_call *call, gxi_slot *graph, struct CUctx_st *context) {
     gxi_slot *const root = gxi_graph_root_of(call, graph);
-    struct CUctx_st **grown;
-    gxi_native_graph *r;
-    unsigned i = 0;
     int ok;
     if (!root || context == root->cu_context) return root ? GPUEXEC_OK : gxi_failed_result();
     if (graph != root) {
@@ -22673,16 +22961,8 @@ static gpuexec_result gxi_graph_join_context(
                 "the body of a conditional node cannot use %s, because its graph is in %s",
                 its.text, of_graph.text);
     }
-    r = gxi_native_graph_of(root);
     gxi_lock(&gxi_graphs_mutex);
-    while (i < r->njoined && r->joined[i] != context) i++;
-    ok = i < r->njoined;
-    if (!ok &&
-            (grown = (struct CUctx_st **)gxi_realloc(r->joined, (i + 1) * sizeof *grown)) != NULL) {
-        r->joined = grown;
-        grown[r->njoined++] = context;
-        ok = 1;
-    }
+    ok = gxi_native_graph_join(gxi_native_graph_of(root), context);
     gxi_unlock(&gxi_graphs_mutex);
     return ok ? GPUEXEC_OK : gxi_fail_memory(call, "note a context of the graph");
 }
@@ -23094,6 +23374,12 @@ static gpuexec_result gxi_check_clone(gxi_call *call, const gxi_slot *graph) {
     size_t i;
     if (gxi_check_graph_whole(call, graph, "clone") || gxi_native_graph_read_nodes(call, graph))
         return gxi_failed_result();
+    if (r->retained)
+        return gxi_fail(call, GPUEXEC_STALE_HANDLE,
+                "clone it, or add it to another graph, before the first such call",
+                "cannot clone the graph %s at %s: it retains what %s at %s released",
+                GXI_GRAPH_AT(graph), r->retained->what->function,
+                gxi_place_text(r->retained->what->where));
     for (i = 0; i < r->nnodes; i++)
         if (r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_ALLOC ||
                 r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_FREE ||
@@ -23116,7 +23402,7 @@ static gpuexec_result gxi_graph_join_contexts_of(
 GPUEXEC_API gpuexec_node gpuexec_graph_add_child_at(
         const char *where, gpuexec_graph graph, gpuexec_graph child, gpuexec_after after) {
     gxi_node_addition a;
-    gxi_slot *c;
+    gxi_slot *c = NULL;
     GXI_CALL(gpuexec_graph_add_child, GXI_MAKES);
     if (gxi_node_add_begin(call, &a, graph) &&
             (c = gxi_get(call, child.id, GXI_GRAPH, "the child graph")) != NULL &&
@@ -23124,6 +23410,7 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_child_at(
             gxi_node_add_commit(call, &a, after, GXI_GRAPH_NODE_TYPE_GRAPH, a.graph->cu_context))
         (void)GXI_TRY_MAKE(a.node, cuGraphAddChildGraphNode,
                 (&a.node, a.native, a.after, a.n, gxi_native_graph_of(c)->native));
+    if (a.node && gxi_native_graph_of(c)->retains) gxi_native_graph_of(a.root)->retains = 1;
     return gxi_node_add_finish(call, &a, 0, NULL);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_alloc_at(const char *where, gpuexec_graph graph,
@@ -23179,11 +23466,14 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_free_at(
 
 /* --- conditional nodes ------------------------------------------------------------------------ */
 
-static int gxi_has_conditions(gxi_call *call) { /* 0: has failed */
+static int gxi_has_conditions(gxi_call *call, unsigned bodies) { /* 0: has failed */
+    const int needs = bodies > 1 ? 12080 : 12040;
     if (GXI_HAS(cuGraphAddNode) && GXI_HAS(cuGraphConditionalHandleCreate) &&
-            gxi.driver.version >= 12040)
+            gxi.driver.version >= needs)
         return 1;
-    gxi_fail_old_driver(call, "install a newer NVIDIA driver", "conditional nodes need", 12040);
+    gxi_fail_old_driver(call, "install a newer NVIDIA driver",
+            bodies > 1 ? "conditional nodes with several bodies need" : "conditional nodes need",
+            needs);
     return 0;
 }
 GPUEXEC_API unsigned long long gpuexec_graph_condition_at(
@@ -23193,7 +23483,7 @@ GPUEXEC_API unsigned long long gpuexec_graph_condition_at(
     gxi_slot *g, *root;
     int cu;
     GXI_CALL(gpuexec_graph_condition, GXI_MAKES);
-    if (!(g = gxi_begin_with_graph(call, graph)) || !gxi_has_conditions(call) ||
+    if (!(g = gxi_begin_with_graph(call, graph)) || !gxi_has_conditions(call, 1) ||
             gxi_check_change(call, g, &root) || gxi_enter(call, g->cu_context, &scope))
         return 0;
     gxi_lock(&gxi_graphs_mutex);
@@ -23207,54 +23497,86 @@ GPUEXEC_API unsigned long long gpuexec_graph_condition_at(
     return cu ? 0 : condition;
 }
 static gpuexec_node gxi_graph_add_conditional(gxi_call *call, gpuexec_graph graph,
-        unsigned long long condition, int type, gpuexec_graph *body, gpuexec_after after) {
-    gxi_native_graph *made = NULL;
-    gxi_slot *slot = NULL;
-    uint64_t id = 0;
+        unsigned long long condition, int type, gpuexec_graph *bodies, unsigned count,
+        gpuexec_after after) {
+    gxi_native_graph *first = NULL, **end = &first, *r;
+    unsigned i, made = 0;
     gpuexec_node node;
     gxi_condition_node p;
     gxi_node_addition a;
+    gxi_slot *slot;
     memset(&p, 0, sizeof p);
     p.node_type = GXI_GRAPH_NODE_TYPE_CONDITIONAL;
     p.condition = condition;
     p.type = type;
-    p.size = 1;
-    if (gxi_node_add_begin(call, &a, graph) && !gxi_is_null(call, body, "the argument \"body\"") &&
-            gxi_has_conditions(call)) {
+    p.size = count;
+    if (gxi_node_add_begin(call, &a, graph) &&
+            !gxi_is_null(call, bodies,
+                    type == GXI_GRAPH_COND_TYPE_SWITCH ? "the argument \"bodies\""
+                                                       : "the argument \"body\"") &&
+            gxi_has_conditions(call, type == GXI_GRAPH_COND_TYPE_SWITCH ? 2 : count)) {
         p.context = a.graph->cu_context;
-        id = gxi_graph_new(call, gxi_peek(a.graph->context, GXI_CONTEXT), NULL, NULL, 0, NULL, 1);
-        if ((slot = gxi_peek(id, GXI_GRAPH)) != NULL &&
-                gxi_node_add_commit(call, &a, after, GXI_GRAPH_NODE_TYPE_CONDITIONAL, p.context)) {
-            made = gxi_native_graph_of(slot);
-            (void)GXI_TRY_MAKE(a.node, cuGraphAddNode, (&a.node, a.native, a.after, NULL, a.n, &p));
+        if (!count)
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                    "count is 0: a switch must have at least 1 body");
+        for (; made < count; made++) {
+            bodies[made].id = gxi_graph_new(
+                    call, gxi_peek(a.graph->context, GXI_CONTEXT), NULL, NULL, 0, NULL, 1);
+            if (!(slot = gxi_peek(bodies[made].id, GXI_GRAPH))) break;
+            *end = r = gxi_native_graph_of(slot);
+            r->handle = slot->id;
+            end = &r->sibling;
         }
+        if (count && made == count &&
+                gxi_node_add_commit(call, &a, after, GXI_GRAPH_NODE_TYPE_CONDITIONAL, p.context))
+            (void)GXI_TRY_MAKE(a.node, cuGraphAddNode, (&a.node, a.native, a.after, NULL, a.n, &p));
     }
-    if (a.node) {
-        made->native = p.bodies[0];
-        made->users = 2; /* the handle and the node */
-        made->parent = a.r;
-        made->parent_node = a.index;
-        made->known = slot->data.graph.info->built = 1;
-        slot->data.graph.info->root = a.graph->id;
-        node = gxi_node_add_finish(call, &a, id, made);
-    } else {
-        node = gxi_node_add_finish(call, &a, 0, NULL);
-        if (slot) gxi_slot_destroy(call, slot);
-        id = node.graph.id;
+    for (r = first, i = 0; a.node && r; r = r->sibling, i++) {
+        r->native = p.bodies[i];
+        r->users = 2; /* the handle and the node */
+        r->parent = a.r;
+        r->parent_node = a.index;
+        r->known = r->graphs->built = 1;
+        r->graphs->root = a.graph->id;
     }
-    if (body) body->id = id;
+    if (a.node) return gxi_node_add_finish(call, &a, 0, first);
+    node = gxi_node_add_finish(call, &a, 0, NULL);
+    for (i = 0; i < made; i++) gxi_slot_destroy(call, gxi_peek(bodies[i].id, GXI_GRAPH));
+    for (i = 0; bodies && i < count; i++) bodies[i] = node.graph;
     return node;
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_if_at(const char *where, gpuexec_graph graph,
         unsigned long long condition, gpuexec_graph *body, gpuexec_after after) {
     GXI_CALL(gpuexec_graph_add_if, GXI_MAKES);
-    return gxi_graph_add_conditional(call, graph, condition, GXI_GRAPH_COND_TYPE_IF, body, after);
+    return gxi_graph_add_conditional(
+            call, graph, condition, GXI_GRAPH_COND_TYPE_IF, body, 1, after);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_while_at(const char *where, gpuexec_graph graph,
         unsigned long long condition, gpuexec_graph *body, gpuexec_after after) {
     GXI_CALL(gpuexec_graph_add_while, GXI_MAKES);
     return gxi_graph_add_conditional(
-            call, graph, condition, GXI_GRAPH_COND_TYPE_WHILE, body, after);
+            call, graph, condition, GXI_GRAPH_COND_TYPE_WHILE, body, 1, after);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_if_else_at(const char *where, gpuexec_graph graph,
+        unsigned long long condition, gpuexec_graph *body, gpuexec_graph *otherwise,
+        gpuexec_after after) {
+    gpuexec_graph both[2];
+    gpuexec_node node;
+    GXI_CALL(gpuexec_graph_add_if_else, GXI_MAKES);
+    node = gxi_is_null(call, body, "body") || gxi_is_null(call, otherwise, "otherwise")
+            ? gxi_failed_node()
+            : gxi_graph_add_conditional(
+                      call, graph, condition, GXI_GRAPH_COND_TYPE_IF, both, 2, after);
+    if (!body || !otherwise) both[0] = both[1] = node.graph;
+    if (body) *body = both[0];
+    if (otherwise) *otherwise = both[1];
+    return node;
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_switch_at(const char *where, gpuexec_graph graph,
+        unsigned long long condition, gpuexec_graph *bodies, unsigned count, gpuexec_after after) {
+    GXI_CALL(gpuexec_graph_add_switch, GXI_MAKES);
+    return gxi_graph_add_conditional(
+            call, graph, condition, GXI_GRAPH_COND_TYPE_SWITCH, bodies, count, after);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -23572,6 +23894,7 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_grap
             made->nnodes = made->nodes_cap = r->nnodes;
             made->ndisabled = r->ndisabled;
             made->npast = r->npast;
+            made->retains = r->retains;
             made->known = slot->data.graph.info->built = 1;
             gxi_unlock(&gxi_graphs_mutex);
             nodes = NULL;
@@ -24452,7 +24775,7 @@ static int gxi_barrier_destroy(gxi_call *call, gxi_slot *old) {
     part.kind = GPUEXEC_MEMORY_DEVICE;
     for (i = 0; i < b->count && GXI_LOAD(&gxi.hooks.graphs_lose); i++) {
         part.lo = b->memory[i];
-        if (part.lo) GXI_LOAD (&gxi.hooks.graphs_lose)(call, &part, NULL);
+        if (part.lo) GXI_LOAD (&gxi.hooks.graphs_lose)(call, &part, NULL, NULL);
     }
     gxi_lock(&gxi_barriers_mutex);
     *b->from = b->next;

@@ -670,8 +670,10 @@ static const char *load_decider(void) {
     static const char *const file = "/usr/local/cuda/lib64/libcudadevrt.a";
     void *state = NULL, *image = NULL;
     size_t bytes = 0;
-    int result;
+    int result, version = 0;
     if (!cu.cuGraphAddNode_v2 || !cu.cuGraphConditionalHandleCreate) return "needs CUDA 12.3";
+    CHECK_EQ(cu.cuDriverGetVersion(&version), 0);
+    if (version < 12080) return "needs CUDA 12.8"; /* for else and switch */
     if (access(file, R_OK)) return "no libcudadevrt.a";
     CHECK_EQ(cu.cuLinkCreate_v2(0, NULL, NULL, &state), 0);
     CHECK_EQ(

@@ -100,7 +100,7 @@ static struct {
                       call from other threads */
     int fired, seen; /* reached; and the step that reached it has been checked */
     int row, code;   /* which driver call, and its result */
-    int closing;     /* in a call that destroys contexts or barriers */
+    int closing;     /* in a call that destroys contexts, barriers, or what a graph retained */
     int off;         /* the harness's own calls */
     long objects[FAULT_OBJECTS], blocks; /* alive */
     long unlaunched; /* nodes that allocate, less those that free, until a launch */
@@ -450,7 +450,9 @@ static const struct {
     { "gpuexec_barrier_destroy", ROW_cuGraphNodeGetType },
     { "gpuexec_barrier_destroy", ROW_cuGraphKernelNodeGetParams },
     { "gpuexec_barrier_destroy", ALLOCATION },
-    { "gpuexec_free", ALLOCATION }, /* it is then not postponed */
+    { "gpuexec_free", ALLOCATION }, /* it is then not postponed, or not retained */
+    { "gpuexec_library_unload", ALLOCATION },
+    { "gpuexec_context_close", ALLOCATION },
     { "gpuexec_module_unload", ALLOCATION },
     { "", ROW_cuCtxGetCurrent }, /* then it is pushed */
     { "", ROW_cuCtxPopCurrent }, /* the result of the API call counts */
@@ -530,7 +532,7 @@ static void fault_count(void) {
     int i;
     tally->faults[fault.source][fault.manner]++;
     fault.closing = strstr(step.function, "close") || strstr(step.function, "barrier_destroy") ||
-            strstr(step.function, "shutdown");
+            strstr(step.function, "shutdown") || strstr(step.function, "graph_destroy");
     snprintf(site, sizeof site, "%s: %s", step.function, what);
     for (i = 0; i < tally->sites && strcmp(tally->site[i], site) != 0; i++) {}
     if (i == tally->sites && i < FAULT_SITES)
@@ -712,9 +714,10 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
         fault_count();
     }
     fault.off = 1;
-    /* a context can be detached from, and memory in it freed, only while it is current */
+    /* a context can be detached from, memory in it freed, and what a graph of another one retained
+       of it unloaded, only while it is current */
     if (fault.closing && fault.row == ROW_cuCtxPushCurrent)
-        fault.objects[1] = fault.objects[6] = fault.objects[7] = 0;
+        fault.objects[1] = fault.objects[2] = fault.objects[6] = fault.objects[7] = 0;
     for (i = 0; i < FAULT_OBJECTS; i++)
         if (fault.objects[i])
             fault_wrong("%ld %s are left", fault.objects[i], fault_object_names[i]);
@@ -1723,7 +1726,7 @@ FLOW(nodes) {
     gpuexec_stream s;
     gpuexec_module mod;
     gpuexec_kernel add;
-    gpuexec_graph graph, child, body = { 0 };
+    gpuexec_graph graph, child, body = { 0 }, bodies[2] = { { 0 } };
     gpuexec_event event;
     gpuexec_node m[3], n[9];
     gpuexec_ptr p, q = 0;
@@ -1766,6 +1769,15 @@ FLOW(nodes) {
         NODE(n[8], gpuexec_graph_add_fill(body, p, 5, 4, 1, GPUEXEC_FIRST));
         DO(gpuexec_node_set_fill(n[8], p, 6, 4, 1));
     } else n[7] = n[6];
+    if (gpuexec_driver_version() >= 12080) {
+        GET(condition, gpuexec_graph_condition(graph, 1));
+        NODE(n[8], gpuexec_graph_add_switch(graph, condition, bodies, 2, GPUEXEC_AFTER(n[7])));
+        NODE(n[8], gpuexec_graph_add_fill(bodies[1], p, 6, 4, 1, GPUEXEC_FIRST));
+        GET(condition, gpuexec_graph_condition(graph, 1));
+        NODE(n[8],
+                gpuexec_graph_add_if_else(
+                        graph, condition, &bodies[0], &bodies[1], GPUEXEC_AFTER(n[7])));
+    }
     NODE(m[2], gpuexec_graph_add_copy(graph, &box, GPUEXEC_AFTER(n[7])));
     WORK(gpuexec_graph_launch(graph, s));
     WORK(gpuexec_copy_out(s, &got, p + 32, 4));
@@ -1831,6 +1843,65 @@ FLOW(changes) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
+static gpuexec_graph fault_retained(gpuexec_stream s, gpuexec_ptr p) {
+    gpuexec_capture_desc desc = { 0, GPUEXEC_CAPTURE_THREAD_LOCAL, 1, 0 };
+    gpuexec_graph none = { 0 };
+    if (gpuexec_capture_begin(s, &desc)) return none;
+    (void)gpuexec_fill(s, p, 1, 4, 16);
+    return gpuexec_capture_end(s);
+}
+/* Without memory to retain something, the graph cannot be launched any more. */
+FLOW(retained) {
+    uint32_t by = 1, one = 1;
+    gpuexec_context ctx, other;
+    gpuexec_stream s;
+    gpuexec_module mod, part;
+    gpuexec_library library;
+    gpuexec_kernel add, its;
+    gpuexec_event event;
+    gpuexec_graph graph, captured;
+    gpuexec_graph_info info;
+    gpuexec_node n[4];
+    gpuexec_ptr p, q, r;
+    memset(&info, 0, sizeof info);
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(other, gpuexec_context_create(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(mod, gpuexec_module_load(other, fault_ptx, 0, NULL));
+    MAKE(add, gpuexec_kernel_get(mod, "add"));
+    MAKE(library, gpuexec_library_load(fault_ptx, 0, NULL));
+    MAKE(part, gpuexec_library_module(library, ctx));
+    MAKE(its, gpuexec_kernel_get(part, "add"));
+    MAKE(event, gpuexec_event_create(ctx, NULL));
+    GET(p, gpuexec_alloc(other, 64));
+    GET(q, gpuexec_alloc_on(s, 64));
+    GET(r, gpuexec_alloc(ctx, 64));
+    MAKE(graph, gpuexec_graph_create(ctx));
+    NODE(n[0], gpuexec_graph_add_fill(graph, p, 1, 4, 1, GPUEXEC_FIRST));
+    NODE(n[1],
+            gpuexec_graph_add_kernel(graph, add, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p, by, one),
+                    GPUEXEC_AFTER(n[0])));
+    NODE(n[2], gpuexec_graph_add_record(graph, event, GPUEXEC_AFTER(n[1])));
+    NODE(n[3],
+            gpuexec_graph_add_kernel(graph, its, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(q, by, one),
+                    GPUEXEC_AFTER(n[2])));
+    DO(gpuexec_graph_retain(graph));
+    WORK(gpuexec_graph_launch(graph, s));
+    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", captured, fault_retained(s, r),
+            gpuexec_ok(captured));
+    CLEAN(gpuexec_free(r));
+    CLEAN(gpuexec_event_destroy(event));
+    CLEAN(gpuexec_library_unload(library));
+    CLEAN(gpuexec_free_on(s, q));
+    CLEAN(gpuexec_context_close(other));
+    QUERY(gpuexec_graph_get_info(graph, &info));
+    if (!fault.at) CHECK_EQ(info.retained, 6);
+    if (info.retained == 6) WORK(gpuexec_graph_launch(graph, s));
+    WAIT(gpuexec_stream_sync(s));
+    CLEAN(gpuexec_graph_destroy(graph));
+    CLEAN(gpuexec_graph_destroy(captured));
+    CLEAN(gpuexec_context_close(ctx));
+}
 FLOW(event) {
     gpuexec_event_desc sleeps = { 0, 0, 1, 0, 0 };
     gpuexec_context ctx;

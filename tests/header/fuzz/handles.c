@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 145, ENDS = 68 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 146, ENDS = 68 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -791,6 +791,7 @@ static void use(struct fuzz_source *s) {
         break;
     CALL:
         capture_desc.mode = (gpuexec_capture_mode)N(4);
+        capture_desc.retain = N(2);
         RESULT(gpuexec_capture_begin(S, fuzz_byte(s) % 2 ? &capture_desc : NULL));
         break;
     CALL:
@@ -807,6 +808,9 @@ static void use(struct fuzz_source *s) {
     CALL:
         RESULT(gpuexec_graph_prepare(G, S));
         RESULT(gpuexec_graph_get_info(G, &graph));
+        break;
+    CALL:
+        RESULT(gpuexec_graph_retain(G));
         break;
     CALL:
         FAILS(== 0, gpuexec_graph_text(G, line, fuzz_byte(s)));
@@ -853,12 +857,12 @@ static void change_graph(struct fuzz_source *s) {
     const gpuexec_after after = { N(40) ? near : NULL, (unsigned)(N(8) ? N(3) : N(5)) % 4 };
     gpuexec_launch_desc attributes = { .start_canary = 0 };
     gpuexec_copy_desc copy;
-    gpuexec_graph body = { 0 };
+    gpuexec_graph body = { 0 }, bodies[3] = { { 0 } };
     gpuexec_ptr p = 0;
     struct arguments a;
     uint32_t word = fuzz_byte(s);
     unsigned long long condition;
-    enum { FIRST = __COUNTER__, CHANGES = 26 };
+    enum { FIRST = __COUNTER__, CHANGES = 28 };
 #define NODE(call) MAKE(GRAPH, (call).graph)
     switch (fuzz_byte(s) % CHANGES) {
     CALL:
@@ -916,6 +920,17 @@ static void change_graph(struct fuzz_source *s) {
     CALL:
         NODE(gpuexec_graph_add_while(g, gpuexec_graph_condition(g, 0), &body, after));
         MAKE(GRAPH, body);
+        break;
+    CALL:
+        condition = gpuexec_graph_condition(g, (unsigned)N(2));
+        NODE(gpuexec_graph_add_if_else(g, condition, bodies, N(20) ? bodies + 1 : NULL, after));
+        MAKE(GRAPH, bodies[0]);
+        MAKE(GRAPH, bodies[1]);
+        break;
+    CALL:
+        condition = gpuexec_graph_condition(g, (unsigned)N(4));
+        NODE(gpuexec_graph_add_switch(g, condition, bodies, (unsigned)N(4), after));
+        for (word = 0; word < 3; word++) MAKE(GRAPH, bodies[word]);
         break;
     CALL:
         RESULT(gpuexec_node_set_args(node_of(s), args_of(s, &a)));

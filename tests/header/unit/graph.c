@@ -710,3 +710,228 @@ TEST(records_of_graph_memory_end_with_the_graph) {
             CHECK_OK(gpuexec_stream_sync(s.stream));
         }
 }
+
+static int is_allocated(gpuexec_ptr address) { /* in the driver */
+    gpuexec_pointer_info info;
+    CHECK_OK(gpuexec_pointer_get_info(address, &info));
+    return info.kind != GPUEXEC_MEMORY_PAGEABLE;
+}
+static size_t retained_by(gpuexec_graph graph) {
+    gpuexec_graph_info info;
+    CHECK_OK(gpuexec_graph_get_info(graph, &info));
+    CHECK(info.retains || !info.retained);
+    return info.retained;
+}
+/* A graph that retains what it uses is launched after that was freed, unloaded and destroyed, and
+   its end releases all of it. */
+TEST(a_graph_retains_what_it_uses) {
+    gpuexec_capture_desc desc = { 0, GPUEXEC_CAPTURE_THREAD_LOCAL, 1, 0 };
+    setting s = begin();
+    int captures, early;
+    CHECK_OK(gpuexec_context_sync(s.ctx));
+    for (captures = 0; captures < 2; captures++)
+        for (early = 0; early < 1 + captures; early++) { /* freed during the capture */
+            gpuexec_module mod = gpuexec_module_load_file(s.ctx, UNIT_PTX, NULL);
+            gpuexec_kernel add = gpuexec_kernel_get(mod, "add");
+            gpuexec_event event = gpuexec_event_create(s.ctx, NULL);
+            gpuexec_ptr p = gpuexec_alloc(s.ctx, BYTES), q = gpuexec_alloc_on(s.stream, BYTES);
+            uint32_t *const from = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES), by = 2,
+                            n = WORDS, got[2];
+            gpuexec_copy_desc in, out;
+            gpuexec_graph graph;
+            gpuexec_node node;
+            int i;
+            memset(from, 0, BYTES);
+            from[0] = 40;
+            memset(&in, 0, sizeof in);
+            in.from.host = from;
+            in.to.device = p;
+            in.width_bytes = BYTES;
+            in.height = in.depth = 1;
+            out = in;
+            out.from = in.to;
+            out.to.host = NULL;
+            out.to.device = q;
+            if (captures) {
+                CHECK_OK(gpuexec_capture_begin(s.stream, &desc));
+                CHECK_OK(gpuexec_copy_in(s.stream, p, from, BYTES));
+                CHECK_OK(gpuexec_launch(
+                        add, s.stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p, by, n)));
+                CHECK_OK(gpuexec_copy(s.stream, q, p, BYTES));
+                CHECK_OK(gpuexec_copy(s.stream, s.data, q, BYTES));
+                if (early) {
+                    CHECK_OK(gpuexec_free(p));
+                    CHECK_OK(gpuexec_module_unload(mod));
+                }
+                CHECK_MADE(graph = gpuexec_capture_end(s.stream));
+            } else {
+                CHECK_MADE(graph = gpuexec_graph_create(s.ctx));
+                CHECK_OK(gpuexec_graph_retain(graph));
+                node = gpuexec_graph_add_copy(graph, &in, GPUEXEC_FIRST);
+                node = gpuexec_graph_add_kernel(graph, add, gpuexec_grid_for(n, 128),
+                        GPUEXEC_ARGS(p, by, n), GPUEXEC_AFTER(node));
+                node = gpuexec_graph_add_record(graph, event, GPUEXEC_AFTER(node));
+                node = gpuexec_graph_add_copy(graph, &out, GPUEXEC_AFTER(node));
+                out.from.device = q;
+                out.to.device = s.data;
+                node = gpuexec_graph_add_copy(graph, &out, GPUEXEC_AFTER(node));
+                CHECK_MADE(node.graph);
+            }
+            CHECK_EQ(retained_by(graph), early ? 2 : 0);
+            if (!early) {
+                CHECK_OK(gpuexec_free(p));
+                CHECK_OK(gpuexec_module_unload(mod));
+            }
+            CHECK_OK(gpuexec_event_destroy(event));
+            if (captures) CHECK_OK(gpuexec_free_on(s.stream, q));
+            else CHECK_OK(gpuexec_free(q));
+            CHECK_OK(gpuexec_free_pinned(from));
+            CHECK_EQ(retained_by(graph), captures ? 4 : 5);
+            /* the handles and addresses are gone */
+            CHECK_REFUSED(
+                    gpuexec_launch(add, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p, by, n)),
+                    GPUEXEC_STALE_HANDLE, "closed by gpuexec_module_unload");
+            CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "was already freed");
+            CHECK_FAILED(gpuexec_free_pinned(from), GPUEXEC_BAD_ARGUMENT, "was already freed");
+            CHECK_NOT_MADE(gpuexec_graph_clone(graph), GPUEXEC_STALE_HANDLE, "cannot clone",
+                    "it retains what gpuexec_", "graph.c:", "before the first such call");
+            for (i = 0; i < 2; i++) {
+                CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+                CHECK_OK(gpuexec_copy_out(s.stream, got, s.data, sizeof got));
+                CHECK_OK(gpuexec_stream_sync(s.stream));
+                CHECK_EQ(got[0], 42);
+                CHECK_EQ(got[1], 2);
+            }
+            CHECK(is_allocated(p) && is_allocated(q) && is_allocated((uintptr_t)from));
+            CHECK_OK(gpuexec_graph_launch(graph, s.stream)); /* not waited for */
+            CHECK_OK(gpuexec_graph_destroy(graph));
+            CHECK(!is_allocated(p) && !is_allocated((uintptr_t)from));
+            CHECK_OK(gpuexec_copy_out(s.stream, got, s.data, sizeof got));
+            CHECK_OK(gpuexec_stream_sync(s.stream));
+            CHECK_EQ(got[0], 42);
+        }
+}
+/* What two graphs retain is released with the second one; an update and a clone retain, too. */
+TEST(graphs_retain_together) {
+    setting s = begin();
+    gpuexec_graph graph[4];
+    gpuexec_ptr p = gpuexec_alloc(s.ctx, BYTES);
+    int i, n = gpuexec_driver_version() >= 12000 ? 4 : 3;
+    for (i = 0; i < n; i++) {
+        if (i == 1) CHECK_MADE(graph[1] = gpuexec_graph_clone(graph[0]));
+        else GPUEXEC_CAPTURE(s.stream, &graph[i])
+        CHECK_OK(gpuexec_fill(s.stream, i == 3 ? s.data : p, 5, 4, WORDS));
+        if (i == 0 || i == 3) CHECK_OK(gpuexec_graph_retain(graph[i]));
+    }
+    if (n == 4) CHECK_OK(gpuexec_graph_update(graph[3], graph[2])); /* then that retains */
+    CHECK_OK(gpuexec_free(p));
+    CHECK_EQ(retained_by(graph[0]), 1);
+    CHECK_EQ(retained_by(graph[1]), 1);
+    for (i = 0; i < n; i++) {
+        if (i == 2 && n == 3)
+            CHECK_REFUSED(gpuexec_graph_launch(graph[2], s.stream), GPUEXEC_STALE_HANDLE,
+                    "which were freed at");
+        else CHECK_OK(gpuexec_graph_launch(graph[i], s.stream));
+        CHECK(is_allocated(p));
+    }
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    for (i = 0; i < n; i++) {
+        CHECK(i == n - 1 && n == 3 ? !is_allocated(p) : is_allocated(p));
+        CHECK_OK(gpuexec_graph_destroy(graph[i]));
+    }
+    CHECK(!is_allocated(p));
+}
+/* Conditional bodies, children, libraries, changed nodes; and what cannot be retained. */
+TEST(what_graphs_can_retain) {
+    setting s = begin();
+    gpuexec_library library = { 0 };
+    gpuexec_graph graph = gpuexec_graph_create(s.ctx), child = gpuexec_graph_create(s.ctx),
+                  body = { 0 };
+    gpuexec_kernel add;
+    gpuexec_node node;
+    gpuexec_ptr p = gpuexec_alloc(s.ctx, BYTES), q = gpuexec_alloc(s.ctx, BYTES);
+    uint32_t by = 3, n = WORDS, got = 0, *const host = (uint32_t *)malloc(BYTES);
+    gpuexec_copy_desc in;
+    int has_bodies = gpuexec_driver_version() >= 12040;
+    library = gpuexec_library_load_file(UNIT_PTX, NULL);
+    CHECK_MADE(library);
+    add = gpuexec_kernel_get(gpuexec_library_module(library, s.ctx), "add");
+    CHECK_OK(gpuexec_graph_retain(child));
+    node = gpuexec_graph_add_fill(child, p, 6, 4, WORDS, GPUEXEC_FIRST);
+    gpuexec_graph_add_kernel(
+            child, add, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p, by, n), GPUEXEC_AFTER(node));
+    node = gpuexec_graph_add_child(graph, child, GPUEXEC_FIRST);
+    CHECK_MADE(node.graph);
+    if (has_bodies) {
+        node = gpuexec_graph_add_if(
+                graph, gpuexec_graph_condition(graph, 1), &body, GPUEXEC_AFTER(node));
+        gpuexec_graph_add_fill(body, q, 1, 4, 1, GPUEXEC_FIRST);
+        CHECK_REFUSED(
+                gpuexec_graph_retain(body), GPUEXEC_BAD_ARGUMENT, "the body of a conditional node");
+    }
+    CHECK_OK(gpuexec_graph_destroy(child)); /* graph retains, because it contains a clone of it */
+    CHECK_OK(gpuexec_library_unload(library));
+    CHECK_OK(gpuexec_free(p));
+    CHECK_OK(gpuexec_free(q));
+    CHECK_EQ(retained_by(graph), (size_t)(2 + has_bodies));
+    node = gpuexec_graph_add_fill(graph, s.data, 9, 4, WORDS, GPUEXEC_FIRST);
+    CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+    CHECK_OK(gpuexec_context_sync(s.ctx));
+    if (gpuexec_driver_version() >= 11060) CHECK_OK(gpuexec_node_enable(node, 0));
+    CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+    CHECK_OK(gpuexec_context_sync(s.ctx));
+    CHECK_OK(gpuexec_graph_destroy(graph));
+    CHECK(!is_allocated(p) && !is_allocated(q));
+    /* registered memory is the program's */
+    memset(host, 0, BYTES);
+    CHECK_OK(gpuexec_register(s.ctx, host, BYTES));
+    memset(&in, 0, sizeof in);
+    in.from.host = host;
+    in.to.device = s.data;
+    in.width_bytes = BYTES;
+    in.height = in.depth = 1;
+    graph = gpuexec_graph_create(s.ctx);
+    CHECK_OK(gpuexec_graph_retain(graph));
+    gpuexec_graph_add_copy(graph, &in, GPUEXEC_FIRST);
+    CHECK_OK(gpuexec_unregister(host));
+    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
+            "which were unregistered at");
+    CHECK_REFUSED(gpuexec_graph_retain(graph), GPUEXEC_STALE_HANDLE, "cannot retain what is used");
+    CHECK_OK(gpuexec_graph_destroy(graph));
+    CHECK_REFUSED(gpuexec_graph_retain(graph), GPUEXEC_STALE_HANDLE, "the graph is stale");
+    free(host);
+    CHECK_EQ(got, 0);
+}
+/* A context is closed that a graph of another one uses: it exists as long as the graph. */
+TEST(a_graph_retains_contexts) {
+    int shuts;
+    for (shuts = 0; shuts < 2; shuts++) {
+        setting s = begin();
+        gpuexec_context other = gpuexec_context_create(0, NULL), again;
+        struct CUctx_st *const native = gpuexec_context_native(other);
+        gpuexec_module mod = gpuexec_module_load_file(other, UNIT_PTX, NULL);
+        gpuexec_kernel add = gpuexec_kernel_get(mod, "add");
+        gpuexec_graph graph = gpuexec_graph_create(s.ctx);
+        gpuexec_ptr p = gpuexec_alloc(other, BYTES);
+        uint32_t by = 5, n = WORDS, got = 0;
+        gpuexec_node node;
+        CHECK_MADE(add);
+        CHECK_OK(gpuexec_graph_retain(graph));
+        node = gpuexec_graph_add_fill(graph, p, 1, 4, WORDS, GPUEXEC_FIRST);
+        node = gpuexec_graph_add_kernel(
+                graph, add, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p, by, n), GPUEXEC_AFTER(node));
+        CHECK_MADE(node.graph);
+        CHECK_OK(gpuexec_context_close(other));
+        CHECK_EQ(retained_by(graph), 3);
+        CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+        CHECK_MADE(again = gpuexec_context_from_native(native)); /* it exists */
+        CHECK_OK(gpuexec_copy_out_now(again, &got, p, 4));
+        CHECK_EQ(got, 6);
+        CHECK_OK(gpuexec_context_close(again));
+        if (shuts) CHECK_OK(gpuexec_shutdown());
+        else CHECK_OK(gpuexec_graph_destroy(graph));
+        CHECK_NOT_MADE(
+                gpuexec_context_from_native(native), GPUEXEC_STALE_HANDLE, "is not a context");
+    }
+}

@@ -697,6 +697,69 @@ TEST(branches_in_a_graph) {
             "cannot change the graph");
 }
 
+TEST(else_and_switch_in_a_graph) {
+    static const uint32_t expected[] = { 0, 12, 11, 10, 10 }; /* the condition: 3, 2, 1, 0, 0 */
+    setting s = begin();
+    gpuexec_graph graph = gpuexec_graph_create(s.ctx), bodies[3] = { { 0 } }, yes = { 0 },
+                  no = { 0 };
+    gpuexec_ptr counter = gpuexec_alloc(s.ctx, 4), used = gpuexec_alloc(s.ctx, 4);
+    unsigned long long value, other;
+    uint32_t i, start = 4, got[2];
+    gpuexec_kernel kernel;
+    gpuexec_node first, n;
+    if (no_conditions()) SKIP(no_conditions());
+    value = gpuexec_graph_condition(graph, 0);
+    if (gpuexec_driver_version() < 12080) {
+        CHECK_NOT_MADE(gpuexec_graph_add_if_else(graph, value, &yes, &no, GPUEXEC_FIRST).graph,
+                GPUEXEC_OLD_DRIVER,
+                "conditional nodes with several bodies need a driver for CUDA 12.8 or later");
+        CHECK(!gpuexec_ok(yes) && !gpuexec_ok(no));
+        CHECK_NOT_MADE(gpuexec_graph_add_switch(graph, value, bodies, 1, GPUEXEC_FIRST).graph,
+                GPUEXEC_OLD_DRIVER, "a driver for CUDA 12.8 or later");
+        SKIP("needs CUDA 12.8");
+    }
+    kernel = down(&s);
+    other = gpuexec_graph_condition(graph, 0);
+    CHECK_OK(gpuexec_copy_in_now(s.ctx, counter, &start, 4));
+    n = gpuexec_graph_add_fill(graph, s.data, 0, 4, 2, GPUEXEC_FIRST);
+    n = gpuexec_graph_add_kernel(
+            graph, kernel, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(value, counter), GPUEXEC_AFTER(n));
+    n = gpuexec_graph_add_switch(graph, value, bodies, 3, GPUEXEC_AFTER(n));
+    CHECK_MADE(n.graph);
+    for (i = 0; i < 3; i++)
+        CHECK_MADE(gpuexec_graph_add_fill(bodies[i], s.data, 10 + i, 4, 1, GPUEXEC_FIRST).graph);
+    first = gpuexec_graph_add_if_else(graph, other, &yes, &no, GPUEXEC_AFTER(n));
+    gpuexec_graph_add_fill(yes, s.data + 4, 20, 4, 1, GPUEXEC_FIRST);
+    n = gpuexec_graph_add_fill(no, s.data + 4, 30, 4, 1, GPUEXEC_FIRST);
+    n = gpuexec_graph_add_fill(no, used, 1, 4, 1, GPUEXEC_AFTER(n));
+    CHECK_MADE(n.graph);
+    for (i = 0; i < 5; i++) {
+        CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+        CHECK_OK(gpuexec_copy_out(s.stream, got, s.data, 8));
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+        CHECK_EQ(got[0], expected[i]);
+        CHECK_EQ(got[1], 30);
+    }
+    CHECK_NOT_MADE(gpuexec_graph_add_switch(graph, value, NULL, 1, GPUEXEC_AFTER(first)).graph,
+            GPUEXEC_BAD_ARGUMENT, "bodies is NULL");
+    CHECK_NOT_MADE(gpuexec_graph_add_switch(graph, value, bodies, 0, GPUEXEC_AFTER(first)).graph,
+            GPUEXEC_BAD_ARGUMENT, "count is 0");
+    CHECK_NOT_MADE(gpuexec_graph_add_if_else(graph, value, &yes, NULL, GPUEXEC_FIRST).graph,
+            GPUEXEC_BAD_ARGUMENT, "otherwise is NULL");
+    CHECK(!gpuexec_ok(yes));
+    CHECK_NOT_MADE(gpuexec_graph_add_switch(graph, 12345, bodies, 2, GPUEXEC_AFTER(first)).graph,
+            GPUEXEC_BAD_ARGUMENT, "cannot add node");
+    CHECK(!gpuexec_ok(bodies[0]) && !gpuexec_ok(bodies[1]) && gpuexec_ok(bodies[2]));
+    CHECK_OK(gpuexec_free(used)); /* the second body uses it */
+    CHECK_REFUSED(
+            gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "node 3 uses the 4 bytes");
+    CHECK_OK(gpuexec_graph_destroy(graph));
+    CHECK_NOT_MADE(gpuexec_graph_add_empty(no, GPUEXEC_FIRST).graph, GPUEXEC_STALE_HANDLE,
+            "the graph is stale");
+    CHECK_NOT_MADE(gpuexec_graph_add_empty(bodies[2], GPUEXEC_FIRST).graph, GPUEXEC_STALE_HANDLE,
+            "the graph is stale");
+}
+
 /* Time and memory are linear in the number of nodes. */
 TEST(many_nodes) {
     enum { NODES = 10000 };

@@ -99,13 +99,14 @@ static int conditional_work(
         const CUDA_CONDITIONAL_NODE_PARAMS *p, const struct sim_graph *g, struct sim_work *out) {
     struct sim_condition *c = find_condition(p->handle, g);
     const struct sim_context *context = sim_context_at(p->ctx);
-    const unsigned most = p->type == CU_GRAPH_COND_TYPE_IF ? 2
-            : p->type == CU_GRAPH_COND_TYPE_WHILE          ? 1
-                                                           : UINT32_MAX;
+    const bool several = sim_settings.driver_version >= 12080; /* bodies */
+    const unsigned most = p->type == CU_GRAPH_COND_TYPE_SWITCH && several ? UINT32_MAX
+            : p->type == CU_GRAPH_COND_TYPE_IF && several                 ? 2
+                                                                          : 1;
     if (!context) return CUDA_ERROR_INVALID_CONTEXT;
     if (!c || c->used) return CUDA_ERROR_INVALID_VALUE;
-    if (p->type < 0 || p->type > CU_GRAPH_COND_TYPE_SWITCH || !p->size || p->size > most ||
-            c->context != context)
+    if (p->type < 0 || p->type > (several ? CU_GRAPH_COND_TYPE_SWITCH : CU_GRAPH_COND_TYPE_WHILE) ||
+            !p->size || p->size > most || c->context != context)
         return CUDA_ERROR_INVALID_VALUE;
     struct sim_op *op = sim_op_new(SIM_OP_CALL);
     if (op) op->staged = calloc(p->size, sizeof(void *));
