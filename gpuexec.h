@@ -122,8 +122,8 @@
                                of each part
 
       Name after GPUEXEC_NO_   the part
-      ATTRIBUTES               gpuexec_launch_with; limits of contexts; caches of contexts and
-                               kernels; carveout
+      ATTRIBUTES               gpuexec_launch_with; attributes of streams and kernels; limits of
+                               contexts; caches of contexts and kernels; carveout
       BATCH                    >>batch
       CACHE                    >>cache
       COMPILE                  >>compile, and LTO-IR in >>link
@@ -1106,6 +1106,7 @@ struct CUstream_st;
 struct CUevent_st;
 struct CUgraph_st;
 struct CUgraphExec_st;
+struct CUgraphDeviceUpdatableNode_st;
 struct CUmemPoolHandle_st;
 
 /* =================================================================================================
@@ -2416,6 +2417,61 @@ typedef struct gpuexec_stream_info {
 GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(
         const char *where, gpuexec_stream stream, gpuexec_stream_info *info);
 
+/* how the L2 cache treats an access; CUaccessProperty */
+typedef enum gpuexec_access {
+    GPUEXEC_ACCESS_NORMAL = 0,
+    GPUEXEC_ACCESS_STREAMING = 1, /* the line is among the first that leave the cache */
+    GPUEXEC_ACCESS_PERSISTING = 2 /* the line is among the last that leave it. Set aside a part of
+                                     the cache first: GPUEXEC_LIMIT_PERSISTING_L2 */
+} gpuexec_access;
+
+/* A window of addresses whose accesses by a kernel use the L2 cache in another way than the rest:
+   a hint, which never changes results. CUaccessPolicyWindow */
+typedef struct gpuexec_window {
+    gpuexec_ptr address;
+    size_t bytes;    /* at most attribute 109 of the device (gpuexec_device_get_attribute), which is
+                        0 if it has no windows; 0: no window */
+    float hit_ratio; /* 0 to 1: the share of the window's lines that are treated as `hit`, the
+                        others as `miss` */
+    gpuexec_access hit, miss; /* miss: not GPUEXEC_ACCESS_PERSISTING */
+} gpuexec_window;
+
+/* how a host thread waits for a stream; CUsynchronizationPolicy */
+typedef enum gpuexec_wait_policy {
+    GPUEXEC_WAIT_UNCHANGED = 0,
+    GPUEXEC_WAIT_AUTO = 1,
+    GPUEXEC_WAIT_SPIN = 2,
+    GPUEXEC_WAIT_YIELD = 3,
+    GPUEXEC_WAIT_BLOCK = 4
+} gpuexec_wait_policy;
+
+/* Attributes of a stream, which its later launches use unless they have their own
+   (gpuexec_launch_desc). */
+typedef struct gpuexec_stream_attributes {
+    unsigned start_canary;
+    int has_window; /* 1: set the window; with window.bytes 0: remove it */
+    gpuexec_window window;
+    gpuexec_wait_policy wait_policy;
+    int has_priority, priority; /* lower numbers mean higher priority, as in gpuexec_stream_desc */
+    /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 or 1; and which domain of the hardware each of the two is, a
+       number below attribute 126 of the device. CUDA 12.0 */
+    int has_memory_sync_domain, memory_sync_domain;
+    int has_memory_sync_map;
+    unsigned char memory_sync_map[2];
+    unsigned end_canary;
+} gpuexec_stream_attributes;
+
+/* Changes those attributes that are marked with has_, and the wait policy if it is not 0. All are
+   checked before the first is changed. cuStreamSetAttribute, once for each. */
+GPUEXEC_API gpuexec_result gpuexec_stream_set_attributes_at(
+        const char *where, gpuexec_stream stream, const gpuexec_stream_attributes *attributes);
+
+/* Reads all of them. Each has_ member is 1, or 0 if the driver does not know that attribute. To
+   change one attribute for a while, read them, set it, and later pass what was read. A query.
+   cuStreamGetAttribute. */
+GPUEXEC_API gpuexec_result gpuexec_stream_get_attributes_at(
+        const char *where, gpuexec_stream stream, gpuexec_stream_attributes *attributes);
+
 /* Closes the handle and destroys the stream, without waiting: work already enqueued still runs. An
    adopted stream is not destroyed. cuStreamDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream);
@@ -2829,9 +2885,16 @@ GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel k
 GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
+/* which multiprocessors run the blocks of a cluster; CUclusterSchedulingPolicy */
+typedef enum gpuexec_cluster_policy {
+    GPUEXEC_CLUSTER_DEFAULT = 0,
+    GPUEXEC_CLUSTER_SPREAD = 1, /* as many multiprocessors as possible */
+    GPUEXEC_CLUSTER_LOAD_BALANCING = 2
+} gpuexec_cluster_policy;
+
 /* Launch attributes. With all members 0, the launch is the same as gpuexec_launch; with only
    `cooperative` set, the same as gpuexec_launch_cooperative, on any driver. The other members need
-   a driver for CUDA 11.8 or later. */
+   a driver for CUDA 11.8 or later, or for the version that their comment names. */
 typedef struct gpuexec_launch_desc {
     unsigned start_canary;
     unsigned cluster_x, cluster_y, cluster_z; /* blocks in a cluster. They run at the same time and
@@ -2845,16 +2908,43 @@ typedef struct gpuexec_launch_desc {
     int cooperative;            /* 1: like gpuexec_launch_cooperative */
     int has_priority, priority; /* has_priority 1: use this priority instead of the stream's; lower
                                    numbers mean higher priority, as in CUDA */
-    int programmatic;       /* 1: the kernel may begin before the previous kernel on the stream has
-                               finished; only for kernels that wait for the previous one themselves
-                               (cudaGridDependencySynchronize).
-                               CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
-    int memory_sync_domain; /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 the stream's domain, 1 remote */
+    int programmatic;        /* 1: the kernel may begin before the previous kernel on the stream has
+                                finished; only for kernels that wait for the previous one themselves
+                                (cudaGridDependencySynchronize).
+                                CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
+    int memory_sync_domain;  /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 the stream's domain, 1 remote. CUDA
+                                12.0 */
+    int has_memory_sync_map; /* 1: use this map instead of the stream's. CUDA 12.0 */
+    unsigned char memory_sync_map[2]; /* as in gpuexec_stream_attributes */
+    gpuexec_window window;            /* bytes 0: the stream's */
+    /* Larger clusters, for as many blocks as the device has room for: a multiple of the cluster;
+       the grid is a multiple of them. All 0: none. CUDA 12.8.
+       CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION */
+    unsigned preferred_cluster_x, preferred_cluster_y, preferred_cluster_z;
+    gpuexec_cluster_policy cluster_policy; /* 0: the kernel's */
+    int has_carveout, carveout; /* has_carveout 1: as gpuexec_kernel_set_carveout does, for this
+                                   launch only: 0 to 100 percent. CUDA 12.5 */
+    /* Events that the launch records. They have no timing (gpuexec_event_desc.no_timing), and
+       belong to the kernel's context. Graph nodes and batches cannot record them. */
+    gpuexec_event programmatic_event; /* reached when each block has called
+                                         cudaTriggerProgrammaticLaunchCompletion or has ended;
+                                         compute capability 9.0 or later */
+    int programmatic_event_at_start;  /* 1: or has started */
+    gpuexec_event started_event;      /* reached when all blocks have started. CUDA 12.3.
+                                         CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT */
+    /* Not NULL: kernels can change the node that a capture makes of this launch, and the variable
+       receives its CUgraphDeviceNode. Only for gpuexec_launch_with. CUDA 12.4 */
+    struct CUgraphDeviceUpdatableNode_st **device_node;
+    int raw_attribute;           /* not 0: another CUlaunchAttributeID, which gpuexec passes to the
+                                    driver without checks */
+    unsigned char raw_value[64]; /* its CUlaunchAttributeValue: copy it there with memcpy */
     unsigned end_canary;
 } gpuexec_launch_desc;
 
-/* gpuexec_launch with attributes; desc NULL: none. In C++ the values may follow the desc.
-   cuLaunchKernelEx. */
+/* gpuexec_launch with attributes; desc NULL: none. What the device or the driver does not have is
+   refused: GPUEXEC_NOT_SUPPORTED or GPUEXEC_OLD_DRIVER, and the text names the member. If the
+   launch fails, the events that it should have recorded count as not recorded. In C++ the values
+   may follow the desc. cuLaunchKernelEx. */
 GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, const gpuexec_launch_desc *desc,
         gpuexec_args args);
@@ -4154,6 +4244,10 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_stream_write_value32(...) gpuexec_stream_write_value32_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_write_value64(...) gpuexec_stream_write_value64_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_get_info(...) gpuexec_stream_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_set_attributes(...) \
+    gpuexec_stream_set_attributes_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_get_attributes(...) \
+    gpuexec_stream_get_attributes_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_destroy(...) gpuexec_stream_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_event_create(...) gpuexec_event_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_event_from_native(...) gpuexec_event_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -4945,6 +5039,17 @@ typedef struct gxi_ipc_handle {
 typedef union gxi_launch_value {
     int number;
     unsigned blocks[3];
+    unsigned char domains[2];
+    gpuexec_window window; /* has the members of CUaccessPolicyWindow */
+    struct {
+        struct CUevent_st *event;
+        int flags, at_start;
+    } record;
+    struct {
+        int updatable;
+        struct CUgraphDeviceUpdatableNode_st *node;
+    } update;
+    unsigned char bytes[64];
     uint64_t space[8];
 } gxi_launch_value;
 /* CUlaunchAttribute */
@@ -5102,9 +5207,14 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuFuncSetCacheConfig,    3000, (gxi_cu_function function, int config)) \
     ROW(REQUIRED, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, \
         (int *blocks, gxi_cu_function function, int threads, size_t shared)) \
+    ROW(REQUIRED, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 7000, \
+        (int *blocks, gxi_cu_function function, int threads, size_t shared, unsigned flags)) \
     ROW(REQUIRED, cuOccupancyMaxPotentialBlockSize, 6050, \
         (int *blocks, int *threads, gxi_cu_function function, gxi_cu_shared_of shared_of, \
             size_t shared, int limit)) \
+    ROW(REQUIRED, cuOccupancyMaxPotentialBlockSizeWithFlags, 7000, \
+        (int *blocks, int *threads, gxi_cu_function function, gxi_cu_shared_of shared_of, \
+            size_t shared, int limit, unsigned flags)) \
     ROW(REQUIRED, cuLaunchKernel,          4000, \
         (gxi_cu_function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, \
             unsigned by, unsigned bz, \
@@ -5119,10 +5229,16 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
         (const gxi_launch_config *config, gxi_cu_function function, void **params, void **extra)) \
     ROW(OPTIONAL, cuOccupancyMaxPotentialClusterSize, 11070, \
         (int *blocks, gxi_cu_function function, const gxi_launch_config *config)) \
+    ROW(OPTIONAL, cuOccupancyMaxActiveClusters, 11070, \
+        (int *clusters, gxi_cu_function function, const gxi_launch_config *config)) \
     ROW(REQUIRED, cuLaunchHostFunc,       10000, \
         (gxi_cu_stream stream, gxi_cu_host_function function, void *user)) \
     ROW(REQUIRED, cuStreamGetPriority,     5050, (gxi_cu_stream stream, int *priority)) \
     ROW(REQUIRED, cuStreamGetFlags,        5050, (gxi_cu_stream stream, unsigned *flags)) \
+    ROW(REQUIRED, cuStreamSetAttribute,   11000, \
+        (gxi_cu_stream stream, int attribute, const gxi_launch_value *value)) \
+    ROW(REQUIRED, cuStreamGetAttribute,   11000, \
+        (gxi_cu_stream stream, int attribute, gxi_launch_value *value)) \
     ROW(REQUIRED, cuMemAlloc,              3020, (gpuexec_ptr *address, size_t bytes)) \
     ROW(REQUIRED, cuMemAllocPitch,         3020, \
         (gpuexec_ptr *address, size_t *pitch, size_t width, size_t height, unsigned element)) \
@@ -5483,11 +5599,20 @@ enum {
     GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14,
     GXI_FUNC_CLUSTER_SCHEDULING_POLICY = 15,
 
+    GXI_LAUNCH_ACCESS_POLICY_WINDOW = 1,
     GXI_LAUNCH_COOPERATIVE = 2,
+    GXI_LAUNCH_SYNCHRONIZATION_POLICY = 3,
     GXI_LAUNCH_CLUSTER_DIMENSION = 4,
+    GXI_LAUNCH_CLUSTER_SCHEDULING_POLICY_PREFERENCE = 5,
     GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
+    GXI_LAUNCH_PROGRAMMATIC_EVENT = 7,
     GXI_LAUNCH_PRIORITY = 8,
+    GXI_LAUNCH_MEM_SYNC_DOMAIN_MAP = 9,
     GXI_LAUNCH_MEM_SYNC_DOMAIN = 10,
+    GXI_LAUNCH_PREFERRED_CLUSTER_DIMENSION = 11,
+    GXI_LAUNCH_LAUNCH_COMPLETION_EVENT = 12,
+    GXI_LAUNCH_DEVICE_UPDATABLE_KERNEL_NODE = 13,
+    GXI_LAUNCH_PREFERRED_SHARED_MEMORY_CARVEOUT = 14,
     GXI_LAUNCH_PARAM_BUFFER_POINTER = 1,
     GXI_LAUNCH_PARAM_BUFFER_SIZE = 2,
 
@@ -5511,6 +5636,8 @@ enum {
     GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
     GXI_DEV_MEMORY_POOLS_SUPPORTED = 115,
     GXI_DEV_CLUSTER_LAUNCH = 120,
+    GXI_DEV_MAX_ACCESS_POLICY_WINDOW_SIZE = 109,
+    GXI_DEV_MEM_SYNC_DOMAIN_COUNT = 126,
     GXI_DEV_HOST_NUMA_ID = 134,
     GXI_P2P_PERFORMANCE_RANK = 1,
     GXI_P2P_NATIVE_ATOMIC_SUPPORTED = 3,
@@ -16881,8 +17008,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_event_record(
     const char *where = GXI_LOAD(&event->data.event.refused_at);
     if (recorded <= GXI_CAPTURED) return GPUEXEC_OK;
     return gxi_fail(call, (gpuexec_result)recorded, "fix that failure, then record the event again",
-            "%s has not been recorded: its last gpuexec_event_record%s%s failed with %s", role,
-            GXI_AT(where), gpuexec_result_name((gpuexec_result)recorded));
+            "%s has not been recorded: its last record%s%s failed with %s", role, GXI_AT(where),
+            gpuexec_result_name((gpuexec_result)recorded));
 }
 /* A stream whose calls need no context and no checks before the driver, on this thread. */
 GXI_HOT int gxi_is_plain(const gxi_slot *stream) {
@@ -17350,6 +17477,166 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(
     info->non_blocking = (flags & GXI_STREAM_NON_BLOCKING) != 0;
     info->adopted = slot->adopted;
     return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
+}
+#endif
+#if !defined(GPUEXEC_NO_ATTRIBUTES)
+/* An attribute of the device of a stream or a kernel; 0 if the driver does not know it. */
+static gpuexec_result gxi_attribute_of_device(
+        gxi_call *call, const gxi_slot *owner, int attribute, int *value) {
+    const gxi_slot *const context = gxi_peek(owner->context, GXI_CONTEXT);
+    *value = 0;
+    return context &&
+                    gxi_query_attributes(
+                            call, gxi_context_of(context)->device, NULL, &attribute, 1, value)
+            ? gxi_fail_device(call, gxi_ordinal_of(owner))
+            : GPUEXEC_OK;
+}
+/* The checks of attributes that streams and launches have. owner: a stream or a kernel. */
+static gpuexec_result gxi_check_window(
+        gxi_call *call, const gxi_slot *owner, const gpuexec_window *w) {
+    int most;
+    if (!w->bytes) return GPUEXEC_OK;
+    if (!w->address) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "window.address is 0");
+    if (!(w->hit_ratio >= 0 && w->hit_ratio <= 1))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "window.hit_ratio is %g; it must be from 0 to 1", (double)w->hit_ratio);
+    if ((unsigned)w->hit > GPUEXEC_ACCESS_PERSISTING ||
+            (unsigned)w->miss > GPUEXEC_ACCESS_STREAMING)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "window.hit is %d and window.miss is %d; hit must be a gpuexec_access (0 to 2), "
+                "and "
+                "miss GPUEXEC_ACCESS_NORMAL (0) or GPUEXEC_ACCESS_STREAMING (1)",
+                (int)w->hit, (int)w->miss);
+    if (gxi_attribute_of_device(call, owner, GXI_DEV_MAX_ACCESS_POLICY_WINDOW_SIZE, &most))
+        return gxi_failed_result();
+    if (most <= 0)
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "set window.bytes to 0 on this device",
+                "device %d has no access windows for its L2 cache "
+                "(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE is 0)",
+                gxi_ordinal_of(owner));
+    if (w->bytes <= (size_t)most) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+            "choose the part of the data that is used most often",
+            "window.bytes is %llu, but device %d allows at most %d", (unsigned long long)w->bytes,
+            gxi_ordinal_of(owner), most);
+}
+static gpuexec_result gxi_check_sync_domains(gxi_call *call, const gxi_slot *owner, int domain,
+        const char *domain_0, const unsigned char *map) {
+    int count;
+    if (domain < 0 || domain > 1)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "memory_sync_domain is %d; it must be 0 (%s) or 1 (the remote domain)", domain,
+                domain_0);
+    if (!map) return GPUEXEC_OK;
+    if (gxi_attribute_of_device(call, owner, GXI_DEV_MEM_SYNC_DOMAIN_COUNT, &count))
+        return gxi_failed_result();
+    if (map[0] < count && map[1] < count) return GPUEXEC_OK;
+    return gxi_fail(call, count ? GPUEXEC_BAD_ARGUMENT : GPUEXEC_NOT_SUPPORTED, NULL,
+            "memory_sync_map is { %d, %d }, but device %d has %d domain%s "
+            "(CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT), numbered from 0",
+            map[0], map[1], gxi_ordinal_of(owner), count, gxi_plural_s((unsigned)count));
+}
+static gpuexec_result gxi_check_stream_attributes(
+        gxi_call *call, const gxi_slot *stream, const gpuexec_stream_attributes *a) {
+    if ((unsigned)a->wait_policy > GPUEXEC_WAIT_BLOCK)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "%d is not a gpuexec_wait_policy; the last valid value is GPUEXEC_WAIT_BLOCK (%d)",
+                (int)a->wait_policy, GPUEXEC_WAIT_BLOCK);
+    if ((a->has_memory_sync_domain || a->has_memory_sync_map) && gxi.driver.version < 12000)
+        return gxi_fail_old_driver(call,
+                "set has_memory_sync_domain and has_memory_sync_map to 0, or install a newer "
+                "NVIDIA driver",
+                "memory-synchronization domains (memory_sync_domain, memory_sync_map) need", 12000);
+    if (a->has_window && gxi_check_window(call, stream, &a->window)) return gxi_failed_result();
+    return gxi_check_sync_domains(call, stream,
+            a->has_memory_sync_domain ? a->memory_sync_domain : 0, "the default domain",
+            a->has_memory_sync_map ? a->memory_sync_map : NULL);
+}
+/* The attributes of streams, in the order in which they are set. */
+enum {
+    GXI_STREAM_WINDOW,
+    GXI_STREAM_WAIT,
+    GXI_STREAM_PRIORITY,
+    GXI_STREAM_DOMAIN,
+    GXI_STREAM_MAP,
+    GXI_STREAM_ATTRIBUTES
+};
+static const struct {
+    int id;
+    const char *member;
+} gxi_stream_attributes[GXI_STREAM_ATTRIBUTES] = {
+    { GXI_LAUNCH_ACCESS_POLICY_WINDOW, "window" },
+    { GXI_LAUNCH_SYNCHRONIZATION_POLICY, "wait_policy" },
+    { GXI_LAUNCH_PRIORITY, "priority" },
+    { GXI_LAUNCH_MEM_SYNC_DOMAIN, "memory_sync_domain" },
+    { GXI_LAUNCH_MEM_SYNC_DOMAIN_MAP, "memory_sync_map" },
+};
+GPUEXEC_API gpuexec_result gpuexec_stream_set_attributes_at(
+        const char *where, gpuexec_stream stream, const gpuexec_stream_attributes *attributes) {
+    gxi_launch_value values[GXI_STREAM_ATTRIBUTES];
+    int has[GXI_STREAM_ATTRIBUTES], i, cu = 0;
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_stream_set_attributes, GXI_MAKES);
+    if (gxi_is_null(call, attributes, "attributes") ||
+            gxi_check_desc(call, "gpuexec_stream_attributes", attributes->start_canary,
+                    attributes->end_canary))
+        return GPUEXEC_BAD_ARGUMENT;
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+            gxi_check_stream_attributes(call, slot, attributes) ||
+            gxi_enter_stream(call, slot, &scope))
+        return gxi_failed_result();
+    memset(values, 0, sizeof values);
+    has[GXI_STREAM_WINDOW] = attributes->has_window;
+    if (attributes->window.bytes) values[GXI_STREAM_WINDOW].window = attributes->window;
+    has[GXI_STREAM_WAIT] = values[GXI_STREAM_WAIT].number = (int)attributes->wait_policy;
+    has[GXI_STREAM_PRIORITY] = attributes->has_priority;
+    values[GXI_STREAM_PRIORITY].number = attributes->priority;
+    has[GXI_STREAM_DOMAIN] = attributes->has_memory_sync_domain;
+    values[GXI_STREAM_DOMAIN].number = attributes->memory_sync_domain;
+    has[GXI_STREAM_MAP] = attributes->has_memory_sync_map;
+    memcpy(values[GXI_STREAM_MAP].domains, attributes->memory_sync_map, 2);
+    for (i = 0; i < GXI_STREAM_ATTRIBUTES && !cu; i++)
+        if (has[i])
+            cu = GXI_TRY(cuStreamSetAttribute,
+                    (slot->data.stream.native, gxi_stream_attributes[i].id, &values[i]));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot set %s of a stream of device %d",
+                        gxi_stream_attributes[i - 1].member, gxi_ordinal_of(slot))
+              : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_get_attributes_at(
+        const char *where, gpuexec_stream stream, gpuexec_stream_attributes *attributes) {
+    gxi_launch_value values[GXI_STREAM_ATTRIBUTES];
+    int has[GXI_STREAM_ATTRIBUTES], i, cu = 0;
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_stream_get_attributes, GXI_QUERIES);
+    if (gxi_is_null(call, attributes, "attributes")) return GPUEXEC_BAD_ARGUMENT;
+    memset(attributes, 0, sizeof *attributes);
+    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
+        return gxi_failed_result();
+    memset(values, 0, sizeof values);
+    for (i = 0; i < GXI_STREAM_ATTRIBUTES && !cu; i++) {
+        cu = GXI_TRY(cuStreamGetAttribute,
+                (slot->data.stream.native, gxi_stream_attributes[i].id, &values[i]));
+        has[i] = cu == 0;
+        if (cu == GXI_INVALID_VALUE || cu == GXI_CU_NOT_SUPPORTED) cu = 0;
+    }
+    gxi_leave(&scope);
+    if (cu)
+        return gxi_fail_cu(call, NULL, "cannot query %s of a stream of device %d",
+                gxi_stream_attributes[i - 1].member, gxi_ordinal_of(slot));
+    attributes->has_window = has[GXI_STREAM_WINDOW];
+    attributes->window = values[GXI_STREAM_WINDOW].window;
+    attributes->wait_policy = (gpuexec_wait_policy)values[GXI_STREAM_WAIT].number;
+    attributes->has_priority = has[GXI_STREAM_PRIORITY];
+    attributes->priority = values[GXI_STREAM_PRIORITY].number;
+    attributes->has_memory_sync_domain = has[GXI_STREAM_DOMAIN];
+    attributes->memory_sync_domain = values[GXI_STREAM_DOMAIN].number;
+    attributes->has_memory_sync_map = has[GXI_STREAM_MAP];
+    memcpy(attributes->memory_sync_map, values[GXI_STREAM_MAP].domains, 2);
+    return GPUEXEC_OK;
 }
 #endif
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream) {
@@ -20258,7 +20545,9 @@ static uint64_t gxi_blocks_of(const gpuexec_dims *d) {
 /* --- launch attributes: the desc determines which driver call launches ------------------------ */
 
 enum { GXI_PLAIN, GXI_COOPERATIVE, GXI_EXTENDED };
-static const gpuexec_launch_desc gxi_cooperative = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
+static const gpuexec_launch_desc gxi_cooperative = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, { 0, 0 },
+    { 0, 0, 0, GPUEXEC_ACCESS_NORMAL, GPUEXEC_ACCESS_NORMAL }, 0, 0, 0, GPUEXEC_CLUSTER_DEFAULT, 0,
+    0, { 0 }, 0, { 0 }, NULL, 0, { 0 }, 0 };
 static const char *const gxi_launch_calls[] = { "cuLaunchKernel", "cuLaunchCooperativeKernel",
     "cuLaunchKernelEx" };
 
@@ -20273,50 +20562,107 @@ static uint64_t gxi_cluster_blocks(const gpuexec_launch_desc *desc) {
     return (uint64_t)gxi_cluster_width(desc, 0) * gxi_cluster_width(desc, 1) *
             gxi_cluster_width(desc, 2);
 }
-static int gxi_launch_way(const gpuexec_launch_desc *desc) {
-    if (!desc) return GXI_PLAIN;
-    if (gxi_cluster_width(desc, 0) || desc->has_priority || desc->programmatic ||
-            desc->memory_sync_domain)
-        return GXI_EXTENDED;
-    return desc->cooperative ? GXI_COOPERATIVE : GXI_PLAIN;
+static int gxi_has_preferred_cluster(const gpuexec_launch_desc *desc) {
+    return desc &&
+            (desc->preferred_cluster_x || desc->preferred_cluster_y || desc->preferred_cluster_z);
+}
+/* The attributes that a desc stands for, as the driver takes them, for launches and for nodes.
+   Returns their number. */
+enum { GXI_MAX_ATTRIBUTES = 14 };
+static gxi_launch_value *gxi_attribute_add(gxi_launch_attribute *list, unsigned *count, int id) {
+    gxi_launch_attribute *const a = &list[(*count)++];
+    memset(a, 0, sizeof *a);
+    a->id = id;
+    return &a->value;
+}
+static void gxi_attribute_add_number(
+        gxi_launch_attribute *list, unsigned *count, int has, int id, int number) {
+    if (has) gxi_attribute_add(list, count, id)->number = number;
+}
+static struct CUevent_st *gxi_native_of_event(gpuexec_event event) {
+    const gxi_slot *const slot = gxi_peek(event.id, GXI_EVENT);
+    return slot ? slot->data.event.native : NULL;
+}
+static unsigned gxi_attributes_of_desc(
+        const gpuexec_launch_desc *desc, gxi_launch_attribute *list) {
+    gxi_launch_value *v;
+    unsigned n = 0;
+    int i;
+    if (gxi_cluster_width(desc, 0)) {
+        v = gxi_attribute_add(list, &n, GXI_LAUNCH_CLUSTER_DIMENSION);
+        for (i = 0; i < 3; i++) v->blocks[i] = gxi_cluster_width(desc, i);
+    }
+    gxi_attribute_add_number(list, &n, desc->cooperative, GXI_LAUNCH_COOPERATIVE, 1);
+    gxi_attribute_add_number(list, &n, desc->has_priority, GXI_LAUNCH_PRIORITY, desc->priority);
+    gxi_attribute_add_number(
+            list, &n, desc->programmatic, GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION, 1);
+    gxi_attribute_add_number(list, &n, desc->memory_sync_domain, GXI_LAUNCH_MEM_SYNC_DOMAIN,
+            desc->memory_sync_domain);
+    gxi_attribute_add_number(list, &n, (int)desc->cluster_policy,
+            GXI_LAUNCH_CLUSTER_SCHEDULING_POLICY_PREFERENCE, (int)desc->cluster_policy);
+    gxi_attribute_add_number(list, &n, desc->has_carveout,
+            GXI_LAUNCH_PREFERRED_SHARED_MEMORY_CARVEOUT, desc->carveout);
+    if (desc->has_memory_sync_map)
+        memcpy(gxi_attribute_add(list, &n, GXI_LAUNCH_MEM_SYNC_DOMAIN_MAP)->domains,
+                desc->memory_sync_map, 2);
+    if (desc->window.bytes)
+        gxi_attribute_add(list, &n, GXI_LAUNCH_ACCESS_POLICY_WINDOW)->window = desc->window;
+    if (gxi_has_preferred_cluster(desc)) {
+        v = gxi_attribute_add(list, &n, GXI_LAUNCH_PREFERRED_CLUSTER_DIMENSION);
+        v->blocks[0] = desc->preferred_cluster_x + !desc->preferred_cluster_x;
+        v->blocks[1] = desc->preferred_cluster_y + !desc->preferred_cluster_y;
+        v->blocks[2] = desc->preferred_cluster_z + !desc->preferred_cluster_z;
+    }
+    if (desc->programmatic_event.id) {
+        v = gxi_attribute_add(list, &n, GXI_LAUNCH_PROGRAMMATIC_EVENT);
+        v->record.event = gxi_native_of_event(desc->programmatic_event);
+        v->record.at_start = desc->programmatic_event_at_start != 0;
+    }
+    if (desc->started_event.id)
+        gxi_attribute_add(list, &n, GXI_LAUNCH_LAUNCH_COMPLETION_EVENT)->record.event =
+                gxi_native_of_event(desc->started_event);
+    if (desc->device_node)
+        gxi_attribute_add(list, &n, GXI_LAUNCH_DEVICE_UPDATABLE_KERNEL_NODE)->update.updatable = 1;
+    if (desc->raw_attribute)
+        memcpy(gxi_attribute_add(list, &n, desc->raw_attribute)->bytes, desc->raw_value,
+                sizeof desc->raw_value);
+    return n;
 }
 typedef struct gxi_extended_config {
     gxi_launch_config config;
-    gxi_launch_attribute attributes[5];
+    gxi_launch_attribute attributes[GXI_MAX_ATTRIBUTES];
 } gxi_extended_config;
 static const gxi_launch_config *gxi_launch_config_extend(
         gxi_extended_config *e, const gxi_slot *stream, const gxi_kept_launch *l) {
-    const gpuexec_launch_desc *const desc = l->desc;
-    gxi_launch_attribute *a = e->attributes;
     gxi_launch_config *c = &e->config;
-    int i;
-    memset(e, 0, sizeof *e);
+    memset(c, 0, sizeof *c);
     c->dims = l->params.dims;
     c->stream = stream ? stream->data.stream.native : NULL;
-    if (!desc) return c;
-    if (gxi_cluster_width(desc, 0)) {
-        for (i = 0; i < 3; i++) a->value.blocks[i] = gxi_cluster_width(desc, i);
-        a++->id = GXI_LAUNCH_CLUSTER_DIMENSION;
-    }
-    if (desc->cooperative) {
-        a->value.number = 1;
-        a++->id = GXI_LAUNCH_COOPERATIVE;
-    }
-    if (desc->has_priority) {
-        a->value.number = desc->priority;
-        a++->id = GXI_LAUNCH_PRIORITY;
-    }
-    if (desc->programmatic) {
-        a->value.number = 1;
-        a++->id = GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION;
-    }
-    if (desc->memory_sync_domain) {
-        a->value.number = desc->memory_sync_domain;
-        a++->id = GXI_LAUNCH_MEM_SYNC_DOMAIN;
-    }
+    if (!l->desc) return c;
     c->attributes = e->attributes;
-    c->count = (unsigned)(a - e->attributes);
+    c->count = gxi_attributes_of_desc(l->desc, e->attributes);
     return c;
+}
+static int gxi_launch_way(const gpuexec_launch_desc *desc) {
+    gxi_launch_attribute list[GXI_MAX_ATTRIBUTES];
+    const unsigned n = desc ? gxi_attributes_of_desc(desc, list) : 0;
+    return !n ? GXI_PLAIN : n == 1 && desc->cooperative ? GXI_COOPERATIVE : GXI_EXTENDED;
+}
+/* Whether the launch records events. */
+static int gxi_has_events(const gpuexec_launch_desc *desc) {
+    return desc && (desc->programmatic_event.id || desc->started_event.id);
+}
+/* Stores that the launch has recorded its events, or why it has not. */
+static void gxi_launch_note_events(
+        const gpuexec_launch_desc *desc, uint32_t recorded, const char *where) {
+    const uint64_t ids[2] = { desc->programmatic_event.id, desc->started_event.id };
+    int i;
+    for (i = 0; i < 2; i++) {
+        gxi_slot *const e = gxi_peek(ids[i], GXI_EVENT);
+        if (!e) continue;
+        GXI_STORE(&e->data.event.refused_at, where);
+        GXI_STORE(&e->data.event.recorded, recorded);
+    }
 }
 static int gxi_launch_cu(gxi_call *call, const gxi_kept_launch *l, const gxi_slot *stream) {
     const gpuexec_dims *const d = &l->params.dims;
@@ -20325,11 +20671,16 @@ static int gxi_launch_cu(gxi_call *call, const gxi_kept_launch *l, const gxi_slo
     void **const params = l->params.params;
     const int way = gxi_launch_way(l->desc);
     gxi_extended_config e;
+    unsigned i;
     int cu;
-    if (way == GXI_EXTENDED)
+    if (way == GXI_EXTENDED) {
         cu = gxi.cu.cuLaunchKernelEx(
                 gxi_launch_config_extend(&e, stream, l), function, params, NULL);
-    else if (way == GXI_PLAIN)
+        for (i = 0; !cu && i < e.config.count; i++)
+            if (l->desc->device_node &&
+                    e.attributes[i].id == GXI_LAUNCH_DEVICE_UPDATABLE_KERNEL_NODE)
+                *l->desc->device_node = e.attributes[i].value.update.node;
+    } else if (way == GXI_PLAIN)
         cu = gxi.cu.cuLaunchKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x,
                 d->block_y, d->block_z, d->shared_bytes, s, params, NULL);
     else
@@ -20424,6 +20775,68 @@ static void gxi_call_set_cu_unless(gxi_call *call, int refused, const gxi_call *
     if (!refused) gxi_call_set_cu(call, query->driver_call, cu);
 }
 #if !defined(GPUEXEC_NO_ATTRIBUTES)
+/* The most blocks that a cluster of the launch can have, or (`resident`) how many of its clusters
+   can be resident at the same time. Only its clusters matter: the driver may refuse other
+   attributes. Returns the CUresult; -1: the kernel's context cannot be made current. */
+static int gxi_query_clusters(gxi_call *call, const gxi_slot *kernel, const gxi_kept_launch *l,
+        int resident, int *number) {
+    struct CUfunc_st *const function = kernel->data.kernel.native;
+    gxi_kept_launch clusters = *l;
+    gpuexec_launch_desc desc;
+    gxi_extended_config e;
+    gxi_scope scope;
+    int cu;
+    *number = 0;
+    memset(&desc, 0, sizeof desc);
+    desc.cluster_x = gxi_cluster_width(l->desc, 0);
+    desc.cluster_y = gxi_cluster_width(l->desc, 1);
+    desc.cluster_z = gxi_cluster_width(l->desc, 2);
+    clusters.desc = &desc;
+    gxi_launch_config_extend(&e, NULL, &clusters);
+    if (gxi_enter(call, kernel->cu_context, &scope)) return -1;
+    cu = resident ? GXI_TRY(cuOccupancyMaxActiveClusters, (number, function, &e.config))
+                  : GXI_TRY(cuOccupancyMaxPotentialClusterSize, (number, function, &e.config));
+    gxi_leave(&scope);
+    return cu;
+}
+/* A preferred cluster is a multiple of the cluster, and the grid is a multiple of it. */
+static GXI_COLD gpuexec_result gxi_check_preferred_cluster(gxi_call *call, const char *name,
+        const gpuexec_launch_desc *desc, const unsigned *cluster, const unsigned *grid) {
+    static const char axis[3] = { 'x', 'y', 'z' };
+    unsigned n[3];
+    int i;
+    if (!gxi_has_preferred_cluster(desc)) return GPUEXEC_OK;
+    n[0] = desc->preferred_cluster_x + !desc->preferred_cluster_x;
+    n[1] = desc->preferred_cluster_y + !desc->preferred_cluster_y;
+    n[2] = desc->preferred_cluster_z + !desc->preferred_cluster_z;
+    if (!cluster[0])
+        return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
+                "set desc.cluster_x, cluster_y and cluster_z, too",
+                "the launch of %s prefers clusters of %u x %u x %u blocks, but has no cluster size",
+                name, n[0], n[1], n[2]);
+    for (i = 0; i < 3; i++) {
+        if (n[i] % cluster[i])
+            return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
+                    "make it a multiple of the cluster, along each axis",
+                    "preferred_cluster_%c is %u, which is not a multiple of the cluster's %u "
+                    "blocks (%s)",
+                    axis[i], n[i], cluster[i], name);
+        if (grid[i] % n[i])
+            return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
+                    "round the grid up to whole preferred clusters, and let the kernel check its "
+                    "index",
+                    "grid_%c is %u, which is not a multiple of preferred_cluster_%c, %u blocks "
+                    "(%s)",
+                    axis[i], grid[i], axis[i], n[i], name);
+    }
+    return (uint64_t)n[0] * n[1] * n[2] <= 8 || desc->non_portable_cluster
+            ? GPUEXEC_OK
+            : gxi_fail(call, GPUEXEC_BAD_LAUNCH,
+                      "use smaller clusters, or set desc.non_portable_cluster to 1",
+                      "a preferred cluster of %u x %u x %u has %llu blocks, but only up to 8 are "
+                      "guaranteed on every device that supports clusters (%s)",
+                      n[0], n[1], n[2], (unsigned long long)n[0] * n[1] * n[2], name);
+}
 /* Checks clusters, from the desc or compiled into the kernel, against grid, device and kernel. */
 static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
         const gxi_slot *kernel, const gxi_kept_launch *l, int device, int ordinal) {
@@ -20439,8 +20852,6 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
         l->params.dims.grid_z };
     unsigned cluster[3], own[3];
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
-    gxi_extended_config e;
-    gxi_scope scope;
     int i, values[4], limit = 0, has = 0, capability;
     /* drivers before 11.8 do not have these attributes: 0 */
     const int cu = gxi_query_attributes(&query, device, kernel->data.kernel.native, attributes,
@@ -20458,7 +20869,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                 "launch it with gpuexec_launch_with and desc.cluster_x",
                 "%s can only be launched with clusters", name);
-    if (!cluster[0]) return GPUEXEC_OK;
+    if (!cluster[0]) return gxi_check_preferred_cluster(call, name, desc, cluster, grid);
     gxi_device_attribute(&query, device, GXI_DEV_CLUSTER_LAUNCH, &has);
     if (!has) {
         gxi_device_capability(&query, device, &capability);
@@ -20491,12 +20902,10 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
                 "a cluster of %u x %u x %u has %llu blocks, but only up to 8 are guaranteed on "
                 "every device that supports clusters (%s)",
                 cluster[0], cluster[1], cluster[2], (unsigned long long)blocks, name);
+    if (gxi_check_preferred_cluster(call, name, desc, cluster, grid)) return gxi_failed_result();
     if (!requested || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) ||
-            gxi_enter(&query, kernel->cu_context, &scope))
+            gxi_query_clusters(&query, kernel, l, 0, &limit))
         return GPUEXEC_OK;
-    GXI_TRY_TRACED(cuOccupancyMaxPotentialClusterSize,
-            (&limit, kernel->data.kernel.native, gxi_launch_config_extend(&e, NULL, l)));
-    gxi_leave(&scope);
     if (limit > 0 && blocks > (unsigned)limit)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                 "use smaller clusters, smaller blocks or less shared memory",
@@ -20622,6 +21031,11 @@ static GXI_COLD gpuexec_result gxi_fail_launch(
                         call->where, l->kernel, (unsigned)gxi_threads_of(d), d->shared_bytes),
                 name, (unsigned long long)gxi_threads_of(d), d->shared_bytes);
     if (gxi_result_of_cu(cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of_cu(cu);
+    if (r == GPUEXEC_NOT_SUPPORTED && l->desc && l->desc->device_node)
+        return gxi_fail_cu(call, "set device_node to NULL, and change the node from the host",
+                "device %d or its driver cannot make a node of %s that kernels can change "
+                "(device_node)",
+                gxi_ordinal_of(kernel), name);
     return gxi_fail_unexplained(call, r,
             cu == GXI_INVALID_VALUE ? "if the kernel has a .reqntid or __block_size__, launch it "
                                       "with exactly that block size; check the arguments' addresses"
@@ -20652,28 +21066,147 @@ static GXI_COLD int gxi_find_launch(gxi_call *call, gpuexec_kernel kernel, gpuex
     return 0;
 }
 
+#if !defined(GPUEXEC_NO_ATTRIBUTES)
+/* An event that a launch records: it is in the kernel's context, and has no timing. */
+static GXI_COLD gpuexec_result gxi_check_launch_event(
+        gxi_call *call, const gxi_slot *k, gpuexec_event event, const char *member) {
+    const gxi_slot *const e = gxi_get(call, event.id, GXI_EVENT, member);
+    if (!e) return gxi_failed_result();
+    if (e->cu_context != k->cu_context)
+        return gxi_fail_contexts(call, "create the event in the kernel's context", member, e,
+                gxi_kernel_of(k)->title, k);
+    if (e->interprocess || (!e->no_timing && !e->adopted))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "create it with gpuexec_event_desc.no_timing, and without interprocess",
+                "%s is an event %s, which a launch cannot record", member,
+                e->interprocess ? "for other processes" : "with timing");
+    return GPUEXEC_OK;
+}
+static GXI_COLD gpuexec_result gxi_check_launch_events(
+        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
+    const gxi_slot *const context = gxi_peek(k->context, GXI_CONTEXT);
+    int capability = 0;
+    if (desc->programmatic_event_at_start && !desc->programmatic_event.id)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set desc.programmatic_event",
+                "programmatic_event_at_start is set, but there is no programmatic_event");
+    if (desc->started_event.id &&
+            gxi_check_launch_event(call, k, desc->started_event, "desc.started_event"))
+        return gxi_failed_result();
+    if (!desc->programmatic_event.id) return GPUEXEC_OK;
+    if (gxi_check_launch_event(call, k, desc->programmatic_event, "desc.programmatic_event"))
+        return gxi_failed_result();
+    if (context && gxi_device_capability(call, gxi_context_of(context)->device, &capability))
+        return gxi_fail_device(call, gxi_ordinal_of(k));
+    return capability >= 90 ? GPUEXEC_OK
+                            : gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                                      "use desc.started_event, or record an event after the launch",
+                                      "programmatic_event needs compute capability 9.0, but device "
+                                      "%d has %d.%d",
+                                      gxi_ordinal_of(k), capability / 10, capability % 10);
+}
 /* Checks that this driver takes the attributes, before anything is launched or prepared with
    them. */
 static GXI_COLD gpuexec_result gxi_check_attributes(
         gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
+    const struct {
+        int set, version;
+        const char *need;
+    } newer[] = {
+        { desc && (desc->memory_sync_domain || desc->has_memory_sync_map), 12000,
+                "memory-synchronization domains (memory_sync_domain, memory_sync_map) need" },
+        { desc && desc->started_event.id, 12030, "started_event needs" },
+        { desc && desc->device_node, 12040, "device_node needs" },
+        { desc && desc->has_carveout, 12050, "the carveout of one launch (has_carveout) needs" },
+        { gxi_has_preferred_cluster(desc), 12080, "a preferred cluster needs" },
+    };
+    unsigned i;
+    if (!desc) return GPUEXEC_OK;
     if (gxi_launch_way(desc) == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
         return gxi_fail(call, GPUEXEC_OLD_DRIVER,
-                "install a newer NVIDIA driver, or set clusters, priority, programmatic and "
-                "memory_sync_domain to 0",
+                "install a newer NVIDIA driver, or set all members but cooperative to 0",
                 "launch attributes (cuLaunchKernelEx, %s) need a driver for CUDA 11.8 or later; "
                 "this driver supports CUDA %d.%d",
                 gxi_kernel_of(k)->title, GXI_DOTTED(gxi.driver.version));
-    if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
+    for (i = 0; i < sizeof newer / sizeof newer[0]; i++)
+        if (newer[i].set && gxi.driver.version < newer[i].version)
+            return gxi_fail_old_driver(call,
+                    "install a newer NVIDIA driver, or set that member to 0", newer[i].need,
+                    newer[i].version);
+    if ((unsigned)desc->cluster_policy > GPUEXEC_CLUSTER_LOAD_BALANCING)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "memory_sync_domain is %d; it must be 0 (the stream's domain) or 1 (the remote "
-                "domain)",
-                desc->memory_sync_domain);
+                "cluster_policy is %d; the last valid value is GPUEXEC_CLUSTER_LOAD_BALANCING (%d)",
+                (int)desc->cluster_policy, GPUEXEC_CLUSTER_LOAD_BALANCING);
+    if (desc->has_carveout && (desc->carveout < 0 || desc->carveout > 100))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "to use the kernel's, set has_carveout to 0",
+                "carveout is %d percent; it must be from 0 to 100", desc->carveout);
+    if (desc->raw_attribute < 0)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "raw_attribute is %d; it must be the number of a CUlaunchAttributeID, or 0",
+                desc->raw_attribute);
+    if (gxi_check_window(call, k, &desc->window) ||
+            gxi_check_sync_domains(call, k, desc->memory_sync_domain, "the stream's domain",
+                    desc->has_memory_sync_map ? desc->memory_sync_map : NULL) ||
+            gxi_check_launch_events(call, k, desc))
+        return gxi_failed_result();
     return GPUEXEC_OK;
 }
+/* What only a launch on a stream can do, not one that is kept: `kept` says as what. */
+static GXI_COLD gpuexec_result gxi_check_kept_attributes(
+        gxi_call *call, const gpuexec_launch_desc *desc, int events, const char *kept) {
+    if (desc && desc->device_node)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "set device_node to NULL, or capture the launch with gpuexec_launch_with",
+                "device_node is set, which %s cannot have", kept);
+    if (events && gxi_has_events(desc))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "set programmatic_event and started_event to 0; add a node or a record of the "
+                "event "
+                "after the launch",
+                "%s cannot record an event", kept);
+    return GPUEXEC_OK;
+}
+static GXI_COLD gpuexec_result gxi_check_device_node(
+        gxi_call *call, const gxi_slot *stream, const gpuexec_launch_desc *desc) {
+    if (!desc || !desc->device_node) return GPUEXEC_OK;
+    *desc->device_node = NULL;
+    return gxi_capture_status_of(stream)
+            ? GPUEXEC_OK
+            : gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                      "set device_node to NULL, or begin a capture first",
+                      "device_node is set, but the stream is not capturing: only kernel nodes of "
+                      "graphs can be changed by kernels");
+}
+#else
+static GXI_COLD gpuexec_result gxi_check_attributes(
+        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
+    (void)k;
+    return gxi_launch_way(desc) != GXI_EXTENDED || GXI_HAS(cuLaunchKernelEx)
+            ? GPUEXEC_OK
+            : gxi_fail_old_driver(call, "install a newer NVIDIA driver",
+                      "launch attributes (cuLaunchKernelEx) need", 11080);
+}
+static gpuexec_result gxi_check_kept_attributes(
+        gxi_call *call, const gpuexec_launch_desc *desc, int events, const char *kept) {
+    (void)call;
+    (void)desc;
+    (void)events;
+    (void)kept;
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_check_device_node(
+        gxi_call *call, const gxi_slot *stream, const gpuexec_launch_desc *desc) {
+    (void)call;
+    (void)stream;
+    (void)desc;
+    return GPUEXEC_OK;
+}
+#endif
 /* Lets the kernel have clusters of more than 8 blocks if the desc does. Returns the CUresult. */
 static int gxi_kernel_allow_cluster(
         gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
-    if (!desc || gxi_cluster_blocks(desc) <= 8 || !desc->non_portable_cluster) return GXI_SUCCESS;
+    if (!desc || !desc->non_portable_cluster ||
+            (gxi_cluster_blocks(desc) <= 8 && !gxi_has_preferred_cluster(desc)))
+        return GXI_SUCCESS;
     return GXI_TRY(cuFuncSetAttribute,
             (k->data.kernel.native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
 }
@@ -20700,7 +21233,8 @@ static GXI_COLD gpuexec_result gxi_launch_slow(const char *function, const char 
             return gxi_failed_result();
     }
     if (!gxi_find_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_result();
-    if (gxi_check_attributes(call, k, desc)) return gxi_failed_result();
+    if (gxi_check_attributes(call, k, desc) || gxi_check_device_node(call, s, desc))
+        return gxi_failed_result();
     gxi_call_set_cu(call, gxi_launch_calls[way], straight ? cu : 0);
     gxi_kept_launch_init(&l, k, dims, desc, args);
     if (!straight) {
@@ -20710,6 +21244,8 @@ static GXI_COLD gpuexec_result gxi_launch_slow(const char *function, const char 
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_result();
         gxi_stream_note_launch(s, kernel.id, where);
         cu = gxi_launch_cu(call, &l, s);
+        if (cu == 0 && gxi_has_events(desc))
+            gxi_launch_note_events(desc, gxi_capture_status_of(s) ? GXI_CAPTURED : 1, where);
         gxi_leave(&scope);
     }
     if (cu == 0) return gxi_check_work(call, s, k->data.kernel.info->title);
@@ -20768,7 +21304,10 @@ GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpue
 GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, const gpuexec_launch_desc *desc,
         gpuexec_args args) {
-    return gxi_launch_slow("gpuexec_launch_with", where, kernel, stream, &dims, &args, -1, desc);
+    const gpuexec_result result = gxi_launch_slow(
+            "gpuexec_launch_with", where, kernel, stream, &dims, &args, -1, desc);
+    if (result && gxi_has_events(desc)) gxi_launch_note_events(desc, (uint32_t)result, where);
+    return result;
 }
 #endif
 
@@ -21245,8 +21784,9 @@ static gpuexec_result gxi_check_kept(
     if (!gxi_check_args(call, k, args) || gxi_check_attributes(call, k, desc) ||
             gxi_prepare_kernel(call, k, l))
         return gxi_failed_result();
-    /* how many fit may change */
-    if (desc && (desc->cooperative || gxi_cluster_width(desc, 0))) return GPUEXEC_OK;
+    /* how many fit may change, and events may be destroyed */
+    if (desc && (desc->cooperative || gxi_cluster_width(desc, 0) || gxi_has_events(desc)))
+        return GPUEXEC_OK;
     gxi_checked_launches.last = (gxi_checked_launches.last + GXI_CHECKED - 1) % GXI_CHECKED;
     c = &gxi_checked_launches.launches[gxi_checked_launches.last];
     c->kernel = k->id;
@@ -21298,7 +21838,10 @@ static gpuexec_result gxi_kept_launch_set_argument(
 static GXI_COLD gpuexec_result gxi_launch_kept_slow(const char *function, const char *where,
         const gxi_kept_launch *l, gpuexec_stream stream, int cu) {
     const gpuexec_args args = gxi_kept_launch_args(l);
-    return gxi_launch_slow(function, where, l->kernel, stream, &l->params.dims, &args, cu, l->desc);
+    const gpuexec_result result = gxi_launch_slow(
+            function, where, l->kernel, stream, &l->params.dims, &args, cu, l->desc);
+    if (result && gxi_has_events(l->desc)) gxi_launch_note_events(l->desc, (uint32_t)result, where);
+    return result;
 }
 
 /* --- prepared launches ------------------------------------------------------------------------ */
@@ -21309,7 +21852,7 @@ typedef struct gxi_prepared {
     gxi_slot *on;       /* the stream's slot */
     const char *module; /* the name of the kernel's, kept for when it is closed; "" for an adopted
                            kernel */
-    gxi_extended_config form; /* what cuLaunchKernelEx takes */
+    gxi_launch_config config; /* what cuLaunchKernelEx takes */
     void **params, **extra;   /* one of them is NULL: the driver takes a packed buffer faster than
                                  addresses */
     void *packed[5];          /* the buffer that extra points to */
@@ -21357,20 +21900,23 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gxi_k
     const size_t addresses = l->count * sizeof(void *),
                  values = gxi_align_up(sizeof(gxi_prepared) + addresses, 16);
     const unsigned short *const known = k->data.kernel.sizes;
-    size_t bytes;
+    gxi_extended_config e;
+    size_t bytes, list;
     gxi_prepared *p;
     gxi_slot made;
     uint64_t id;
     if (!gxi_kept_launch_set_sizes(call, k, l)) return 0;
-    bytes = values - addresses + gxi_kept_launch_bytes(k, l);
-    p = (gxi_prepared *)gxi_realloc(NULL, bytes + strlen(module_name) + 1);
+    gxi_launch_config_extend(&e, s, l);
+    list = e.config.count * sizeof e.attributes[0];
+    bytes = gxi_align_up(values - addresses + gxi_kept_launch_bytes(k, l), 16);
+    p = (gxi_prepared *)gxi_realloc(NULL, bytes + list + strlen(module_name) + 1);
     if (!p) {
         gxi_fail_memory(call, "prepare a launch of %s", gxi_kernel_of(k)->title);
         return 0;
     }
     memset(p, 0, bytes); /* padding is 0 */
     gxi_kept_launch_copy(&p->launch, (char *)p + values - addresses, k, l);
-    p->module = strcpy((char *)p + bytes, module_name);
+    p->module = strcpy((char *)p + bytes + list, module_name);
     /* PTX text does not show alignments above 16 */
     if (known && l->count && GXI_HAS(cuFuncGetParamInfo)) {
         p->bytes = gxi_values_bytes(known, l->count, NULL);
@@ -21382,7 +21928,8 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gxi_k
     } else p->params = p->launch.params.params;
     p->stream.id = s->id;
     p->on = s;
-    gxi_launch_config_extend(&p->form, s, l);
+    p->config = e.config;
+    p->config.attributes = (gxi_launch_attribute *)memcpy((char *)p + bytes, e.attributes, list);
     p->closes = GXI_MUST_LOOK_UP;
     made = gxi_slot_template(k, k->context, 0);
     made.data.prepared.info = p;
@@ -21400,7 +21947,8 @@ static gpuexec_prepared gxi_prepared_create(gxi_call *call, gpuexec_kernel kerne
     if ((!desc ||
                 !gxi_check_desc(
                         call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) &&
-            !gxi_begin(call) && gxi_find_launch(call, kernel, stream, args, &k, &s)) {
+            !gxi_begin(call) && gxi_find_launch(call, kernel, stream, args, &k, &s) &&
+            !gxi_check_kept_attributes(call, desc, 0, "a prepared launch")) {
         gxi_kept_launch_init(&l, k, dims, desc, args);
         if (gxi_check_kept(call, k, &l, args) == GPUEXEC_OK)
             handle.id = gxi_prepared_new(call, k, s, &l);
@@ -21449,7 +21997,7 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_set_dims_at(
     if (!(k = gxi_find_kernel(call, p->launch.kernel))) return gxi_failed_result();
     gxi_kept_launch_init(&l, k, &dims, p->launch.desc, &args);
     if (gxi_check_kept(call, k, &l, &args)) return gxi_failed_result();
-    p->launch.params.dims = p->form.config.dims = l.params.dims;
+    p->launch.params.dims = p->config.dims = l.params.dims;
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_prepared_set_stream_at(
@@ -21466,7 +22014,7 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_set_stream_at(
                 gxi_kernel_of(k)->title, k, "the stream", s);
     p->stream.id = s->id;
     p->on = s;
-    p->form.config.stream = s->data.stream.native;
+    p->config.stream = s->data.stream.native;
     p->closes = GXI_MUST_LOOK_UP;
     return GPUEXEC_OK;
 }
@@ -21489,7 +22037,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_slow(
     result = gxi_launch_kept_slow("gpuexec_launch_prepared", where, &p->launch, p->stream, cu);
     /* these need more work at each launch */
     if (!result && !p->on->legacy && !p->on->borrowed && !gxi.driver.debug &&
-            (GXI_HAS(cuLaunchKernelEx) || !p->form.config.count))
+            (GXI_HAS(cuLaunchKernelEx) || !p->config.count) && !gxi_has_events(p->launch.desc))
         p->closes = closes;
     return result;
 }
@@ -21503,7 +22051,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(
             (p = gxi_prepared_of(slot))->closes != GXI_LOAD(&gxi.objects.closes))
         return gxi_launch_prepared_slow(where, prepared, -1);
     gxi_stream_note_launch(p->on, p->launch.kernel.id, where);
-    cu = gxi_launch_enqueue(&p->form.config, p->launch.params.function, p->params, p->extra);
+    cu = gxi_launch_enqueue(&p->config, p->launch.params.function, p->params, p->extra);
     if (cu == 0) return GPUEXEC_OK;
     prepared.id = slot->id; /* read back, like in gpuexec_launch */
     return gxi_launch_prepared_slow(
@@ -23181,7 +23729,9 @@ static int gxi_check_node(
         gxi_call *call, gxi_node_addition *a, gxi_slot *k, const gpuexec_args *args) {
     if (gxi_is_checked(k, &a->launch, args)) return 1;
     gxi_call_set_subject(call, a->subject, a->index, k);
-    if (gxi_check_kept(call, k, &a->launch, args)) return 0;
+    if (gxi_check_kept_attributes(call, a->launch.desc, 1, "a graph node") ||
+            gxi_check_kept(call, k, &a->launch, args))
+        return 0;
     call->subject = NULL;
     return 1;
 }
@@ -24105,6 +24655,7 @@ static GXI_COLD gxi_slot *gxi_batch_kernel(gxi_call *call, const gxi_slot *slot,
     if (k->cu_context != slot->cu_context)
         gxi_fail_contexts(call, "use one batch for each context", gxi_kernel_of(k)->title, k,
                 "the batch", slot);
+    else if (gxi_check_kept_attributes(call, desc, 1, "a launch of a batch")) return NULL;
     else if (desc && desc->programmatic && gxi_batch_of(slot)->order == GPUEXEC_BATCH_INDEPENDENT)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "set desc.programmatic to 0, or create the batch with GPUEXEC_BATCH_IN_ORDER",

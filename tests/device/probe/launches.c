@@ -233,6 +233,117 @@ static void launch_ex(void) {
     cu.cuCtxSetCurrent(NULL);
     PROBE("without", cu.cuLaunchKernelEx(&c, nop, NULL, NULL));
 }
+/* --- attributes that are structs --- */
+
+static void window(
+        const char *question, ptr address, size_t bytes, double ratio, int hit, int miss) {
+    attribute a;
+    config c = simple(&a, 1);
+    memset(&a, 0, sizeof a);
+    a.id = 1;
+    a.value.window.address = address;
+    a.value.window.bytes = bytes;
+    a.value.window.ratio = (float)ratio;
+    a.value.window.hit = hit;
+    a.value.window.miss = miss;
+    PROBE(question, cu.cuLaunchKernelEx(&c, kernel(0, "nop"), NULL, NULL));
+}
+static void map(const char *question, unsigned of_default, unsigned of_remote) {
+    attribute a;
+    config c = simple(&a, 1);
+    memset(&a, 0, sizeof a);
+    a.id = 9;
+    a.value.domains[0] = (unsigned char)of_default;
+    a.value.domains[1] = (unsigned char)of_remote;
+    PROBE(question, cu.cuLaunchKernelEx(&c, kernel(0, "nop"), NULL, NULL));
+}
+static void windows(void) {
+    int most = 0, domains = 0;
+    open_one();
+    cu.cuDeviceGetAttribute(&most, 109, 0);
+    cu.cuDeviceGetAttribute(&domains, 126, 0);
+    PROBE("sizes", most > 0);
+    PROBE("domains", domains);
+    window("whole", memory[0], MEMORY, 1, 2, 1);
+    window("ratio_0", memory[0], MEMORY, 0, 2, 1);
+    window("ratio_half", memory[0], MEMORY, 0.5, 2, 0);
+    window("ratio_more", memory[0], MEMORY, 1.5, 2, 1);
+    window("ratio_less", memory[0], MEMORY, -0.5, 2, 1);
+    window("hit_3", memory[0], MEMORY, 1, 3, 1);
+    window("miss_2", memory[0], MEMORY, 1, 2, 2);
+    window("miss_3", memory[0], MEMORY, 1, 2, 3);
+    window("both_normal", memory[0], MEMORY, 1, 0, 0);
+    window("no_bytes", memory[0], 0, 1, 2, 1);
+    window("no_bytes_ratio_more", memory[0], 0, 1.5, 2, 1);
+    window("address_0", 0, 64, 1, 2, 1);
+    window("odd", memory[0] + 1, 3, 1, 2, 1);
+    window("most", memory[0], (size_t)most, 1, 2, 1);
+    window("one_more", memory[0], (size_t)most + 1, 1, 2, 1);
+    map("map_0_0", 0, 0);
+    map("map_0_1", 0, 1);
+    map("map_most", (unsigned)domains - 1, (unsigned)domains - 1);
+    map("map_one_more", 0, (unsigned)domains);
+    map("map_255", 255, 255);
+    PROBE("sync", cu.cuCtxSynchronize());
+}
+
+static void *new_event(unsigned flags) {
+    void *e = NULL;
+    cu.cuEventCreate(&e, flags);
+    return e;
+}
+static int recorded(int id, void *event, int flags, int at_start, void *stream) {
+    attribute a;
+    config c = simple(&a, 1);
+    c.stream = stream;
+    memset(&a, 0, sizeof a);
+    a.id = (unsigned)id;
+    a.value.record.event = event;
+    a.value.record.flags = flags;
+    a.value.record.at_start = at_start;
+    return cu.cuLaunchKernelEx(&c, kernel(0, "nop"), NULL, NULL);
+}
+static void launch_events(void) {
+    static const int ids[] = { 7, 12 };
+    void *own = NULL, *other, *s = NULL, *graph = NULL, *e;
+    char question[60];
+    float ms;
+    unsigned i;
+    open_one();
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuCtxCreate_v2(&own, 0, 0);
+    other = new_event(2);
+    cu.cuCtxSetCurrent(context[0]);
+#define EVENT_PROBE(what, call) \
+    do { \
+        snprintf(question, sizeof question, what "_%d", ids[i]); \
+        PROBE(question, call); \
+    } while (0)
+    for (i = 0; i < 2; i++) {
+        e = new_event(2);
+        EVENT_PROBE("without_timing", recorded(ids[i], e, 0, 0, NULL));
+        EVENT_PROBE("sync", cu.cuEventSynchronize(e));
+        EVENT_PROBE("elapsed", cu.cuEventElapsedTime(&ms, e, e));
+        EVENT_PROBE("at_start", recorded(ids[i], e, 0, 1, NULL));
+        EVENT_PROBE("at_start_2", recorded(ids[i], e, 0, 2, NULL));
+        EVENT_PROBE("flags_1", recorded(ids[i], e, 1, 0, NULL));
+        EVENT_PROBE("flags_2", recorded(ids[i], e, 2, 0, NULL));
+        EVENT_PROBE("blocking", recorded(ids[i], new_event(3), 0, 0, NULL));
+        EVENT_PROBE("with_timing", recorded(ids[i], new_event(0), 0, 0, NULL));
+        EVENT_PROBE("interprocess", recorded(ids[i], new_event(6), 0, 0, NULL));
+        EVENT_PROBE("of_another_context", recorded(ids[i], other, 0, 0, NULL));
+        EVENT_PROBE("no_event", recorded(ids[i], NULL, 0, 0, NULL));
+        EVENT_PROBE("begin", cu.cuStreamBeginCapture_v2(s, 2));
+        EVENT_PROBE("captured", recorded(ids[i], e, 0, 0, s));
+        EVENT_PROBE("query_captured", cu.cuEventQuery(e));
+        EVENT_PROBE("end", cu.cuStreamEndCapture(s, &graph));
+    }
+    PROBE("updatable_now", recorded(13, (void *)(uintptr_t)1, 0, 0, NULL));
+    PROBE("begin_13", cu.cuStreamBeginCapture_v2(s, 2));
+    PROBE("updatable", recorded(13, (void *)(uintptr_t)1, 0, 0, s));
+    PROBE("end_13", cu.cuStreamEndCapture(s, &graph));
+    PROBE("all", cu.cuCtxSynchronize());
+}
 /* --- cooperative launches --- */
 
 static void cooperative(void) {
@@ -447,6 +558,8 @@ const group launch_groups[] = {
     { "shape", shapes, 1 },
     { "extra", extras, 1 },
     { "launch_ex", launch_ex, 1 },
+    { "windows", windows, 1 },
+    { "launch_events", launch_events, 1 },
     { "cooperative", cooperative, 1 },
     { "multi", multi, 2 },
     { "occupancy", occupancy, 1 },

@@ -72,13 +72,26 @@ typedef struct update {
     int result;
     void *node, *from;
 } update; /* CUgraphExecUpdateResultInfo */
+/* CUlaunchAttributeValue */
+typedef union attribute_value {
+    char size[64];
+    int flag;
+    unsigned dim[3];
+    unsigned char domains[2];
+    struct {
+        ptr address;
+        size_t bytes;
+        float ratio;
+        int hit, miss;
+    } window;
+    struct {
+        void *event;
+        int flags, at_start;
+    } record;
+} attribute_value;
 typedef struct attribute {
     unsigned id, pad;
-    union {
-        char size[64];
-        int flag;
-        unsigned dim[3];
-    } value;
+    attribute_value value;
 } attribute; /* CUlaunchAttribute */
 /* CUlaunchConfig */
 typedef struct config {

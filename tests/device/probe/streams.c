@@ -425,6 +425,83 @@ static void left_behind(void) {
     PROBE("function_launch", (leave(), launch(left.function, 1, 1, NULL, NULL)));
 }
 
+/* ---- attributes ---- */
+
+/* The bytes of the window that the graph's one node has. */
+static int node_window(void *graph) {
+    attribute_value v;
+    void *node = NULL;
+    size_t n = 1;
+    memset(&v, 0, sizeof v);
+    if (cu.cuGraphGetNodes(graph, &node, &n) || !n) return -1;
+    return cu.cuGraphKernelNodeGetAttribute(node, 1, &v) ? -2 : (int)v.window.bytes;
+}
+static int set_attribute(void *stream, int id, int number) {
+    attribute_value v;
+    memset(&v, 0, sizeof v);
+    v.flag = number;
+    return cu.cuStreamSetAttribute(stream, id, &v);
+}
+static void stream_attributes(void) {
+    char question[40];
+    attribute_value v;
+    void *s = NULL, *graph = NULL;
+    int i, result, k;
+    cu.cuInit(0);
+    memset(&v, 0, sizeof v);
+    PROBE("set_without", set_attribute(NULL, 3, 1));
+    PROBE("get_without", cu.cuStreamGetAttribute(NULL, 3, &v));
+    open_one();
+    cu.cuStreamCreateWithPriority(&s, 1, -1);
+    for (k = 0; k < 3; k++)
+        for (i = 0; i <= 17; i++) {
+            void *const on = k == 2 ? s : (void *)(uintptr_t)(k + 1);
+            if (k < 2 && i != 1 && i != 3 && i != 8 && i != 9 && i != 10) continue;
+            snprintf(question, sizeof question, "get_%d_%d", k, i);
+            if (skipped(question)) continue;
+            memset(&v, 0, sizeof v);
+            result = cu.cuStreamGetAttribute(on, i, &v);
+            answer(question, "%d %d", result, v.flag);
+        }
+    for (i = 0; i <= 17; i++) {
+        snprintf(question, sizeof question, "set_%d", i);
+        if (i != 7 && i != 12 && i != 13) PROBE(question, set_attribute(s, i, 0));
+    }
+    for (i = 1; i <= 5; i++) {
+        snprintf(question, sizeof question, "wait_%d", i);
+        PROBE(question, set_attribute(s, 3, i));
+    }
+    PROBE("wait_is", (cu.cuStreamGetAttribute(s, 3, &v), v.flag));
+    PROBE("domain_1", set_attribute(s, 10, 1));
+    PROBE("domain_2", set_attribute(s, 10, 2));
+    PROBE("priority_-3", set_attribute(s, 8, -3));
+    PROBE("priority_is", (cu.cuStreamGetAttribute(s, 8, &v), v.flag));
+    PROBE("priority_-99", set_attribute(s, 8, -99));
+    PROBE("priority_-99_is", (cu.cuStreamGetAttribute(s, 8, &v), v.flag));
+    PROBE("priority_queried", (i = 77, cu.cuStreamGetPriority(s, &i), i));
+    PROBE("priority_5", set_attribute(s, 8, 5));
+    memset(&v, 0, sizeof v);
+    v.window.address = memory[0];
+    v.window.bytes = 64;
+    v.window.ratio = 1;
+    v.window.hit = 2;
+    PROBE("window", cu.cuStreamSetAttribute(s, 1, &v));
+    memset(&v, 0, sizeof v);
+    PROBE("window_get", cu.cuStreamGetAttribute(s, 1, &v));
+    PROBE("window_bytes", (int)v.window.bytes);
+    PROBE("window_hit", v.window.hit);
+    PROBE("window_of_per_thread", cu.cuStreamSetAttribute((void *)2, 1, &v));
+    PROBE("window_of_legacy", cu.cuStreamSetAttribute(NULL, 1, &v));
+    PROBE("set_null", cu.cuStreamSetAttribute(s, 1, NULL));
+    PROBE("get_null", cu.cuStreamGetAttribute(s, 1, NULL));
+    PROBE("begin", cu.cuStreamBeginCapture_v2(s, 2));
+    PROBE("captured_set", set_attribute(s, 3, 1));
+    PROBE("captured_get", cu.cuStreamGetAttribute(s, 3, &v));
+    PROBE("captured_launch", launch(kernel(0, "nop"), 1, 1, s, NULL));
+    PROBE("end", cu.cuStreamEndCapture(s, &graph));
+    PROBE("nodes_window", node_window(graph));
+}
+
 const group stream_groups[] = {
     { "stream", streams, 1 },
     { "stream_order", stream_order, 1 },
@@ -434,5 +511,6 @@ const group stream_groups[] = {
     { "host_function", host_functions, 1 },
     { "gone", gone, 1 },
     { "left", left_behind, 1 },
+    { "stream_attribute", stream_attributes, 1 },
     { NULL, NULL, 0 },
 };

@@ -101,6 +101,47 @@ AT(gxi_launch_attribute, value.number, CUlaunchAttribute, value.priority)
 AT(gxi_launch_attribute, value.number, CUlaunchAttribute,
     value.programmaticStreamSerializationAllowed)
 AT(gxi_launch_attribute, value.blocks, CUlaunchAttribute, value.clusterDim)
+AT(gxi_launch_attribute, value.number, CUlaunchAttribute, value.syncPolicy)
+AT(gxi_launch_attribute, value.number, CUlaunchAttribute, value.clusterSchedulingPolicyPreference)
+AT(gxi_launch_attribute, value.window.address, CUlaunchAttribute, value.accessPolicyWindow.base_ptr)
+AT(gxi_launch_attribute, value.window.bytes, CUlaunchAttribute, value.accessPolicyWindow.num_bytes)
+AT(gxi_launch_attribute, value.window.hit_ratio, CUlaunchAttribute,
+    value.accessPolicyWindow.hitRatio)
+AT(gxi_launch_attribute, value.window.hit, CUlaunchAttribute, value.accessPolicyWindow.hitProp)
+AT(gxi_launch_attribute, value.window.miss, CUlaunchAttribute, value.accessPolicyWindow.missProp)
+AT(gxi_launch_attribute, value.record.event, CUlaunchAttribute, value.programmaticEvent.event)
+AT(gxi_launch_attribute, value.record.flags, CUlaunchAttribute, value.programmaticEvent.flags)
+AT(gxi_launch_attribute, value.record.at_start, CUlaunchAttribute,
+    value.programmaticEvent.triggerAtBlockStart)
+SAME(sizeof(gpuexec_window), sizeof(CUaccessPolicyWindow))
+SAME(GPUEXEC_ACCESS_STREAMING, CU_ACCESS_PROPERTY_STREAMING)
+SAME(GPUEXEC_ACCESS_PERSISTING, CU_ACCESS_PROPERTY_PERSISTING)
+SAME(GPUEXEC_WAIT_AUTO, CU_SYNC_POLICY_AUTO)
+SAME(GPUEXEC_WAIT_SPIN, CU_SYNC_POLICY_SPIN)
+SAME(GPUEXEC_WAIT_YIELD, CU_SYNC_POLICY_YIELD)
+SAME(GPUEXEC_WAIT_BLOCK, CU_SYNC_POLICY_BLOCKING_SYNC)
+SAME(GPUEXEC_CLUSTER_SPREAD, CU_CLUSTER_SCHEDULING_POLICY_SPREAD)
+SAME(GPUEXEC_CLUSTER_LOAD_BALANCING, CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING)
+#if CUDA_VERSION >= 12000
+AT(gxi_launch_attribute, value.domains[0], CUlaunchAttribute, value.memSyncDomainMap.default_)
+AT(gxi_launch_attribute, value.domains[1], CUlaunchAttribute, value.memSyncDomainMap.remote)
+#endif
+#if CUDA_VERSION >= 12030
+AT(gxi_launch_attribute, value.record.event, CUlaunchAttribute, value.launchCompletionEvent.event)
+AT(gxi_launch_attribute, value.record.flags, CUlaunchAttribute, value.launchCompletionEvent.flags)
+#endif
+#if CUDA_VERSION >= 12040
+AT(gxi_launch_attribute, value.update.updatable, CUlaunchAttribute,
+    value.deviceUpdatableKernelNode.deviceUpdatable)
+AT(gxi_launch_attribute, value.update.node, CUlaunchAttribute,
+    value.deviceUpdatableKernelNode.devNode)
+#endif
+#if CUDA_VERSION >= 12050
+AT(gxi_launch_attribute, value.number, CUlaunchAttribute, value.sharedMemCarveout)
+#endif
+#if CUDA_VERSION >= 12080
+AT(gxi_launch_attribute, value.blocks, CUlaunchAttribute, value.preferredClusterDim)
+#endif
 STRUCT(gxi_launch_config, CUlaunchConfig)
 AT(gxi_launch_config, dims.grid_x, CUlaunchConfig, gridDimX)
 AT(gxi_launch_config, dims.grid_y, CUlaunchConfig, gridDimY)

@@ -1628,6 +1628,8 @@ FLOW(stream) {
     gpuexec_event event;
     gpuexec_ptr word;
     gpuexec_stream_info info;
+    gpuexec_stream_attributes hints = { 0 };
+    int windows = 0;
     called = 0;
     MAKE(ctx, gpuexec_context_open(0, NULL));
     MAKE(s, gpuexec_stream_create(ctx, &desc));
@@ -1652,6 +1654,14 @@ FLOW(stream) {
     QUERY(gpuexec_stream_query(own));
     QUERY(gpuexec_stream_get_info(s, &info));
     EQUAL(info.non_blocking, 1);
+    hints.wait_policy = GPUEXEC_WAIT_SPIN;
+    QUERY(gpuexec_device_get_attribute(0, 109, &windows));
+    hints.has_window = windows > 0;
+    hints.window.address = word;
+    hints.window.bytes = 8;
+    DO(gpuexec_stream_set_attributes(s, &hints));
+    QUERY(gpuexec_stream_get_attributes(s, &hints));
+    EQUAL(hints.wait_policy, GPUEXEC_WAIT_SPIN);
     WAIT(gpuexec_stream_sync(legacy));
     CLEAN(gpuexec_event_destroy(event));
     CLEAN(gpuexec_stream_destroy(own));
@@ -1720,7 +1730,7 @@ FLOW(graph) {
 FLOW(nodes) {
     uint32_t by = 1, one = 1, got = 0;
     uintptr_t called = 0;
-    gpuexec_launch_desc desc = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
+    gpuexec_launch_desc desc = { 0 };
     gpuexec_copy_desc box;
     gpuexec_context ctx;
     gpuexec_stream s;
@@ -1732,6 +1742,7 @@ FLOW(nodes) {
     gpuexec_ptr p, q = 0;
     unsigned long long condition;
     memset(&box, 0, sizeof box);
+    desc.cooperative = 1;
     MAKE(ctx, gpuexec_context_open(0, NULL));
     MAKE(s, gpuexec_stream_create(ctx, NULL));
     MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, NULL));
@@ -1927,7 +1938,9 @@ FLOW(event) {
 FLOW(launch) {
     static const uint32_t zeros[N];
     uint32_t got[N], by = 3, n = N, words = 15000;
-    gpuexec_launch_desc first = { 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0 };
+    gpuexec_launch_desc first = { 0 };
+    gpuexec_event_desc event_desc = { 0, 1, 0, 0, 0 };
+    gpuexec_event event;
     gpuexec_context ctx;
     gpuexec_stream s;
     gpuexec_module mod, faults;
@@ -1944,7 +1957,12 @@ FLOW(launch) {
     WORK(gpuexec_copy_in(s, p, zeros, sizeof zeros));
     WORK(gpuexec_launch(add, s, gpuexec_grid_for(N, 32), GPUEXEC_ARGS(p, by, n)));
     WORK(gpuexec_launch_cooperative(add, s, gpuexec_grid_for(N, 32), GPUEXEC_ARGS(p, by, n)));
-    if (gpuexec_driver_version() < 11080) first.has_priority = 0;
+    first.has_priority = gpuexec_driver_version() >= 11080;
+    if (gpuexec_driver_version() >= 12030) {
+        MAKE(event, gpuexec_event_create(ctx, &event_desc));
+        first.started_event = event;
+        first.has_memory_sync_map = 1;
+    }
     WORK(gpuexec_launch_with(add, s, gpuexec_grid_for(N, 32), &first, GPUEXEC_ARGS(p, by, n)));
     WORK(gpuexec_launch(
             add, gpuexec_stream_legacy(ctx), gpuexec_grid_for(N, 32), GPUEXEC_ARGS(p, by, n)));

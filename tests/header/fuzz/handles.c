@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 146, ENDS = 68 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 148, ENDS = 68 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -117,6 +117,17 @@ static void *memory_of(struct fuzz_source *s, size_t *bytes) { /* host memory, *
         return (void *)(uintptr_t)p;
     }
     return host + from;
+}
+static gpuexec_window window_of(struct fuzz_source *s) {
+    gpuexec_window w = { 0, 0, 0, GPUEXEC_ACCESS_NORMAL, GPUEXEC_ACCESS_NORMAL };
+    const unsigned how = fuzz_byte(s);
+    if (how % 3) return w;
+    w.address = how > 20 ? address_of(s) : 0;
+    w.bytes = fuzz_number(s);
+    w.hit_ratio = (float)(how % 60) / 50;
+    w.hit = (gpuexec_access)(how % 4);
+    w.miss = (gpuexec_access)(how / 4 % 3);
+    return w;
 }
 static gpuexec_dims dims_of(struct fuzz_source *s) {
     const unsigned how = fuzz_byte(s);
@@ -272,10 +283,12 @@ static void use(struct fuzz_source *s) {
     gpuexec_kernel_info kernel;
     gpuexec_library_info library;
     gpuexec_stream_info stream;
+    gpuexec_stream_attributes hints = { .start_canary = 0 };
     gpuexec_pointer_info pointer;
     gpuexec_copy_info copy;
     gpuexec_dims dims;
     gpuexec_launch_desc launch = { .start_canary = 0 };
+    struct CUgraphDeviceUpdatableNode_st *device_node;
     gpuexec_stream_desc stream_desc = { .start_canary = 0 };
     gpuexec_event_desc event_desc = { .start_canary = 0 };
     gpuexec_module_desc module_desc = { .start_canary = 0 };
@@ -709,6 +722,21 @@ static void use(struct fuzz_source *s) {
         RESULT(gpuexec_stream_get_info(S, &stream));
         break;
     CALL:
+        hints.has_window = N(2);
+        hints.window = window_of(s);
+        hints.wait_policy = (gpuexec_wait_policy)(N(7) - 1);
+        hints.has_priority = N(2);
+        hints.priority = N(9) - 6;
+        hints.has_memory_sync_domain = N(2);
+        hints.memory_sync_domain = N(4) - 1;
+        hints.has_memory_sync_map = N(2);
+        hints.memory_sync_map[N(2)] = (unsigned char)N(6);
+        RESULT(gpuexec_stream_set_attributes(S, &hints));
+        break;
+    CALL:
+        RESULT(gpuexec_stream_get_attributes(S, &hints));
+        break;
+    CALL:
         RESULT(fuzz_byte(s) % 2 ? gpuexec_stream_write_value32(S, address_of(s), (unsigned)N(4))
                                 : gpuexec_stream_write_value64(S, address_of(s), (unsigned)N(4)));
         break;
@@ -755,6 +783,17 @@ static void use(struct fuzz_source *s) {
         launch.cooperative = fuzz_byte(s) % 2;
         launch.programmatic = fuzz_byte(s) % 2;
         launch.memory_sync_domain = N(3);
+        launch.window = window_of(s);
+        launch.preferred_cluster_x = N(3) ? 0 : (unsigned)N(5);
+        launch.cluster_policy = (gpuexec_cluster_policy)(N(9) ? N(3) : N(5) - 1);
+        launch.has_carveout = N(2);
+        launch.carveout = N(110) - 4;
+        if (!N(3)) launch.started_event = E;
+        if (!N(3)) launch.programmatic_event = E;
+        launch.programmatic_event_at_start = !N(9);
+        if (!N(9)) launch.device_node = &device_node;
+        launch.raw_attribute = N(4) ? 0 : N(20) - 1;
+        launch.raw_value[N(2)] = (unsigned char)N(4);
         dims = dims_of(s);
         RESULT(gpuexec_launch_with(K, S, dims, &launch, args_of(s, &a)));
         break;

@@ -434,6 +434,282 @@ TEST_ALONE(attributes_on_an_old_driver) {
     CHECK_EQ(result_of(t), 1);
 }
 
+static gpuexec_event make_event(gpuexec_context ctx, int no_timing) {
+    gpuexec_event_desc desc = { 0 };
+    desc.no_timing = no_timing;
+    return gpuexec_event_create(ctx, &desc);
+}
+
+/* The attributes that change no result. */
+TEST(hints_for_a_launch) {
+    setting t = set_up(UNIT_PTX, "count", 4096);
+    gpuexec_launch_desc desc = { 0 };
+    if (gpuexec_driver_version() < 12080) SKIP("needs a driver for CUDA 12.8");
+    if (attribute(109)) {
+        desc.window.address = t.data;
+        desc.window.bytes = 4096;
+        desc.window.hit_ratio = 0.5f;
+        desc.window.hit = GPUEXEC_ACCESS_PERSISTING;
+        desc.window.miss = GPUEXEC_ACCESS_STREAMING;
+    }
+    desc.has_carveout = 1;
+    desc.carveout = 50;
+    if (attribute(126) > 1) {
+        desc.has_memory_sync_map = 1;
+        desc.memory_sync_map[1] = 1;
+    }
+    desc.cluster_policy = GPUEXEC_CLUSTER_LOAD_BALANCING;
+    if (attribute(120)) {
+        desc.cluster_x = 2;
+        desc.preferred_cluster_x = 4;
+    }
+    CHECK_OK(gpuexec_launch_with(
+            t.kernel, t.stream, gpuexec_grid(8, 4, 0), &desc, GPUEXEC_ARGS(t.data)));
+    CHECK_EQ(result_of(t), 32);
+    desc.raw_attribute = 8; /* CU_LAUNCH_ATTRIBUTE_PRIORITY */
+    memcpy(desc.raw_value, "\xff\xff\xff\xff", 4);
+    CHECK_OK(gpuexec_launch_with(
+            t.kernel, t.stream, gpuexec_grid(8, 4, 0), &desc, GPUEXEC_ARGS(t.data)));
+    CHECK_EQ(result_of(t), 64);
+    desc.raw_attribute = 9999;
+    CHECK_REFUSED(gpuexec_launch_with(
+                          t.kernel, t.stream, gpuexec_grid(8, 4, 0), &desc, GPUEXEC_ARGS(t.data)),
+            GPUEXEC_BAD_LAUNCH, "cuLaunchKernelEx", "8 x 1 x 1 blocks");
+    CHECK_EQ(result_of(t), 64);
+}
+
+/* Events that the launch records: they are reached when the grid has ended, at the latest. */
+TEST(events_of_a_launch) {
+    setting t = set_up(UNIT_PTX, "count", 4);
+    gpuexec_stream other = gpuexec_stream_create(t.ctx, NULL);
+    gpuexec_event ended = make_event(t.ctx, 1), started = make_event(t.ctx, 1);
+    const test_gate gate = gate_make(t.ctx, t.mod);
+    gpuexec_launch_desc desc = { 0 };
+    uint32_t got = 0;
+    if (gpuexec_driver_version() < 12030) SKIP("needs a driver for CUDA 12.3");
+    if (attribute(75) >= 9) desc.programmatic_event = ended;
+    desc.started_event = started;
+    gate_close(gate, t.stream);
+    CHECK_OK(gpuexec_launch_with(
+            t.kernel, t.stream, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.data)));
+    CHECK_RESULT(gpuexec_event_query(started), GPUEXEC_NOT_READY);
+    if (attribute(75) >= 9) {
+        CHECK_RESULT(gpuexec_event_query(ended), GPUEXEC_NOT_READY);
+        CHECK_OK(gpuexec_stream_wait_event(other, ended));
+    }
+    CHECK_OK(gpuexec_stream_wait_event(other, started));
+    gate_open(gate);
+    CHECK_OK(gpuexec_event_sync(started));
+    if (attribute(75) >= 9) CHECK_OK(gpuexec_event_sync(ended));
+    CHECK_OK(gpuexec_stream_sync(other));
+    CHECK_EQ(result_of(t), 8);
+    /* prepared: recorded by each launch */
+    {
+        gpuexec_prepared p = gpuexec_prepare_with(
+                t.kernel, t.stream, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.data));
+        int i;
+        for (i = 0; i < 3; i++) {
+            gate_close(gate, t.stream);
+            CHECK_OK(gpuexec_launch_prepared(p));
+            CHECK_RESULT(gpuexec_event_query(started), GPUEXEC_NOT_READY);
+            gate_open(gate);
+            CHECK_OK(gpuexec_event_sync(started));
+            CHECK_OK(gpuexec_stream_sync(t.stream));
+        }
+        CHECK_EQ(result_of(t), 32);
+        CHECK_OK(gpuexec_event_destroy(started));
+        CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_STALE_HANDLE, "desc.started_event");
+    }
+    /* a launch that fails has not recorded it */
+    desc.started_event.id = 0;
+    desc.programmatic_event = ended;
+    if (attribute(75) < 9) return;
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 5000, 0), &desc,
+                          GPUEXEC_ARGS(t.data)),
+            GPUEXEC_BAD_LAUNCH, "block_x is 5000");
+    CHECK_FAILED(gpuexec_event_query(ended), GPUEXEC_BAD_LAUNCH, "the event has not been recorded",
+            "its last record at ");
+    CHECK_OK(gpuexec_copy_out_now(t.ctx, &got, t.data, 4));
+    CHECK_EQ(got, 32);
+}
+
+static gpuexec_result launch_as(setting t, const gpuexec_launch_desc *desc) {
+    return gpuexec_launch_with(
+            t.kernel, t.stream, gpuexec_grid(8, 4, 0), desc, GPUEXEC_ARGS(t.data));
+}
+
+TEST(wrong_values_of_attributes) {
+    setting t = set_up(UNIT_PTX, "count", 4096);
+    gpuexec_launch_desc good = { 0 }, desc;
+    char most[32];
+    if (gpuexec_driver_version() < 12080) SKIP("needs a driver for CUDA 12.8");
+    good.window.address = t.data;
+    good.window.bytes = 4096;
+    desc = good;
+    desc.window.hit_ratio = 1.5f;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_ARGUMENT, "window.hit_ratio is 1.5", "0 to 1");
+    desc = good;
+    desc.window.miss = GPUEXEC_ACCESS_PERSISTING;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_ARGUMENT, "window.miss is 2");
+    desc.window.miss = GPUEXEC_ACCESS_NORMAL;
+    desc.window.hit = (gpuexec_access)3;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_ARGUMENT, "window.hit is 3");
+    desc = good;
+    desc.window.address = 0;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_ARGUMENT, "window.address is 0");
+    desc = good;
+    desc.window.bytes = (size_t)1 << 40;
+    snprintf(most, sizeof most, "at most %d", attribute(109));
+    if (attribute(109)) {
+        CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_ARGUMENT, "window.bytes is 1099511627776",
+                "device 0", most);
+    }
+    memset(&desc, 0, sizeof desc);
+    desc.cluster_policy = (gpuexec_cluster_policy)3;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_ARGUMENT, "cluster_policy is 3",
+            "GPUEXEC_CLUSTER_LOAD_BALANCING (2)");
+    memset(&desc, 0, sizeof desc);
+    desc.has_carveout = 1;
+    desc.carveout = 101;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_ARGUMENT, "carveout is 101 percent", "0 to 100");
+    desc.carveout = -1;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_ARGUMENT, "carveout is -1", "has_carveout to 0");
+    memset(&desc, 0, sizeof desc);
+    desc.has_memory_sync_map = 1;
+    desc.memory_sync_map[1] = 200;
+    CHECK_REFUSED(launch_as(t, &desc),
+            attribute(126) ? GPUEXEC_BAD_ARGUMENT : GPUEXEC_NOT_SUPPORTED,
+            "memory_sync_map is { 0, 200 }", "device 0 has ");
+    memset(&desc, 0, sizeof desc);
+    desc.raw_attribute = -1;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_ARGUMENT, "raw_attribute is -1");
+    CHECK_EQ(result_of(t), 0);
+    if (!attribute(120)) return;
+    memset(&desc, 0, sizeof desc);
+    desc.preferred_cluster_x = 2;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_LAUNCH, "clusters of 2 x 1 x 1 blocks",
+            "no cluster size", "desc.cluster_x");
+    desc.cluster_x = 4;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_LAUNCH, "preferred_cluster_x is 2",
+            "not a multiple of the cluster's 4 blocks");
+    desc.cluster_x = 2;
+    desc.preferred_cluster_x = 6;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_LAUNCH, "grid_x is 8",
+            "preferred_cluster_x, 6 blocks");
+    desc.preferred_cluster_x = 16;
+    CHECK_REFUSED(gpuexec_launch_with(
+                          t.kernel, t.stream, gpuexec_grid(32, 4, 0), &desc, GPUEXEC_ARGS(t.data)),
+            GPUEXEC_BAD_LAUNCH, "a preferred cluster of 16 x 1 x 1 has 16 blocks",
+            "non_portable_cluster");
+    CHECK_EQ(result_of(t), 0);
+}
+
+TEST(wrong_events_of_a_launch) {
+    setting t = set_up(UNIT_PTX, "count", 4);
+    gpuexec_event timed = make_event(t.ctx, 0), plain = make_event(t.ctx, 1);
+    gpuexec_graph graph = gpuexec_graph_create(t.ctx);
+    gpuexec_batch batch = gpuexec_batch_create(t.ctx, NULL);
+    gpuexec_context own = gpuexec_context_create(0, NULL);
+    struct CUgraphDeviceUpdatableNode_st *device_node = NULL;
+    gpuexec_launch_desc desc = { 0 };
+    if (gpuexec_driver_version() < 12040) SKIP("needs a driver for CUDA 12.4");
+    desc.started_event = timed;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_ARGUMENT,
+            "desc.started_event is an event with timing", "no_timing");
+    desc.started_event = make_event(own, 1);
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_WRONG_CONTEXT, "desc.started_event");
+    CHECK_OK(gpuexec_event_destroy(desc.started_event));
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_STALE_HANDLE, "desc.started_event");
+    memset(&desc, 0, sizeof desc);
+    desc.programmatic_event_at_start = 1;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_ARGUMENT, "there is no programmatic_event");
+    desc.programmatic_event = plain;
+    if (attribute(75) < 9)
+        CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_NOT_SUPPORTED, "compute capability 9.0");
+    desc.programmatic_event_at_start = 0;
+    CHECK(!gpuexec_ok(gpuexec_graph_add_kernel_with(
+            graph, t.kernel, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.data), GPUEXEC_FIRST)
+                              .graph));
+    CHECK_TEXT(gpuexec_error_text(), "a graph node cannot record an event", "started_event to 0");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK(gpuexec_batch_add_with(
+                  batch, t.kernel, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.data)) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "a launch of a batch cannot record an event");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    memset(&desc, 0, sizeof desc);
+    desc.device_node = &device_node;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_ARGUMENT, "device_node is set",
+            "the stream is not capturing");
+    CHECK_NOT_MADE(gpuexec_prepare_with(
+                           t.kernel, t.stream, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.data)),
+            GPUEXEC_BAD_ARGUMENT, "device_node is set, which a prepared launch cannot have");
+    CHECK_EQ(result_of(t), 0);
+}
+
+/* The CPU device refuses it. */
+TEST(a_node_that_kernels_can_change) {
+    setting t = set_up(UNIT_PTX, "count", 4);
+    struct CUgraphDeviceUpdatableNode_st *device_node = NULL;
+    gpuexec_launch_desc desc = { 0 };
+    gpuexec_result result;
+    gpuexec_graph graph;
+    if (gpuexec_driver_version() < 12040) SKIP("needs a driver for CUDA 12.4");
+    desc.device_node = &device_node;
+    CHECK_OK(gpuexec_capture_begin(t.stream, NULL));
+    result = launch_as(t, &desc);
+    if (result) {
+        CHECK_RESULT(result, GPUEXEC_NOT_SUPPORTED);
+        CHECK_TEXT(gpuexec_error_text(), "device_node", "\"count\"");
+        CHECK(!device_node);
+        CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
+        (void)gpuexec_capture_end(t.stream);
+        (void)gpuexec_take_error();
+        return;
+    }
+    CHECK(device_node);
+    graph = gpuexec_capture_end(t.stream);
+    CHECK_OK(gpuexec_graph_launch(graph, t.stream));
+    CHECK_EQ(result_of(t), 32);
+}
+
+TEST_ALONE(newer_attributes_on_older_drivers) {
+    gpuexec_launch_desc desc = { 0 };
+    setting t;
+    setenv("SIMGPU_DRIVER_VERSION", "11080", 1);
+    if (gpuexec_driver_version() >= 12000) SKIP("this driver has the newer attributes");
+    t = set_up(UNIT_PTX, "count", 4);
+    desc.has_memory_sync_map = 1;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_OLD_DRIVER, "memory_sync_map", "CUDA 12.0");
+    memset(&desc, 0, sizeof desc);
+    desc.started_event = make_event(t.ctx, 1);
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_OLD_DRIVER, "started_event", "CUDA 12.3");
+    memset(&desc, 0, sizeof desc);
+    desc.has_carveout = 1;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_OLD_DRIVER, "has_carveout", "CUDA 12.5");
+    memset(&desc, 0, sizeof desc);
+    desc.preferred_cluster_x = 2;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_OLD_DRIVER, "preferred cluster", "CUDA 12.8");
+    CHECK_EQ(result_of(t), 0);
+}
+
+/* A device without windows, and one that is too old for the event. */
+TEST_ALONE(attributes_that_the_device_lacks) {
+    gpuexec_launch_desc desc = { 0 };
+    setting t;
+    setenv("SIMGPU_DEVICE_0", "109=0;75=8;76=6", 1);
+    t = set_up(UNIT_PTX, "count", 4);
+    if (attribute(109) || attribute(75) != 8) SKIP("needs the CPU device");
+    desc.window.address = t.data;
+    desc.window.bytes = 4;
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_NOT_SUPPORTED, "device 0 has no access windows",
+            "CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE is 0", "window.bytes to 0");
+    memset(&desc, 0, sizeof desc);
+    desc.programmatic_event = make_event(t.ctx, 1);
+    CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_NOT_SUPPORTED, "compute capability 9.0",
+            "device 0 has 8.6", "desc.started_event");
+    CHECK_EQ(result_of(t), 0);
+}
+
 /* A device that says that it has no clusters, of a capability before and after 9.0, and a driver
    that refuses them. */
 static void refuse_clusters(const char *device, const char *need, const char *capability) {

@@ -372,6 +372,122 @@ TEST(what_a_stream_is) {
     CHECK_OK(gpuexec_take_error());
 }
 
+static int attribute(int which) {
+    int value = 0;
+    CHECK_OK(gpuexec_device_get_attribute(0, which, &value));
+    return value;
+}
+
+/* What is set is read back, on each kind of stream; work runs as before. */
+TEST(attributes_of_a_stream) {
+    setting s = begin();
+    gpuexec_stream streams[3];
+    gpuexec_stream_attributes a, was;
+    int i, domains = gpuexec_driver_version() >= 12000 && attribute(126) > 1,
+           windows = attribute(109) > 0;
+    streams[0] = make_stream(s.ctx, 1, -1);
+    streams[1] = gpuexec_stream_legacy(s.ctx);
+    streams[2] = gpuexec_stream_per_thread(s.ctx);
+    for (i = 0; i < 3; i++) {
+        CHECK_OK(gpuexec_stream_get_attributes(streams[i], &was));
+        CHECK(was.has_window && !was.window.bytes);
+        CHECK_EQ(was.wait_policy, GPUEXEC_WAIT_AUTO);
+        CHECK(was.has_priority && was.priority == -!i);
+        memset(&a, 0, sizeof a);
+        if (windows) {
+            a.has_window = 1;
+            a.window.address = s.data;
+            a.window.bytes = BYTES;
+            a.window.hit_ratio = 0.25f;
+            a.window.hit = GPUEXEC_ACCESS_PERSISTING;
+            a.window.miss = GPUEXEC_ACCESS_STREAMING;
+        }
+        a.wait_policy = GPUEXEC_WAIT_BLOCK;
+        if (domains) {
+            a.has_memory_sync_domain = a.memory_sync_domain = 1;
+            a.has_memory_sync_map = 1;
+            a.memory_sync_map[0] = 1;
+        }
+        CHECK_OK(gpuexec_stream_set_attributes(streams[i], &a));
+        CHECK_OK(add_to(&s, streams[i], 1));
+        CHECK_OK(gpuexec_stream_get_attributes(streams[i], &a));
+        if (windows)
+            CHECK(a.window.address == s.data && a.window.bytes == BYTES &&
+                    a.window.hit_ratio > 0.2f && a.window.hit_ratio < 0.3f &&
+                    a.window.hit == GPUEXEC_ACCESS_PERSISTING &&
+                    a.window.miss == GPUEXEC_ACCESS_STREAMING);
+        CHECK_EQ(a.wait_policy, GPUEXEC_WAIT_BLOCK);
+        if (domains)
+            CHECK(a.memory_sync_domain == 1 && a.memory_sync_map[0] == 1 &&
+                    a.memory_sync_map[1] == 0);
+        CHECK_OK(gpuexec_stream_set_attributes(streams[i], &was)); /* as it was */
+        CHECK_OK(gpuexec_stream_get_attributes(streams[i], &a));
+        CHECK(!a.window.bytes && a.wait_policy == GPUEXEC_WAIT_AUTO && !a.memory_sync_domain);
+        CHECK_OK(gpuexec_stream_sync(streams[i]));
+    }
+    CHECK_OK(gpuexec_copy_out_now(s.ctx, s.host, s.data, BYTES));
+    CHECK_EQ(s.host[WORDS - 1], 3);
+    memset(&a, 0, sizeof a);
+    a.has_priority = 1;
+    CHECK_OK(gpuexec_stream_set_attributes(streams[0], &a));
+    CHECK_OK(gpuexec_stream_get_attributes(streams[0], &a));
+    CHECK_EQ(a.priority, 0);
+}
+
+TEST(wrong_attributes_of_a_stream) {
+    setting s = begin();
+    gpuexec_stream stream = make_stream(s.ctx, 1, 0), gone = make_stream(s.ctx, 1, 0);
+    gpuexec_stream_attributes a = { 0 }, dirty;
+    memset(&dirty, 0xff, sizeof dirty);
+    CHECK_REFUSED(gpuexec_stream_set_attributes(stream, NULL), GPUEXEC_BAD_ARGUMENT,
+            "attributes is NULL");
+    CHECK_REFUSED(gpuexec_stream_set_attributes(stream, &dirty), GPUEXEC_BAD_ARGUMENT,
+            "gpuexec_stream_attributes was not zero-initialized");
+    CHECK_FAILED(gpuexec_stream_get_attributes(stream, NULL), GPUEXEC_BAD_ARGUMENT,
+            "attributes is NULL");
+    CHECK_OK(gpuexec_stream_destroy(gone));
+    CHECK_REFUSED(gpuexec_stream_set_attributes(gone, &a), GPUEXEC_STALE_HANDLE, "the stream");
+    CHECK_FAILED(gpuexec_stream_get_attributes(gone, &a), GPUEXEC_STALE_HANDLE, "the stream");
+    a.wait_policy = (gpuexec_wait_policy)5;
+    CHECK_REFUSED(gpuexec_stream_set_attributes(stream, &a), GPUEXEC_BAD_ARGUMENT,
+            "5 is not a gpuexec_wait_policy", "GPUEXEC_WAIT_BLOCK (4)");
+    /* nothing is set if one of them is wrong */
+    a.wait_policy = GPUEXEC_WAIT_SPIN;
+    a.has_window = 1;
+    a.window.bytes = 16;
+    CHECK_REFUSED(
+            gpuexec_stream_set_attributes(stream, &a), GPUEXEC_BAD_ARGUMENT, "window.address is 0");
+    a.has_window = 0;
+    a.window.bytes = 0;
+    if (gpuexec_driver_version() >= 12000) {
+        a.has_memory_sync_domain = 1;
+        a.memory_sync_domain = 2;
+        CHECK_REFUSED(gpuexec_stream_set_attributes(stream, &a), GPUEXEC_BAD_ARGUMENT,
+                "memory_sync_domain is 2", "1 (the remote domain)");
+    }
+    CHECK_OK(gpuexec_stream_get_attributes(stream, &a));
+    CHECK_EQ(a.wait_policy, GPUEXEC_WAIT_AUTO);
+}
+
+TEST_ALONE(attributes_of_a_stream_that_the_driver_refuses) {
+    gpuexec_stream_attributes a = { 0 };
+    setting s;
+    setenv("SIMGPU_FAIL", "cuStreamSetAttribute:2:1,cuStreamGetAttribute:2:999", 1);
+    setenv("SIMGPU_DRIVER_VERSION", "11080", 1);
+    if (gpuexec_driver_version() >= 12000) SKIP("needs the CPU device");
+    s = begin();
+    a.wait_policy = GPUEXEC_WAIT_YIELD;
+    a.has_priority = 1;
+    CHECK_REFUSED(gpuexec_stream_set_attributes(s.stream, &a), GPUEXEC_BAD_ARGUMENT,
+            "cannot set priority of a stream of device 0", "cuStreamSetAttribute");
+    CHECK_FAILED(gpuexec_stream_get_attributes(s.stream, &a), GPUEXEC_DRIVER_ERROR,
+            "cannot query wait_policy of a stream of device 0");
+    memset(&a, 0, sizeof a);
+    a.has_memory_sync_map = 1;
+    CHECK_REFUSED(gpuexec_stream_set_attributes(s.stream, &a), GPUEXEC_OLD_DRIVER,
+            "memory-synchronization domains", "CUDA 12.0", "CUDA 11.8");
+}
+
 /* ---- the per-thread default stream ---- */
 
 typedef struct worker {

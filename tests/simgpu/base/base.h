@@ -153,6 +153,8 @@ enum {
     SIM_SMS = 4,
     SIM_SM_THREADS = 2048,
     SIM_SM_BLOCKS = 32,
+    SIM_SYNC_DOMAINS = 4,     /* of memory: a hint, too */
+    SIM_MAX_WINDOW = 1 << 20, /* bytes of a window of addresses: a hint that changes nothing */
     SIM_SM_REGS = 65536,
     SIM_SM_SHARED = 228 << 10,
     SIM_BLOCK_THREADS = 1024,

@@ -332,12 +332,26 @@ enum {
     CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING = 16
 };
 
+enum { CU_ACCESS_PROPERTY_NORMAL, CU_ACCESS_PROPERTY_STREAMING, CU_ACCESS_PROPERTY_PERSISTING };
+typedef struct {
+    void *base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    unsigned hitProp, missProp;
+} CUaccessPolicyWindow;
+enum { CU_SYNC_POLICY_AUTO = 1, CU_SYNC_POLICY_BLOCKING_SYNC = 4 };
+
 typedef union {
     char size[64];
     int cooperative;
     unsigned number, cluster[3];
     int priority;
-    void *pointer;
+    unsigned char domains[2];
+    CUaccessPolicyWindow window;
+    struct {
+        void *event;
+        int flags, at_start;
+    } record;
 } CUlaunchAttributeValue;
 typedef struct {
     unsigned id;

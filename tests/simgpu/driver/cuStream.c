@@ -99,6 +99,24 @@ SIM_API_STREAM(cuStreamGetCtx_v2, _ptsz, (void *handle, void **out, void **green
     return CUDA_SUCCESS;
 }
 
+/* ---- attributes, of the launches on the stream ---- */
+
+SIM_API_STREAM(cuStreamSetAttribute, _ptsz,
+        (void *handle, int id, const CUlaunchAttributeValue *value), (handle, id, value),
+        SIM_HEALTHY) {
+    struct sim_stream *s;
+    const int result = sim_stream_find(handle, &s);
+    if (result || !value) return result ? result : CUDA_ERROR_INVALID_VALUE;
+    return sim_launch_stream_set(s, (unsigned)id, value);
+}
+SIM_API_STREAM(cuStreamGetAttribute, _ptsz, (void *handle, int id, CUlaunchAttributeValue *value),
+        (handle, id, value), SIM_HEALTHY) {
+    struct sim_stream *s;
+    const int result = sim_stream_find(handle, &s);
+    if (result || !value) return result ? result : CUDA_ERROR_INVALID_VALUE;
+    return sim_launch_stream_get(s, (unsigned)id, value);
+}
+
 /* ---- single words: a stream waits for a value, or writes one ---- */
 
 #define VALUES(symbol, bits, wait) \

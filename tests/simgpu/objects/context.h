@@ -56,6 +56,16 @@ struct sim_set {
     unsigned n, cap;
 }; /* of nodes: their handles */
 
+/* of a launch or a stream, each as wide as in CUlaunchAttributeValue */
+struct sim_attributes {
+    int cooperative, early, priority;     /* early: programmatic stream serialization */
+    unsigned cluster[3], preferred[3];    /* 0, 0, 0: not given */
+    int policy, domain, carveout, nvlink; /* these and the rest are hints */
+    int wait;                             /* CUsynchronizationPolicy, only of a stream */
+    unsigned char domains[2];
+    CUaccessPolicyWindow window;
+    bool has_priority, has_domains; /* whether these were given */
+};
 struct sim_stream {
     struct sim_link link;
     uint64_t handle, id, thread; /* thread: of a per-thread default stream, else 0 */
@@ -67,6 +77,7 @@ struct sim_stream {
     struct sim_capture *capture;    /* that it takes part in, or NULL */
     struct sim_stream *next_member; /* of the same capture */
     struct sim_set nodes;           /* of the capture: the stream's next node depends on these */
+    struct sim_attributes set;      /* of its launches, where these do not say otherwise */
 };
 struct sim_event {
     struct sim_link link;
@@ -219,6 +230,7 @@ bool sim_stream_idle(struct sim_stream *stream);
 int sim_stream_run(struct sim_stream *stream, struct sim_op *op);
 int sim_stream_wait(struct sim_stream *stream); /* for all work on it */
 /* NULL: no memory */
+int sim_stream_priority(int priority); /* the nearest one that there is */
 struct sim_stream *sim_stream_new(struct sim_context *context, unsigned flags, int priority);
 void sim_stream_free(struct sim_stream *stream);
 /* 0, or 906 after invalidating captures: the legacy stream is used */

@@ -158,16 +158,17 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
         { 86, 1 }, { 87, 2 }, /* atomics on host memory; float:double */
         { 90, 1 }, { 91, 1 }, /* preemption, registered pointers */
         { 95, 1 }, { 96, 1 }, /* cooperative, also on several devices */
-        { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, { 106, SIM_SM_BLOCKS },
+        { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, { 106, SIM_SM_BLOCKS }, { 109, SIM_MAX_WINDOW },
         { 111, SIM_BLOCK_SHARED_RESERVED }, { 113, 1 }, { 115, 1 }, { 119, 1 },
-        { 120, 1 },                          /* read-only
-                                                registering,
-                                                pools,
-                                                as
-                                                files,
-                                                clusters */
-        { 122, 1 }, { 123, 1 },              /* waits for values */
-        { 125, 1 }, { 126, 1 }, { 134, -1 }, /* events of processes, one domain, no NUMA */
+        { 120, 1 },                            /* read-only
+                                                  registering,
+                                                  pools,
+                                                  as
+                                                  files,
+                                                  clusters */
+        { 122, 1 }, { 123, 1 },                /* waits for values */
+        { 125, 1 }, { 126, SIM_SYNC_DOMAINS }, /* events of processes, domains of memory */
+        { 134, -1 },                           /* no NUMA */
     };
     if (attribute < 1 || attribute > LAST_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;
     *value = attribute == PCI_BUS ? device->number + 1 : 0;

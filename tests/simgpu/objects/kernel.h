@@ -218,14 +218,6 @@ int sim_function_find(const void *handle, struct sim_context *context, struct si
 /* [lock], released meanwhile: a function, or a kernel's function in the context */
 
 /* launch.c */
-/* of a launch, each as wide as in CUlaunchAttributeValue */
-struct sim_attributes {
-    int cooperative, early, priority;     /* early: programmatic stream serialization */
-    unsigned cluster[3], preferred[3];    /* 0, 0, 0: not given */
-    int policy, domain, carveout, nvlink; /* these and the rest are hints */
-    unsigned char domains[2], window[32];
-    bool has_priority, has_domains; /* whether these were given */
-};
 struct sim_launch {
     void *function, *stream;
     unsigned grid[3], block[3], shared;
@@ -233,9 +225,13 @@ struct sim_launch {
     const void *buffer; /* what extra says */
     size_t bytes;
     struct sim_attributes set;
+    void *events[2]; /* to record: when the grid ends, or when its blocks have started; or NULL */
 };
 int sim_launch_on(struct sim_launch *l);
 int sim_launch_configured(const CUlaunchConfig *c, void *f, void **params, void **extra);
+/* of a stream: for its later launches */
+int sim_launch_stream_set(struct sim_stream *s, unsigned id, const CUlaunchAttributeValue *value);
+int sim_launch_stream_get(const struct sim_stream *s, unsigned id, CUlaunchAttributeValue *value);
 /* on several devices */
 int sim_launch_multi(const CUDA_LAUNCH_PARAMS *list, unsigned n, unsigned flags);
 /* resident at once */

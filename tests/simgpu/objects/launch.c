@@ -357,11 +357,23 @@ static void *attribute_at(struct sim_attributes *set, unsigned id, size_t *bytes
 
 /* Attributes that are hints, or that permit what never happens here (the overlap of programmatic
    serialization), are only kept. */
+static bool is_window(const CUaccessPolicyWindow *w) {
+    return w->num_bytes <= SIM_MAX_WINDOW && w->hitRatio >= 0 && w->hitRatio <= 1 &&
+            w->hitProp <= CU_ACCESS_PROPERTY_PERSISTING &&
+            w->missProp <= CU_ACCESS_PROPERTY_STREAMING;
+}
 static int read_attribute(const CUlaunchAttribute *a, struct sim_attributes *set) {
     size_t bytes;
     void *at = attribute_at(set, a->id, &bytes);
     switch (a->id) {
     case CU_LAUNCH_ATTRIBUTE_IGNORE: return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        if (!is_window(&a->value.window)) return CUDA_ERROR_INVALID_VALUE;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        if (a->value.domains[0] >= SIM_SYNC_DOMAINS || a->value.domains[1] >= SIM_SYNC_DOMAINS)
+            return CUDA_ERROR_INVALID_VALUE;
+        break;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
         if (a->value.number > 1) return CUDA_ERROR_INVALID_VALUE;
         break;
@@ -375,10 +387,6 @@ static int read_attribute(const CUlaunchAttribute *a, struct sim_attributes *set
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         if (a->value.number > 100) return CUDA_ERROR_INVALID_VALUE;
         break;
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-        return sim_get(SIM_H_EVENT, a->value.pointer) ? CUDA_ERROR_NOT_SUPPORTED
-                                                      : CUDA_ERROR_INVALID_HANDLE;
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: return CUDA_ERROR_NOT_SUPPORTED;
     }
     if (!at) return CUDA_ERROR_INVALID_VALUE;
@@ -387,11 +395,58 @@ static int read_attribute(const CUlaunchAttribute *a, struct sim_attributes *set
     return CUDA_SUCCESS;
 }
 
+/* An event is recorded behind the grid, also where it could be reached earlier. */
+static int read_event(const CUlaunchAttribute *a, struct sim_launch *l) {
+    const struct sim_event *e = sim_get(SIM_H_EVENT, a->value.record.event);
+    if (!e) return CUDA_ERROR_INVALID_HANDLE;
+    if (a->value.record.flags || !(e->flags & CU_EVENT_DISABLE_TIMING) ||
+            e->flags & CU_EVENT_INTERPROCESS)
+        return CUDA_ERROR_INVALID_VALUE;
+    l->events[a->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT] = a->value.record.event;
+    return CUDA_SUCCESS;
+}
 static int read_attributes(const CUlaunchConfig *c, struct sim_launch *l) {
     int result = c->numAttrs && !c->attrs ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-    for (unsigned i = 0; i < c->numAttrs && !result; i++)
-        result = read_attribute(&c->attrs[i], &l->set);
+    for (unsigned i = 0; i < c->numAttrs && !result; i++) {
+        const CUlaunchAttribute *a = &c->attrs[i];
+        const bool event = a->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+                a->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;
+        result = event ? read_event(a, l) : read_attribute(a, &l->set);
+    }
     return result;
+}
+
+static bool is_of_stream(unsigned id) {
+    return id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW || id == CU_LAUNCH_ATTRIBUTE_PRIORITY ||
+            id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP ||
+            id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN;
+}
+int sim_launch_stream_set(struct sim_stream *s, unsigned id, const CUlaunchAttributeValue *value) {
+    if (id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) {
+        if (value->number - 1 > CU_SYNC_POLICY_BLOCKING_SYNC - 1) return CUDA_ERROR_INVALID_VALUE;
+        s->set.wait = (int)value->number;
+        return CUDA_SUCCESS;
+    }
+    int result = is_of_stream(id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (!result)
+        result = read_attribute(&(CUlaunchAttribute){ .id = id, .value = *value }, &s->set);
+    if (!result && id == CU_LAUNCH_ATTRIBUTE_PRIORITY)
+        s->priority = sim_stream_priority(value->priority);
+    return result;
+}
+int sim_launch_stream_get(const struct sim_stream *s, unsigned id, CUlaunchAttributeValue *value) {
+    struct sim_attributes set = s->set;
+    size_t bytes;
+    const void *at = is_of_stream(id) ? attribute_at(&set, id, &bytes) : NULL;
+    if (id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) {
+        value->number = set.wait ? (unsigned)set.wait : CU_SYNC_POLICY_AUTO;
+        return CUDA_SUCCESS;
+    }
+    if (!at) return CUDA_ERROR_INVALID_VALUE;
+    if (!set.has_domains) set.domains[1] = 1;
+    set.priority = s->priority;
+    memcpy(value, at, bytes);
+    return CUDA_SUCCESS;
 }
 
 /* ---- nodes ---- */
@@ -439,7 +494,9 @@ int sim_kernel_copy_set(
 
 static bool is_of_node(unsigned id) {
     return id && id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
-            id != CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION;
+            id != CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION &&
+            id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT &&
+            id != CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;
 }
 
 int sim_kernel_set(
@@ -475,6 +532,12 @@ static int capture(struct sim_stream *s, struct sim_op *op, const struct sim_att
     *copy = *set;
     copy->has_priority = true;
     copy->priority = -op->priority;
+    if (!set->window.num_bytes) copy->window = s->set.window;
+    if (!set->domain) copy->domain = s->set.domain;
+    if (!set->has_domains) {
+        memcpy(copy->domains, s->set.domains, sizeof copy->domains);
+        copy->has_domains = s->set.has_domains;
+    }
     const int result = sim_stream_submit(s, op);
     if (!result && set->early) sim_node_depend_early(sim_find(SIM_H_NODE, s->nodes.at[0]));
     return result;
@@ -589,10 +652,21 @@ int sim_launch_configured(const CUlaunchConfig *c, void *f, void **params, void 
     struct sim_launch l = configured(c, f);
     l.params = params;
     l.extra = extra;
+    struct sim_event *events[2] = { NULL, NULL };
     int result = find_all(&l, &s, &function);
     if (result) return result;
-    if (!(result = read_attributes(c, &l))) return launch(&l, s, function);
-    sim_capture_invalidate(s->capture);
+    result = read_attributes(c, &l);
+    for (int i = 0; i < 2 && !result; i++) {
+        events[i] = l.events[i] ? sim_get(SIM_H_EVENT, l.events[i]) : NULL;
+        if (events[i] && events[i]->context != s->context) result = CUDA_ERROR_INVALID_HANDLE;
+    }
+    if (result) {
+        sim_capture_invalidate(s->capture);
+        return result;
+    }
+    result = launch(&l, s, function);
+    for (int i = 0; i < 2 && !result; i++)
+        if (events[i]) result = sim_event_record(events[i], s);
     return result;
 }
 

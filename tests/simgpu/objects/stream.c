@@ -39,6 +39,9 @@ void sim_stream_free(struct sim_stream *s) {
 }
 static void end_stream(struct sim_link *link) { sim_stream_free(SIM_OWNER(sim_stream, link)); }
 
+int sim_stream_priority(int priority) {
+    return priority > 0 ? 0 : priority < SIM_PRIORITY_GREATEST ? SIM_PRIORITY_GREATEST : priority;
+}
 struct sim_stream *sim_stream_new(struct sim_context *context, unsigned flags, int priority) {
     struct sim_stream *s = calloc(1, sizeof *s);
     if (!s || !(s->handle = sim_handle_new(SIM_H_STREAM, s))) {
@@ -49,9 +52,7 @@ struct sim_stream *sim_stream_new(struct sim_context *context, unsigned flags, i
     s->flags = flags;
     s->id = 1000 + next_id++;
     s->blocking = !(flags & CU_STREAM_NON_BLOCKING);
-    s->priority = priority > 0                 ? 0
-            : priority < SIM_PRIORITY_GREATEST ? SIM_PRIORITY_GREATEST
-                                               : priority;
+    s->priority = sim_stream_priority(priority);
     sim_link_add(&context->streams, &s->link, end_stream);
     return s;
 }
