@@ -54,9 +54,9 @@
         >>impl-ptx, impl-image, impl-find, impl-cache, impl-includes, impl-module, impl-kernel,
         >>impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked, impl-compile,
         >>impl-memory, impl-stream, impl-current, impl-pool, impl-managed, impl-event,
-        >>impl-transfer, impl-copies, impl-launch, impl-params, impl-used, impl-graph,
-        >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
-        >>impl-messages, impl-connection
+        >>impl-transfer, impl-copies, impl-arguments, impl-launch, impl-params, impl-used,
+        >>impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier,
+        >>impl-multi, impl-ipc, impl-messages, impl-connection
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -655,14 +655,14 @@
       are unknown, so the arguments are not checked (gpuexec_kernel_info.parameters is -1). A float
       passed for an integer parameter, or an integer passed for a float parameter, is refused if
       both types are known. The parameter's type is known if the kernel comes from PTX text; the
-      argument's type is known if it is a C++ value or was added with gpuexec_params_add. In C,
-      GPUEXEC_ARGS passes no types, only addresses and sizes. To pass the bits of one type as
-      another type on purpose, wrap the value in a struct (gpuexec_params_add_struct). The launch
-      call copies the argument values before it returns. dims.shared_bytes is the size of the
-      dynamic shared memory (`extern __shared__`); for more than 48 KiB, gpuexec opts in
-      automatically. The output of printf in kernels appears at the next synchronizing call.
-      gpuexec_launch_with also accepts launch attributes, such as clusters, a priority and
-      programmatic dependent launch.
+      argument's type is known if it is a C++ value, was added with gpuexec_params_add, or is passed
+      by GPUEXEC_ARGS compiled as C11 or later. In C99, GPUEXEC_ARGS passes only addresses and
+      sizes. To pass the bits of one type as another type on purpose, wrap the value in a struct
+      (gpuexec_params_add_struct). The launch call copies the argument values before it returns.
+      dims.shared_bytes is the size of the dynamic shared memory (`extern __shared__`); for more
+      than 48 KiB, gpuexec opts in automatically. The output of printf in kernels appears at the
+      next synchronizing call. gpuexec_launch_with also accepts launch attributes, such as clusters,
+      a priority and programmatic dependent launch.
 
     PARAMETERS (>>params)
       Use GPUEXEC_ARGS if you know the argument list when you write the launch call. Use a parameter
@@ -1837,8 +1837,9 @@ typedef enum gpuexec_parameter_type {
 } gpuexec_parameter_type;
 
 /* Returns the type of parameter `index` from the PTX text; GPUEXEC_PARAMETER_UNKNOWN also if there
-   is no such parameter. If the argument's type is also known (from gpuexec_params_add, or a C++
-   value), launches refuse a float for an integer and an integer for a float. A query. */
+   is no such parameter. If the argument's type is also known (from gpuexec_params_add, a C++ value,
+   or GPUEXEC_ARGS in C11), launches refuse a float for an integer and an integer for a float. A
+   query. */
 GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index);
 
 /* Returns the offset of parameter `index` in the kernel's packed parameters, in bytes from the
@@ -2859,7 +2860,7 @@ typedef struct gpuexec_args {
                                     known */
     unsigned count;
     unsigned typed; /* 1: after the sizes come the gpuexec_types of the arguments, which are then
-                       also checked; 2: see block */
+                       also checked; 2: see block; 3: from GPUEXEC_ARGS or C++ values, with types */
     gpuexec_params block; /* if typed is 2 (from gpuexec_params_args): the parameter block that
                              holds the arguments */
 } gpuexec_args;
@@ -2957,8 +2958,14 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks_at(
         const char *where, gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
 /* The arguments of one launch. In C: a gpuexec_args with the addresses and sizes of 1 to 64 lvalues
-   of at most 32,764 bytes each; it is valid until the end of the enclosing block. Put a constant or
-   an expression into a variable first. In C++: just the values. */
+   of at most 32,764 bytes each; it is valid until the end of the enclosing block. For a constant or
+   an expression, write a compound literal: GPUEXEC_ARGS(x, (int){ 5 }, (float){ 2 * a }); around
+   one that contains a comma, write parentheses. In C++: just the values.
+   Compiled as C11 or later (except by tcc), GPUEXEC_ARGS also passes the type of each lvalue:
+   launches refuse a float or double for an integer parameter, and an integer for a float parameter;
+   gpuexec's handles do not compile. Structs, arrays, vectors and other types are bytes. A host
+   pointer is never refused, because kernels can use some host memory; but if the launch fails, and
+   gcc or clang compiled the call, the error text names the pointer. */
 #ifdef __cplusplus
 #define GPUEXEC_ARGS(...) __VA_ARGS__
 #define GPUEXEC_NO_ARGS (gpuexec_args())
@@ -3047,6 +3054,14 @@ typedef enum gpuexec_type {
     GPUEXEC_LONG4_32A = GPUEXEC_LONGLONG4_32A,
     GPUEXEC_ULONG4_32A = GPUEXEC_ULONGLONG4_32A
 } gpuexec_type;
+/* The type of an argument from GPUEXEC_ARGS or of a C++ value, in 16 bits: its gpuexec_type in the
+   lower 8, and a mark of what parameters it does not fit; see gxi_parameter_word. */
+enum {
+    GXI_FLOAT_MARK = 0x4000,
+    GXI_INTEGER_MARK = 0x8000,
+    GXI_POINTER_MARK = 0x2000,
+    GXI_HOST_POINTER = GXI_POINTER_MARK | GPUEXEC_TYPES
+};
 
 /* Creates an empty parameter block. It is host memory, belongs to no context, and neither needs nor
    starts the driver. Only one thread at a time may use a parameter block. */
@@ -3910,15 +3925,17 @@ template <> struct gxi_is_integer<unsigned long> : gxi_true {};
 template <> struct gxi_is_integer<long long> : gxi_true {};
 template <> struct gxi_is_integer<unsigned long long> : gxi_true {};
 
-/* The gpuexec_type of a scalar, regardless of its sign, which PTX does not declare; GPUEXEC_NO_TYPE
-   for all other types. */
+/* The gpuexec_type of a scalar, regardless of its sign, which PTX does not declare, and its mark;
+   GPUEXEC_NO_TYPE for all other types. */
 template <class T> constexpr unsigned short gxi_type_of() {
-    return gxi_is_float<T>::value       ? sizeof(T) == 4 ? GPUEXEC_FLOAT : GPUEXEC_DOUBLE
-            : !gxi_is_integer<T>::value ? GPUEXEC_NO_TYPE
-            : sizeof(T) == 1            ? GPUEXEC_CHAR
-            : sizeof(T) == 2            ? GPUEXEC_SHORT
-            : sizeof(T) == 4            ? GPUEXEC_INT
-                                        : GPUEXEC_LONGLONG;
+    return static_cast<unsigned short>(gxi_is_float<T>::value
+                    ? GXI_FLOAT_MARK + int(sizeof(T) == 4 ? GPUEXEC_FLOAT : GPUEXEC_DOUBLE)
+                    : !gxi_is_integer<T>::value ? int(GPUEXEC_NO_TYPE)
+                                                : GXI_INTEGER_MARK +
+                            int(sizeof(T) == 1               ? GPUEXEC_CHAR
+                                            : sizeof(T) == 2 ? GPUEXEC_SHORT
+                                            : sizeof(T) == 4 ? GPUEXEC_INT
+                                                             : GPUEXEC_LONGLONG));
 }
 template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     static_assert(__is_trivially_copyable(T), "kernel arguments must be trivially copyable");
@@ -3946,7 +3963,7 @@ template <class... T> struct gxi_values {
     }
     GXI_INLINE gpuexec_args args() const {
         gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)),
-            sizeof...(T) != 0, { 0 } };
+            sizeof...(T) != 0 ? 3 : 0, { 0 } };
         return made;
     }
 };
@@ -3987,7 +4004,7 @@ public:
                 "a launch takes at most 64 kernel arguments");
     }
     GXI_INLINE gpuexec_args args() & {
-        gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)), 1, { 0 } };
+        gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)), 3, { 0 } };
         held.list(addresses);
         return made;
     }
@@ -4072,7 +4089,7 @@ template <class... T> struct gxi_values_after {
     }
     GXI_INLINE gpuexec_args args() const {
         gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T) - 1),
-            sizeof...(T) != 1, { 0 } };
+            sizeof...(T) != 1 ? 3 : 0, { 0 } };
         return made;
     }
 };
@@ -4378,18 +4395,71 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 /* GPUEXEC_ARGS takes variables: no constant, expression or address */
 #define GXI_ADDRESS(x) (const void *)&(x)
 /* The size is stored in 16 bits: a struct of more than 32764 bytes, the most that a kernel's
-   parameters can have, does not compile. */
+   parameters can have, does not compile. Compilers name the macro whose array has a negative size.
+   (A bit-field would have a name itself, but clang takes its width for the start of a new scope,
+   where compound literals must be constant.) */
 #define GXI_SIZE(x) \
-    (unsigned short)(sizeof(x) + 0 * sizeof(struct { \
-        int GPUEXEC_ARGS_takes_at_most_32764_bytes : sizeof(x) <= 32764 ? 1 : -1; \
-    }))
+    (unsigned short)(sizeof(x) + 0 * GPUEXEC_ARGS_takes_at_most_32764_bytes(sizeof(x) <= 32764))
+#define GPUEXEC_ARGS_takes_at_most_32764_bytes(fits) sizeof(char[(fits) ? 1 : -1])
+/* C11's _Generic is in gcc from 4.9. tcc defines its version of C without regard to it. */
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && !defined(__TINYC__)
+#if __STDC_VERSION__ >= 201112L && \
+        (!defined(__GNUC__) || defined(__clang__) || __GNUC__ > 4 || __GNUC_MINOR__ >= 9)
+#define GXI_HAS_GENERIC
+#endif
+#endif
+#ifdef GXI_HAS_GENERIC
+#define GXI_TYPE(x) \
+    (unsigned short)(_Generic((x), float \
+                              : GXI_FLOAT_MARK | GPUEXEC_FLOAT, double \
+                              : GXI_FLOAT_MARK | GPUEXEC_DOUBLE, _Bool \
+                              : GXI_INTEGER_MARK | GPUEXEC_BOOL, char \
+                              : GXI_INTEGER_MARK | GPUEXEC_CHAR, signed char \
+                              : GXI_INTEGER_MARK | GPUEXEC_CHAR, unsigned char \
+                              : GXI_INTEGER_MARK | GPUEXEC_UCHAR, short \
+                              : GXI_INTEGER_MARK | GPUEXEC_SHORT, unsigned short \
+                              : GXI_INTEGER_MARK | GPUEXEC_USHORT, int \
+                              : GXI_INTEGER_MARK | GPUEXEC_INT, unsigned \
+                              : GXI_INTEGER_MARK | GPUEXEC_UINT, long \
+                              : GXI_INTEGER_MARK | (int)GPUEXEC_LONG, unsigned long \
+                              : GXI_INTEGER_MARK | (int)GPUEXEC_ULONG, long long \
+                              : GXI_INTEGER_MARK | GPUEXEC_LONGLONG, unsigned long long \
+                              : GXI_INTEGER_MARK | GPUEXEC_ULONGLONG, default \
+                              : GXI_OTHER_TYPE(x)) + \
+            0 * GPUEXEC_ARGS_takes_no_handles(GXI_IS_HANDLE(x)))
+#define GPUEXEC_ARGS_takes_no_handles(is_handle) sizeof(char[(is_handle) ? -1 : 1])
+#define GXI_IS_HANDLE(x) \
+    _Generic((x), gpuexec_context : 1, gpuexec_module : 1, gpuexec_kernel : 1, \
+            gpuexec_library : 1, gpuexec_linker : 1, gpuexec_stream : 1, gpuexec_event : 1, \
+            gpuexec_params : 1, gpuexec_prepared : 1, gpuexec_graph : 1, gpuexec_node : 1, \
+            gpuexec_batch : 1, gpuexec_barrier : 1, gpuexec_pool : 1, gpuexec_ipc : 1, \
+            gpuexec_args : 1, default : 0)
+/* 5: a pointer, or an array, whose type changes where its value is used */
+#if defined(__GNUC__) || defined(__clang__)
+#define GXI_OTHER_TYPE(x) \
+    (__builtin_classify_type( \
+             x) == 5 && __builtin_types_compatible_p(__typeof__(x), __typeof__(((void)0, (x)))) \
+                    ? (int)GXI_HOST_POINTER \
+                    : (int)GPUEXEC_NO_TYPE)
+#else
+#define GXI_OTHER_TYPE(x) GPUEXEC_NO_TYPE
+#endif
+#endif
 #define GXI_CAT2(a, b) a##b
 #define GXI_CAT(a, b) GXI_CAT2(a, b)
 #define GXI_EACH(n, m, ...) GXI_CAT(GXI_EACH_, n)(m, __VA_ARGS__)
 /* n: counted once for all, because GXI_COUNT takes the compiler longer than the rest */
+#ifdef GXI_HAS_GENERIC
+#define GXI_ARGS(n, ...) \
+    ((gpuexec_args){ (const void *const[]){ GXI_EACH(n, GXI_ADDRESS, __VA_ARGS__) }, \
+            (const unsigned short[]){ \
+                    GXI_EACH(n, GXI_SIZE, __VA_ARGS__), GXI_EACH(n, GXI_TYPE, __VA_ARGS__) }, \
+            n, 3, { 0 } })
+#else
 #define GXI_ARGS(n, ...) \
     ((gpuexec_args){ (const void *const[]){ GXI_EACH(n, GXI_ADDRESS, __VA_ARGS__) }, \
             (const unsigned short[]){ GXI_EACH(n, GXI_SIZE, __VA_ARGS__) }, n, 0, { 0 } })
+#endif
 /* clang-format off */
 /* >>> generated: one line per count; 65 to 128 arguments give a name that says what is wrong */
 #define GXI_EACH_1(m, x) m(x)
@@ -5894,6 +5964,14 @@ typedef struct gxi_range_entry {
 typedef struct gxi_batch_piece {
     struct gxi_batch_piece *next;
 } gxi_batch_piece;
+/* of a launch with a host pointer: see gxi_stream_note_pointer. All members are atomic */
+typedef struct gxi_pointer_note {
+    uint64_t stream; /* 0: none */
+    uint64_t pointer;
+    const char *where;
+    uint32_t kernel, argument; /* kernel: as in the stream's slot */
+} gxi_pointer_note;
+enum { GXI_POINTER_NOTES = 8 };
 /* a leaf of the table of allocations: see >>ranges */
 typedef struct gxi_range_leaf {
     uint64_t lo[256];
@@ -6001,7 +6079,8 @@ typedef struct gxi_state {
                                                owns */
         uint64_t closes; /* atomic; counts closed kernels, streams and pools: prepared launches look
                             theirs up again when it has changed */
-        gxi_key *kernels;                      /* by CUfunction */
+        gxi_key *kernels; /* by CUfunction */
+        gxi_pointer_note pointers[GXI_POINTER_NOTES];
         gxi_closed_handle past[GXI_PAST_KEPT]; /* the last handles whose slots have been used
                                                   again */
         unsigned npast;
@@ -8145,6 +8224,30 @@ GXI_HOT void gxi_stream_note_launch(gxi_slot *stream, uint64_t kernel, const cha
     GXI_STORE(&stream->data.stream.last_where, where);
     GXI_STORE(&stream->data.stream.last_kernel, (uint32_t)(kernel >> 6));
 }
+/* The same for a launch with a host pointer, which is legal if the kernel can use that memory. The
+   last streams with such launches share a few notes. */
+static gxi_pointer_note *gxi_pointer_note_of(const gxi_slot *stream) {
+    return &gxi.objects.pointers[(stream->id >> 6) % GXI_POINTER_NOTES];
+}
+static void gxi_stream_note_pointer(const gxi_slot *stream, uint64_t kernel, const char *where,
+        unsigned argument, const void *pointer) {
+    gxi_pointer_note *const note = gxi_pointer_note_of(stream);
+    GXI_STORE(&note->stream, 0);
+    GXI_STORE(&note->pointer, (uint64_t)(uintptr_t)pointer);
+    GXI_STORE(&note->where, where);
+    GXI_STORE(&note->kernel, (uint32_t)(kernel >> 6));
+    GXI_STORE(&note->argument, argument);
+    GXI_STORE(&note->stream, stream->id);
+}
+/* Adds the host pointer of the stream's last launch, if it has one. */
+static void gxi_add_host_pointer(gxi_text *t, const gxi_slot *stream) {
+    const gxi_pointer_note *const note = gxi_pointer_note_of(stream);
+    if (GXI_LOAD(&note->stream) == stream->id &&
+            GXI_LOAD(&note->kernel) == GXI_LOAD(&stream->data.stream.last_kernel) &&
+            GXI_LOAD(&note->where) == GXI_LOAD(&stream->data.stream.last_where))
+        gxi_add(t, " (its argument %u, counted from 0, is the host pointer 0x%llx)",
+                GXI_LOAD(&note->argument), (unsigned long long)GXI_LOAD(&note->pointer));
+}
 /* The kernel of such a note: its slot index and the lower bits of its generation. NULL: it is
    closed. */
 static const gxi_slot *gxi_kernel_of_note(uint32_t last) {
@@ -8173,6 +8276,7 @@ static void gxi_add_last_launches(gxi_text *t) {
                                                            : "an adopted kernel",
                     where ? " at " : "", gxi_place_of_note(where, place, sizeof place),
                     gxi_context_of(context)->ordinal);
+            gxi_add_host_pointer(t, stream);
         }
     }
     gxi_unlock(&gxi_tables_mutex);
@@ -13492,14 +13596,27 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_m
 /* Enough for 4 KiB of one-byte parameters; a launch with more parameters is not checked. */
 enum { GXI_MAX_PARAMETERS = 4096 };
 
-/* Fills sizes: the number of parameters in sizes[0], then their sizes, then their offsets, then
-   their types as far as the text has them, whose list is at `list`, unless that is NULL. Returns 0
-   if they are not known. */
+/* How a parameter's type is stored: shifted, and with the marks of arguments (GXI_FLOAT_MARK ...)
+   that do not fit. A host pointer fits, but a launch with one is noted. */
+static unsigned short gxi_parameter_word(unsigned type) {
+    const unsigned refused = type == GPUEXEC_PARAMETER_FLOAT ? GXI_INTEGER_MARK
+            : type == GPUEXEC_PARAMETER_INTEGER || type == GPUEXEC_PARAMETER_POINTER
+            ? GXI_FLOAT_MARK
+            : 0;
+    return (unsigned short)(type << 8 | refused | GXI_POINTER_MARK);
+}
+static gpuexec_parameter_type gxi_parameter_type_of(unsigned word) {
+    return (gpuexec_parameter_type)(word >> 8 & 7);
+}
+
+/* Fills sizes: the number of parameters in sizes[0], then their sizes, then the gxi_parameter_word
+   of their types as far as the text has them, then their offsets. list: of the parameters in the
+   text, or NULL. Returns 0 if they are not known. */
 static int gxi_kernel_layout(
         const gxi_call *call, struct CUfunc_st *function, const char *list, unsigned short *sizes) {
-    unsigned short *const offsets = sizes + 1 + GXI_MAX_PARAMETERS,
-                          *const types = offsets + GXI_MAX_PARAMETERS;
-    int n = -1, listed = -1, same = 1; /* listed: in the text; same: the driver agrees */
+    unsigned short *const types = sizes + 1 + GXI_MAX_PARAMETERS,
+                          *const offsets = types + GXI_MAX_PARAMETERS;
+    int n = -1, listed = -1, same = 1, i; /* listed: in the text; same: the driver agrees */
     if (list) listed = gxi_ptx_params(list, sizes + 1, offsets, types, GXI_MAX_PARAMETERS);
     if (GXI_HAS(cuFuncGetParamInfo)) {
         int cu = 0;
@@ -13519,8 +13636,8 @@ static int gxi_kernel_layout(
     } else n = listed;
     if (n < 0) return 0;
     sizes[0] = (unsigned short)n;
-    memmove(sizes + 1 + n, offsets, (size_t)n * sizeof *sizes);
-    memmove(sizes + 1 + 2 * n, types, (size_t)n * sizeof *sizes);
+    for (i = 0; i < n; i++) sizes[1 + n + i] = gxi_parameter_word(types[i]);
+    memmove(sizes + 1 + 2 * n, offsets, (size_t)n * sizeof *sizes);
     return 1;
 }
 
@@ -13772,14 +13889,13 @@ GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel 
             "gpuexec_kernel_parameter_type", kernel.id, GXI_KERNEL, "the kernel");
     if (!slot || !slot->data.kernel.sizes || index < 0 || index >= slot->data.kernel.sizes[0])
         return GPUEXEC_PARAMETER_UNKNOWN;
-    return (gpuexec_parameter_type)
-            slot->data.kernel.sizes[2 * slot->data.kernel.sizes[0] + index + 1];
+    return gxi_parameter_type_of(slot->data.kernel.sizes[slot->data.kernel.sizes[0] + index + 1]);
 }
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index) {
     const gxi_slot *slot = gxi_get_to_query(
             "gpuexec_kernel_parameter_offset", kernel.id, GXI_KERNEL, "the kernel");
     return slot && slot->data.kernel.sizes && index >= 0 && index < slot->data.kernel.sizes[0]
-            ? slot->data.kernel.sizes[slot->data.kernel.sizes[0] + index + 1]
+            ? slot->data.kernel.sizes[2 * slot->data.kernel.sizes[0] + index + 1]
             : -1;
 }
 /* Raises the limit of dynamic shared memory to at least `bytes`; never lowers it, even when threads
@@ -20301,6 +20417,247 @@ GPUEXEC_API gpuexec_result gpuexec_copy_many_at(
 #endif
 
 /* -------------------------------------------------------------------------------------------------
+   >>impl-arguments   Whether arguments fit a kernel's parameters, and texts that say what does
+   not. */
+
+static const struct {
+    const char *name;
+    unsigned char bytes, alignment;
+} gxi_number_types[] = { { "nothing", 0, 0 },
+#define GXI_ROW(type, type_name, type_bytes, type_alignment) \
+    { #type_name, type_bytes, type_alignment },
+    GXI_TYPES(GXI_ROW)
+#undef GXI_ROW
+};
+/* Arguments and their values; see >>impl-params. One allocation: this struct, the tables, the data
+   aligned to 16. */
+typedef struct gxi_block {
+    unsigned char *data;
+    const void **addresses;        /* of each argument's value, in data */
+    unsigned short *sizes, *kinds; /* kind: a gpuexec_type, or at least GXI_STRUCT */
+    unsigned count, room;          /* number of arguments; capacity of the tables */
+    size_t bytes, space;           /* bytes used; capacity of data */
+    size_t base; /* offset at which the device's parameters begin: see gxi_block_fit_kernel */
+    const char *refused_at; /* the place where an argument could not be added ... */
+    unsigned refused_count; /* ... after this many ... */
+    gpuexec_result refused; /* ... for this reason: the block is incomplete */
+} gxi_block;
+enum { GXI_TYPED = 1, GXI_OF_BLOCK = 2, GXI_MARKED = 3 }; /* gpuexec_args.typed */
+
+/* The block that the arguments are from; NULL if it is closed or incomplete, or has changed since
+   and may have moved them. */
+static const gxi_block *gxi_block_of_args(const gpuexec_args *args) {
+    const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
+    const gxi_block *b = slot ? slot->data.params.info : NULL;
+    if (!b || b->refused || b->addresses != args->addresses || b->sizes != args->sizes) return NULL;
+    return b->count == args->count ? b : NULL;
+}
+static GXI_COLD gpuexec_result gxi_fail_refused(gxi_call *call, const gxi_block *b) {
+    return gxi_fail(call, b->refused, "call gpuexec_params_clear, then add all arguments again",
+            "the parameter block is incomplete: argument %u (counted from 0) could not be "
+            "added%s%s (%s); the parameter block holds %u argument%s",
+            b->refused_count, GXI_AT(b->refused_at), gpuexec_result_name(b->refused), b->count,
+            gxi_plural_s(b->count));
+}
+/* The gpuexec_types of arguments; NULL if they are not known. */
+static const unsigned short *gxi_types_of_args(const gpuexec_args *args) {
+    const gxi_block *b = args->typed == GXI_OF_BLOCK ? gxi_block_of_args(args) : NULL;
+    return b ? b->kinds
+            : (args->typed == GXI_TYPED || args->typed == GXI_MARKED) && args->sizes
+            ? args->sizes + args->count
+            : NULL;
+}
+/* The type of argument i: a gpuexec_type; GPUEXEC_TYPES: a host pointer; at least GXI_STRUCT: of a
+   block. */
+static unsigned gxi_type_of_arg(const gpuexec_args *args, const unsigned short *types, unsigned i) {
+    return types[i] & (args->typed == GXI_MARKED ? 0xFFu : 0xFFFFu);
+}
+/* Whether one is a float, the other an integer. Half and bfloat16 have no parameter type in PTX;
+   vectors are bytes. */
+static int gxi_type_differs(unsigned type, unsigned parameter_word) {
+    const gpuexec_parameter_type parameter = gxi_parameter_type_of(parameter_word);
+    switch ((int)type) {
+    case GPUEXEC_BOOL:
+    case GPUEXEC_CHAR:
+    case GPUEXEC_UCHAR:
+    case GPUEXEC_SHORT:
+    case GPUEXEC_USHORT:
+    case GPUEXEC_INT:
+    case GPUEXEC_UINT:
+    case GPUEXEC_LONGLONG:
+    case GPUEXEC_ULONGLONG:
+    case GPUEXEC_POINTER:
+    case GPUEXEC_TEXTURE:
+    case GPUEXEC_SURFACE: return parameter == GPUEXEC_PARAMETER_FLOAT;
+    case GPUEXEC_FLOAT:
+    case GPUEXEC_DOUBLE:
+        return parameter == GPUEXEC_PARAMETER_INTEGER || parameter == GPUEXEC_PARAMETER_POINTER;
+    default: return 0;
+    }
+}
+/* The additional checks for typed arguments, besides count, addresses and sizes. */
+static GXI_NOINLINE int gxi_typed_args_fit(const unsigned short *known, const gpuexec_args *args) {
+    const unsigned short *types;
+    unsigned i;
+    if (args->typed == GXI_OF_BLOCK && !gxi_block_of_args(args)) return 0;
+    if (!known) return 1;
+    if (args->count != known[0]) return 0;
+    types = gxi_types_of_args(args);
+    for (i = 0; types && i < args->count; i++)
+        if (gxi_type_differs(gxi_type_of_arg(args, types, i), known[1 + args->count + i])) return 0;
+    return 1;
+}
+/* For arguments with marks, from GPUEXEC_ARGS or of C++ values. 0 also if the parameters are not
+   known, or an argument is a host pointer. */
+GXI_HOT int gxi_marked_args_fit(const unsigned short *known, const gpuexec_args *args) {
+    const void *const *addresses = args->addresses;
+    const unsigned short *sizes = args->sizes, *expected;
+    size_t i = args->count;
+    const size_t count = i;
+    if (!known || count != known[0]) return 0;
+    expected = known + 1;
+    for (; i >= 4; i -= 4) {
+        uint64_t size[2], mark[2];
+        if (!addresses[i - 1] || !addresses[i - 2] || !addresses[i - 3] || !addresses[i - 4])
+            return 0;
+        memcpy(size, sizes + i - 4, sizeof *size);
+        memcpy(size + 1, expected + i - 4, sizeof *size);
+        memcpy(mark, sizes + count + i - 4, sizeof *mark);
+        memcpy(mark + 1, expected + count + i - 4, sizeof *mark);
+        if ((size[0] ^ size[1]) | (mark[0] & mark[1])) return 0;
+    }
+    while (i--)
+        if (!addresses[i] || sizes[i] != expected[i] || (sizes[count + i] & expected[count + i]))
+            return 0;
+    return 1;
+}
+/* For arguments without types: typed ones do not fit. */
+GXI_HOT int gxi_plain_args_fit(const unsigned short *known, const gpuexec_args *args) {
+    const void *const *addresses = args->addresses;
+    /* one load: no extra instruction */
+    const uint64_t given = (uint64_t)args->typed << 32 | args->count;
+    const unsigned short *expected = known ? known + 1 : args->sizes,
+                         *sizes = args->sizes ? args->sizes : expected;
+    const unsigned count = args->count;
+    size_t i = count; /* counts down, by fours: fewer instructions */
+    if ((known ? given != known[0] : args->typed) || (count && !addresses)) return 0;
+    if (!sizes) {
+        while (i--)
+            if (!addresses[i]) return 0;
+    } else {
+        for (; i >= 4; i -= 4)
+            if (!addresses[i - 1] || !addresses[i - 2] || !addresses[i - 3] || !addresses[i - 4] ||
+                    memcmp(sizes + i - 4, expected + i - 4, 4 * sizeof *sizes) != 0)
+                return 0;
+        while (i--)
+            if (!addresses[i] || sizes[i] != expected[i]) return 0;
+    }
+    return 1;
+}
+static GXI_NOINLINE int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
+    gpuexec_args plain = *args;
+    plain.typed = 0;
+    if (args->typed == GXI_MARKED && gxi_marked_args_fit(known, args)) return 1;
+    return (!args->typed || gxi_typed_args_fit(known, args)) && gxi_plain_args_fit(known, &plain);
+}
+static GXI_COLD gpuexec_result gxi_fail_args(
+        gxi_call *call, const char *kernel, const unsigned short *known, const gpuexec_args *args) {
+    static const char *const parameter_types[] = { "value", "integer", "float", "pointer", "value",
+        "struct" };
+    const unsigned short *types;
+    const char *type = "value";
+    unsigned i;
+    if (args->typed == GXI_OF_BLOCK && !gxi_block_of_args(args)) {
+        const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
+        if (!slot)
+            return gxi_fail_handle(call, args->block.id, GXI_PARAMS,
+                    "the parameter block that the arguments come from");
+        if (slot->data.params.info->refused) return gxi_fail_refused(call, slot->data.params.info);
+        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                "call gpuexec_params_args again before each launch",
+                "the parameter block passed to %s has changed: it had %u argument%s when "
+                "gpuexec_params_args was called, and has %d now",
+                kernel, args->count, gxi_plural_s(args->count), gpuexec_params_count(args->block));
+    }
+    if (args->count && !args->addresses)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "args.addresses is NULL, but args.count is %u (%s)", args->count, kernel);
+    /* first: a wrong count may be larger than the array of addresses */
+    if (known && args->count != known[0]) {
+        gxi_text sizes = { 0, 0, 0, 0 };
+        gpuexec_result result;
+        for (i = 0; i < known[0] && i < 32; i++)
+            gxi_add(&sizes, "%s%u", i ? ", " : "", known[i + 1]);
+        if (i < known[0]) gxi_add(&sizes, ", ...");
+        result = gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                "pass one argument for each parameter, in order",
+                "%s takes %u parameter%s%s%s%s%s, but %u argument%s passed", kernel, known[0],
+                gxi_plural_s(known[0]), known[0] ? " (of " : "", sizes.p ? sizes.p : "",
+                !known[0]                                ? ""
+                        : known[0] == 1 && known[1] == 1 ? " byte"
+                                                         : " bytes",
+                known[0] ? ")" : "", args->count, args->count == 1 ? " was" : "s were");
+        gxi_text_free(&sizes);
+        return result;
+    }
+    for (i = 0; i < args->count; i++)
+        if (!args->addresses[i])
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                    "store the address of each argument's value in args.addresses",
+                    "the address of argument %u (counted from 0) of %s is NULL", i, kernel);
+    if (args->count == 0 || !known) return GPUEXEC_OK; /* then nothing can differ */
+    for (i = 0; i < args->count && args->sizes[i] == known[i + 1]; i++) {}
+    if (i == args->count) {
+        types = gxi_types_of_args(args);
+        for (i = 0; types && i + 1 < args->count; i++)
+            if (gxi_type_differs(gxi_type_of_arg(args, types, i), known[1 + args->count + i]))
+                break;
+        if (types && gxi_type_of_arg(args, types, i) < GPUEXEC_TYPES)
+            type = gxi_number_types[gxi_type_of_arg(args, types, i)].name;
+        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                "pass a variable of the parameter's type: 1.0f is a float and 1 is an int; to pass "
+                "a float's bits as an integer, use a struct (gpuexec_params_add_struct)",
+                "argument %u (counted from 0) of %s is a%s %s, but the parameter is a%s %u-byte %s",
+                i, kernel, *type == 'i' || strncmp(type, "un", 2) == 0 ? "n" : "", type,
+                known[i + 1] == 8 ? "n" : "", known[i + 1],
+                parameter_types[gxi_parameter_type_of(known[1 + args->count + i])]);
+    }
+    types = gxi_types_of_args(args);
+    if (types && gxi_type_of_arg(args, types, i) == GPUEXEC_TYPES) type = " (a host pointer)";
+    return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+            known[i + 1] == 8 && args->sizes[i] != 8
+                    ? "pass a variable of 8 bytes: gpuexec_ptr (for pointers), double and long "
+                      "long have 8 bytes, int and float have 4"
+                    : *type == ' '
+                    ? "pass the value itself, not its address: kernels take parameters by value"
+                    : args->sizes[i] == 8 && known[i + 1] > 8
+                    ? "pass the struct itself, not its address: kernels take structs by value"
+                    : args->sizes[i] > 8 || known[i + 1] > 8
+                    ? "give the struct the same layout on host and device: share one header, and "
+                      "check padding and vector types"
+                    : args->sizes[i] == 8 && known[i + 1] == 4
+                    ? "convert a size_t, long or double first: int, unsigned and float are 4 bytes"
+                    : "pass a variable of exactly the parameter's type",
+            "argument %u (counted from 0) of %s%s is %u byte%s, but the parameter is %u", i, kernel,
+            *type == ' ' ? type : "", args->sizes[i], gxi_plural_s(args->sizes[i]), known[i + 1]);
+}
+/* The first argument that is a host pointer; args->count: none is, or the types are not known. */
+static unsigned gxi_find_host_pointer(const gpuexec_args *args) {
+    const unsigned short *const types = gxi_types_of_args(args);
+    unsigned i = types ? 0 : args->count;
+    while (i < args->count && gxi_type_of_arg(args, types, i) != GPUEXEC_TYPES) i++;
+    return i;
+}
+static void gxi_note_host_pointer(
+        const gxi_slot *stream, uint64_t kernel, const char *where, const gpuexec_args *args) {
+    const unsigned i = gxi_find_host_pointer(args);
+    const void *pointer;
+    if (i == args->count) return;
+    memcpy(&pointer, args->addresses[i], sizeof pointer);
+    gxi_stream_note_pointer(stream, kernel, where, i, pointer);
+}
+
+/* -------------------------------------------------------------------------------------------------
    >>impl-launch   The fast path is two slot look-ups, the latch, the sizes, and the driver.
    Everything else, and what the driver refuses, goes to gxi_launch_slow: it finds the error, or
    handles the rarer cases (legacy stream, more shared memory, trace). */
@@ -20362,114 +20719,6 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks_at(
     return slot ? gxi_cooperative_blocks(call, slot, block_threads, shared_bytes) : -1;
 }
 
-static const struct {
-    const char *name;
-    unsigned char bytes, alignment;
-} gxi_number_types[] = { { "nothing", 0, 0 },
-#define GXI_ROW(type, type_name, type_bytes, type_alignment) \
-    { #type_name, type_bytes, type_alignment },
-    GXI_TYPES(GXI_ROW)
-#undef GXI_ROW
-};
-/* Arguments and their values; see >>impl-params. One allocation: this struct, the tables, the data
-   aligned to 16. */
-typedef struct gxi_block {
-    unsigned char *data;
-    const void **addresses;        /* of each argument's value, in data */
-    unsigned short *sizes, *kinds; /* kind: a gpuexec_type, or at least GXI_STRUCT */
-    unsigned count, room;          /* number of arguments; capacity of the tables */
-    size_t bytes, space;           /* bytes used; capacity of data */
-    size_t base; /* offset at which the device's parameters begin: see gxi_block_fit_kernel */
-    const char *refused_at; /* the place where an argument could not be added ... */
-    unsigned refused_count; /* ... after this many ... */
-    gpuexec_result refused; /* ... for this reason: the block is incomplete */
-} gxi_block;
-enum { GXI_TYPED = 1, GXI_OF_BLOCK = 2 }; /* gpuexec_args.typed */
-
-/* The block that the arguments are from; NULL if it is closed or incomplete, or has changed since
-   and may have moved them. */
-static const gxi_block *gxi_block_of_args(const gpuexec_args *args) {
-    const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
-    const gxi_block *b = slot ? slot->data.params.info : NULL;
-    if (!b || b->refused || b->addresses != args->addresses || b->sizes != args->sizes) return NULL;
-    return b->count == args->count ? b : NULL;
-}
-static GXI_COLD gpuexec_result gxi_fail_refused(gxi_call *call, const gxi_block *b) {
-    return gxi_fail(call, b->refused, "call gpuexec_params_clear, then add all arguments again",
-            "the parameter block is incomplete: argument %u (counted from 0) could not be "
-            "added%s%s (%s); the parameter block holds %u argument%s",
-            b->refused_count, GXI_AT(b->refused_at), gpuexec_result_name(b->refused), b->count,
-            gxi_plural_s(b->count));
-}
-/* The gpuexec_types of arguments; NULL if they are not known. */
-static const unsigned short *gxi_types_of_args(const gpuexec_args *args) {
-    const gxi_block *b = args->typed == GXI_OF_BLOCK ? gxi_block_of_args(args) : NULL;
-    return b                                          ? b->kinds
-            : args->typed == GXI_TYPED && args->sizes ? args->sizes + args->count
-                                                      : NULL;
-}
-/* Whether one is a float, the other an integer. Half and bfloat16 have no parameter type in PTX;
-   vectors are bytes. */
-static int gxi_type_differs(unsigned type, unsigned parameter) {
-    switch ((int)type) {
-    case GPUEXEC_BOOL:
-    case GPUEXEC_CHAR:
-    case GPUEXEC_UCHAR:
-    case GPUEXEC_SHORT:
-    case GPUEXEC_USHORT:
-    case GPUEXEC_INT:
-    case GPUEXEC_UINT:
-    case GPUEXEC_LONGLONG:
-    case GPUEXEC_ULONGLONG:
-    case GPUEXEC_POINTER:
-    case GPUEXEC_TEXTURE:
-    case GPUEXEC_SURFACE: return parameter == GPUEXEC_PARAMETER_FLOAT;
-    case GPUEXEC_FLOAT:
-    case GPUEXEC_DOUBLE:
-        return parameter == GPUEXEC_PARAMETER_INTEGER || parameter == GPUEXEC_PARAMETER_POINTER;
-    default: return 0;
-    }
-}
-/* The additional checks for typed arguments, besides count, addresses and sizes. */
-static GXI_NOINLINE int gxi_typed_args_fit(const unsigned short *known, const gpuexec_args *args) {
-    const unsigned short *types;
-    unsigned i;
-    if (args->typed == GXI_OF_BLOCK && !gxi_block_of_args(args)) return 0;
-    if (!known) return 1;
-    if (args->count != known[0]) return 0;
-    types = gxi_types_of_args(args);
-    for (i = 0; types && i < args->count; i++)
-        if (gxi_type_differs(types[i], known[1 + 2 * args->count + i])) return 0;
-    return 1;
-}
-/* For arguments without types: typed ones do not fit. */
-GXI_HOT int gxi_plain_args_fit(const unsigned short *known, const gpuexec_args *args) {
-    const void *const *addresses = args->addresses;
-    /* one load: no extra instruction */
-    const uint64_t given = (uint64_t)args->typed << 32 | args->count;
-    const unsigned short *expected = known ? known + 1 : args->sizes,
-                         *sizes = args->sizes ? args->sizes : expected;
-    const unsigned count = args->count;
-    size_t i = count; /* counts down, by fours: fewer instructions */
-    if ((known ? given != known[0] : args->typed) || (count && !addresses)) return 0;
-    if (!sizes) {
-        while (i--)
-            if (!addresses[i]) return 0;
-    } else {
-        for (; i >= 4; i -= 4)
-            if (!addresses[i - 1] || !addresses[i - 2] || !addresses[i - 3] || !addresses[i - 4] ||
-                    memcmp(sizes + i - 4, expected + i - 4, 4 * sizeof *sizes) != 0)
-                return 0;
-        while (i--)
-            if (!addresses[i] || sizes[i] != expected[i]) return 0;
-    }
-    return 1;
-}
-static GXI_NOINLINE int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
-    gpuexec_args plain = *args;
-    plain.typed = 0;
-    return (!args->typed || gxi_typed_args_fit(known, args)) && gxi_plain_args_fit(known, &plain);
-}
 /* y and z of 0 mean 1; the code below the start of a launch sees them filled in */
 static GXI_COLD void gxi_fill_dims(gpuexec_dims *d) {
     d->grid_y += !d->grid_y;
@@ -20692,82 +20941,6 @@ static int gxi_launch_cu(gxi_call *call, const gxi_kept_launch *l, const gxi_slo
 }
 
 /* --- explaining a refused launch -------------------------------------------------------------- */
-
-static GXI_COLD gpuexec_result gxi_fail_args(
-        gxi_call *call, const char *kernel, const unsigned short *known, const gpuexec_args *args) {
-    static const char *const parameter_types[] = { "value", "integer", "float", "pointer", "value",
-        "struct" };
-    const unsigned short *types;
-    const char *type = "value";
-    unsigned i;
-    if (args->typed == GXI_OF_BLOCK && !gxi_block_of_args(args)) {
-        const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
-        if (!slot)
-            return gxi_fail_handle(call, args->block.id, GXI_PARAMS,
-                    "the parameter block that the arguments come from");
-        if (slot->data.params.info->refused) return gxi_fail_refused(call, slot->data.params.info);
-        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                "call gpuexec_params_args again before each launch",
-                "the parameter block passed to %s has changed: it had %u argument%s when "
-                "gpuexec_params_args was called, and has %d now",
-                kernel, args->count, gxi_plural_s(args->count), gpuexec_params_count(args->block));
-    }
-    if (args->count && !args->addresses)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "args.addresses is NULL, but args.count is %u (%s)", args->count, kernel);
-    /* first: a wrong count may be larger than the array of addresses */
-    if (known && args->count != known[0]) {
-        gxi_text sizes = { 0, 0, 0, 0 };
-        gpuexec_result result;
-        for (i = 0; i < known[0] && i < 32; i++)
-            gxi_add(&sizes, "%s%u", i ? ", " : "", known[i + 1]);
-        if (i < known[0]) gxi_add(&sizes, ", ...");
-        result = gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                "pass one argument for each parameter, in order",
-                "%s takes %u parameter%s%s%s%s%s, but %u argument%s passed", kernel, known[0],
-                gxi_plural_s(known[0]), known[0] ? " (of " : "", sizes.p ? sizes.p : "",
-                !known[0]                                ? ""
-                        : known[0] == 1 && known[1] == 1 ? " byte"
-                                                         : " bytes",
-                known[0] ? ")" : "", args->count, args->count == 1 ? " was" : "s were");
-        gxi_text_free(&sizes);
-        return result;
-    }
-    for (i = 0; i < args->count; i++)
-        if (!args->addresses[i])
-            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                    "store the address of each argument's value in args.addresses",
-                    "the address of argument %u (counted from 0) of %s is NULL", i, kernel);
-    if (args->count == 0 || !known) return GPUEXEC_OK; /* then nothing can differ */
-    for (i = 0; i < args->count && args->sizes[i] == known[i + 1]; i++) {}
-    if (i == args->count) {
-        types = gxi_types_of_args(args);
-        for (i = 0; types && i + 1 < args->count; i++)
-            if (gxi_type_differs(types[i], known[1 + 2 * args->count + i])) break;
-        if (types && types[i] < GPUEXEC_TYPES) type = gxi_number_types[types[i]].name;
-        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                "pass a variable of the parameter's type: 1.0f is a float and 1 is an int; to pass "
-                "a float's bits as an integer, use a struct (gpuexec_params_add_struct)",
-                "argument %u (counted from 0) of %s is a%s %s, but the parameter is a%s %u-byte %s",
-                i, kernel, *type == 'i' || strncmp(type, "un", 2) == 0 ? "n" : "", type,
-                known[i + 1] == 8 ? "n" : "", known[i + 1],
-                parameter_types[known[1 + 2 * args->count + i]]);
-    }
-    return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-            known[i + 1] == 8 && args->sizes[i] != 8
-                    ? "pass a variable of 8 bytes: gpuexec_ptr (for pointers), double and long "
-                      "long have 8 bytes, int and float have 4"
-                    : args->sizes[i] == 8 && known[i + 1] > 8
-                    ? "pass the struct itself, not its address: kernels take structs by value"
-                    : args->sizes[i] > 8 || known[i + 1] > 8
-                    ? "give the struct the same layout on host and device: share one header, and "
-                      "check padding and vector types"
-                    : args->sizes[i] == 8 && known[i + 1] == 4
-                    ? "convert a size_t, long or double first: int, unsigned and float are 4 bytes"
-                    : "pass a variable of exactly the parameter's type",
-            "argument %u (counted from 0) of %s is %u byte%s, but the parameter is %u", i, kernel,
-            args->sizes[i], gxi_plural_s(args->sizes[i]), known[i + 1]);
-}
 
 /* Records the failure of a query that a check needs, unless the driver refused the launch: then
    that is reported. */
@@ -21243,6 +21416,7 @@ static GXI_COLD gpuexec_result gxi_launch_slow(const char *function, const char 
         if (cu) return gxi_fail_launch(call, cu, k, &l);
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_result();
         gxi_stream_note_launch(s, kernel.id, where);
+        gxi_note_host_pointer(s, kernel.id, where, args);
         cu = gxi_launch_cu(call, &l, s);
         if (cu == 0 && gxi_has_events(desc))
             gxi_launch_note_events(desc, gxi_capture_status_of(s) ? GXI_CAPTURED : 1, where);
@@ -21257,41 +21431,54 @@ static GXI_COLD gpuexec_result gxi_launch_slow(const char *function, const char 
 /* Typed arguments that fit are launched like arguments without types. */
 static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, const gpuexec_dims *d, const gpuexec_args *args) {
-    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
+    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL), *s;
     gpuexec_args plain = *args;
     /* the next launch takes the fast path */
     if (k && stream.id == GXI_CURRENT) gxi_context_use_make(k->context);
-    if (!k || !args->typed || !gxi_typed_args_fit(k->data.kernel.sizes, args))
+    if (!k || !args->typed || !gxi_args_fit(k->data.kernel.sizes, args))
         return gxi_launch_slow("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
     plain.typed = 0;
+    s = stream.id == GXI_CURRENT ? gxi_current_stream_fast(k->context)
+                                 : gxi_peek(stream.id, GXI_STREAM);
+    if (s) gxi_note_host_pointer(s, kernel.id, where, args);
     return gpuexec_launch_at(where, kernel, stream, *d, plain);
 }
-GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel,
-        gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
+GXI_HOT gpuexec_result gxi_launch_fast(const char *where, gpuexec_kernel kernel,
+        gpuexec_stream stream, gpuexec_dims *dims, gpuexec_args *args, int marked) {
     const gxi_slot *k;
     gxi_slot *s;
     gxi_launch_config config;
     int cu;
     if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) ||
-            dims.shared_bytes > GXI_LOAD(&k->word.shared_limit) ||
-            !gxi_plain_args_fit(k->data.kernel.sizes, &args) ||
+            dims->shared_bytes > GXI_LOAD(&k->word.shared_limit) ||
+            !(marked ? gxi_marked_args_fit(k->data.kernel.sizes, args)
+                     : gxi_plain_args_fit(k->data.kernel.sizes, args)) ||
             !(s = GXI_UNLIKELY(stream.id == GXI_CURRENT)
                             ? gxi_current_stream_fast(k->context)
                             : gxi_peek_inline(stream.id, GXI_STREAM)) ||
             k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched ||
             gxi.driver.debug)
-        return gxi_launch_typed(where, kernel, stream, &dims, &args);
+        return gxi_launch_typed(where, kernel, stream, dims, args);
     gxi_stream_note_launch(s, kernel.id, where);
-    gxi_launch_config_init(&config, &dims, s->data.stream.native);
+    gxi_launch_config_init(&config, dims, s->data.stream.native);
     cu = gxi_launch_enqueue(
-            &config, k->data.kernel.native, (void **)(uintptr_t)args.addresses, NULL);
+            &config, k->data.kernel.native, (void **)(uintptr_t)args->addresses, NULL);
     if (cu == 0) return GPUEXEC_OK;
     /* read back, because keeping it would cost the fast path registers to save; the same for
        where */
     kernel.id = k->id;
     stream.id = s->id;
     return gxi_launch_slow(
-            "gpuexec_launch", s->data.stream.last_where, kernel, stream, &dims, &args, cu, NULL);
+            "gpuexec_launch", s->data.stream.last_where, kernel, stream, dims, args, cu, NULL);
+}
+static GXI_NOINLINE gpuexec_result gxi_launch_marked(const char *where, gpuexec_kernel kernel,
+        gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
+    return gxi_launch_fast(where, kernel, stream, &dims, &args, 1);
+}
+GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel,
+        gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
+    if (args.typed == GXI_MARKED) return gxi_launch_marked(where, kernel, stream, dims, args);
+    return gxi_launch_fast(where, kernel, stream, &dims, &args, 0);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel,
@@ -21542,8 +21729,7 @@ static GXI_COLD gpuexec_result gxi_fail_layout(
         gxi_call *call, const gxi_slot *kernel, const gxi_block *b, unsigned i) {
     const char *name = kernel->data.kernel.info->title;
     const unsigned bytes = kernel->data.kernel.sizes[i + 1],
-                   offset = kernel->data.kernel.sizes[kernel->data.kernel.sizes[0] + i + 1],
-                   kind = b->kinds[i];
+                   offset = kernel->data.kernel.sizes[2 * b->count + i + 1], kind = b->kinds[i];
     char type[32];
     if (kind < GXI_STRUCT) snprintf(type, sizeof type, "%s", gxi_number_types[kind].name);
     else snprintf(type, sizeof type, "a struct aligned to %u", 1u << (kind - GXI_STRUCT));
@@ -21641,10 +21827,10 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(
     }
     if (!gxi_typed_args_fit(k->data.kernel.sizes, &args))
         return gxi_fail_args(call, name, k->data.kernel.sizes, &args);
-    fits = gxi_block_fit_kernel(slot, k->data.kernel.sizes + b->count + 1);
+    fits = gxi_block_fit_kernel(slot, k->data.kernel.sizes + 2 * b->count + 1);
     if (fits < 0) return gxi_fail_memory(call, "change the layout of a parameter block");
     for (i = 0; !fits && i < b->count; i++)
-        if (gxi_block_offset(b, i) != k->data.kernel.sizes[b->count + i + 1])
+        if (gxi_block_offset(b, i) != k->data.kernel.sizes[2 * b->count + i + 1])
             return gxi_fail_layout(call, k, b, i);
     return GPUEXEC_OK;
 }
@@ -21674,7 +21860,7 @@ static size_t gxi_values_bytes(
         const unsigned short *known, unsigned count, const unsigned short *sizes) {
     size_t bytes = 0;
     unsigned i;
-    if (known) return count ? (size_t)known[2 * count] + known[count] : 0;
+    if (known) return count ? (size_t)known[3 * count] + known[count] : 0;
     for (i = 0; i < count; i++) bytes = gxi_align_up(bytes, 16) + sizes[i];
     return bytes;
 }
@@ -21682,7 +21868,7 @@ static void gxi_place_values(void **addresses, const unsigned short *known, unsi
         const unsigned short *sizes) {
     char *values = (char *)(addresses + count);
     unsigned i;
-    for (i = 0; known && i < count; i++) addresses[i] = values + known[1 + count + i];
+    for (i = 0; known && i < count; i++) addresses[i] = values + known[1 + 2 * count + i];
     for (; i < count; i++) {
         addresses[i] = values;
         values += gxi_align_up(sizes[i], 16);

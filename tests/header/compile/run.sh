@@ -109,6 +109,12 @@ c_programs() {
     quiet "$*: core only" $c -DGPUEXEC_CORE_ONLY -DGPUEXEC_IMPLEMENTATION $here/core.c \
         -o "$out/core" $libs
     quiet "$*: core only runs" "$out/core"
+    for std in c99 c11; do
+        c11="$* $strict -std=$std $SAN_FLAGS"
+        accepts c $c11 || { skip "$* -std=$std: not supported"; continue; }
+        quiet "$* $std: types" $c11 -DGPUEXEC_IMPLEMENTATION $here/types.c -o "$out/types" $libs
+        quiet "$* $std: types runs" "$out/types"
+    done
     refused "$*: a part that is omitted" 'undefined reference to .gpuexec_' $c \
         -DGPUEXEC_CORE_ONLY -DGPUEXEC_IMPLEMENTATION $here/program.c -o "$out/lacks" $libs
     [ -n "$MATRIX" ] || return 0
@@ -134,6 +140,18 @@ c_warnings() {
     refused "$*: GPUEXEC_ARGS forgotten" 'gpuexec_args' $c -DMISUSE=2 $here/args.c
     refused "$*: an argument of 65540 bytes" 'GPUEXEC_ARGS_takes_at_most_32764_bytes' $c \
         -DMISUSE=4 $here/args.c
+    refused "$*: a bit-field" 'bit-field' $c -DMISUSE=7 $here/args.c
+    c11="$* $strict -std=c11 -fsyntax-only"
+    if accepts c $c11; then
+        for handle in 5 6; do
+            refused "$*: a handle as an argument" 'GPUEXEC_ARGS_takes_no_handles' $c11 \
+                -DMISUSE=$handle $here/args.c
+        done
+        quiet "$* c11: arguments of every type" $c11 $here/args.c
+        everything_of c11 c args.c "$@"
+    else
+        skip "$* -std=c11: not supported"
+    fi
     refused "$*: wrong order" 'gpuexec_stream|gpuexec_dims' $c -DMISUSE=3 $here/args.c
     for where in CUDA_FIRST CUDA_LAST; do quiet "$*: cuda.h's types, $where" $c -D$where \
         $here/cuda_types.c; done
