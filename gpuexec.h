@@ -373,10 +373,10 @@
       libnvrtc.so version 13, 12 or 11.2 from the system, from CUDA_HOME, CUDA_PATH or
       /usr/local/cuda*, or from Python packages in VIRTUAL_ENV, CONDA_PREFIX, the folders of the
       python3 on PATH (which is not started), ~/.local or the system's Python. Versions no newer
-   than the driver are tried first. If none is found, the error text (GPUEXEC_NO_COMPILER) lists
-   where gpuexec searched and says how to get NVRTC: run `pip install nvidia-cuda-nvrtc`, and, if
-   pip installs it in a place that gpuexec does not search, set GPUEXEC_NVRTC to the path of the
-   library. If your program must also run without NVRTC, load PTX or a cubin instead.
+      than the driver are tried first. If none is found, the error text (GPUEXEC_NO_COMPILER) lists
+      where gpuexec searched and says how to get NVRTC: run `pip install nvidia-cuda-nvrtc`, and, if
+      pip installs it in a place that gpuexec does not search, set GPUEXEC_NVRTC to the path of the
+      library. If your program must also run without NVRTC, load PTX or a cubin instead.
 
     KEEPING CODE ON DISK (>>cache)
       gpuexec_module_compile keeps its results on disk. The next time the same user makes the same
