@@ -3224,6 +3224,17 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_argument_at(
 GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(
         const char *where, gpuexec_node node, gpuexec_dims dims);
 
+/* Give a kernel node the attributes of a desc, instead of those that it has, and read them. NULL:
+   none. The node's dependencies decide whether it is programmatic, so that `programmatic` must be
+   what _get_attributes reads; the same holds for what only launches have. After a change, the next
+   launch instantiates the graph again. A failed call changes nothing. _get_attributes is a query;
+   for a node of a capture, has_priority is 1 if its priority is not 0.
+   cuGraphKernelNodeSetAttribute, cuGraphKernelNodeGetAttribute. */
+GPUEXEC_API gpuexec_result gpuexec_node_set_attributes_at(
+        const char *where, gpuexec_node node, const gpuexec_launch_desc *desc);
+GPUEXEC_API gpuexec_result gpuexec_node_get_attributes_at(
+        const char *where, gpuexec_node node, gpuexec_launch_desc *desc);
+
 /* Give a copy node other memory, and a fill node another value, too: in the same way. If the driver
    cannot change the launched graph (another kind of memory, device, or number of rows), the next
    launch instantiates it again. cuGraphMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams,
@@ -4062,6 +4073,8 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_node_set_args(...) gpuexec_node_set_args_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_argument(...) gpuexec_node_set_argument_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_dims(...) gpuexec_node_set_dims_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_set_attributes(...) gpuexec_node_set_attributes_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_get_attributes(...) gpuexec_node_get_attributes_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_copy(...) gpuexec_node_set_copy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_fill(...) gpuexec_node_set_fill_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_enable(...) gpuexec_node_enable_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -5105,6 +5118,8 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(OPTIONAL, cuGraphAddDependencies, 12030, \
         (gxi_cu_graph graph, const gxi_cu_node *from, const gxi_cu_node *to, \
             const gxi_edge *edges, size_t n)) \
+    ROW(REQUIRED, cuGraphKernelNodeGetAttribute, 11000, \
+        (gxi_cu_node node, int attribute, gxi_launch_value *value)) \
     ROW(REQUIRED, cuGraphKernelNodeSetAttribute, 11000, \
         (gxi_cu_node node, int id, const gxi_launch_value *value)) \
     ROW(REQUIRED, cuGraphKernelNodeSetParams, 10000, \
@@ -22088,6 +22103,33 @@ static gpuexec_node gxi_node_add_finish(
     return node;
 }
 
+/* Gives a kernel node the attributes of `to`, and their defaults to those that only `from` has.
+   Returns the CUresult. */
+static int gxi_kernel_node_set_attributes(gxi_call *call, struct CUgraphNode_st *node,
+        const gpuexec_launch_desc *from, const gpuexec_launch_desc *to) {
+    gxi_extended_config before, after;
+    gxi_launch_value none;
+    gxi_kept_launch l;
+    unsigned i, k, nbefore, nafter;
+    int cu = 0;
+    memset(&none, 0, sizeof none);
+    memset(&l, 0, sizeof l);
+    l.desc = from;
+    nbefore = gxi_launch_config_extend(&before, NULL, &l)->count;
+    l.desc = to;
+    nafter = gxi_launch_config_extend(&after, NULL, &l)->count;
+    for (i = 0; i < nbefore && cu == 0; i++) {
+        const int id = before.attributes[i].id;
+        for (k = 0; k < nafter && after.attributes[k].id != id; k++) {}
+        if (k == nafter && id != GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION) /* an edge */
+            cu = GXI_TRY(cuGraphKernelNodeSetAttribute, (node, id, &none));
+    }
+    for (i = 0; i < nafter && cu == 0; i++)
+        if (after.attributes[i].id != GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION)
+            cu = GXI_TRY(cuGraphKernelNodeSetAttribute,
+                    (node, after.attributes[i].id, &after.attributes[i].value));
+    return cu;
+}
 /* Adds a kernel node to a CUgraph: a launch that passed gxi_check_kept. Returns the CUresult; after
    a failure, *node is NULL, unless the driver could not remove the node again, so that the graph
    must not be launched. Takes no lock: the caller holds gxi_graphs_mutex if other threads can see
@@ -22096,16 +22138,10 @@ static int gxi_graph_add_native_kernel(gxi_call *call, struct CUgraph_st *graph,
         struct CUgraphNode_st *const *after, size_t n, const gxi_kept_launch *l,
         struct CUgraphNode_st **node) {
     const int early = l->desc && l->desc->programmatic;
-    gxi_extended_config e;
-    unsigned i, count;
     int cu;
     cu = GXI_TRY_MAKE(*node, cuGraphAddKernelNode, (node, graph, after, early ? 0 : n, &l->params));
     if (cu || !l->desc) return cu;
-    count = gxi_launch_config_extend(&e, NULL, l)->count;
-    for (i = 0; i < count && cu == 0; i++)
-        if (e.attributes[i].id != GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION)
-            cu = GXI_TRY(cuGraphKernelNodeSetAttribute,
-                    (*node, e.attributes[i].id, &e.attributes[i].value));
+    cu = gxi_kernel_node_set_attributes(call, *node, NULL, l->desc);
     if (cu == 0 && early) {
         const gxi_edge edge = { GXI_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, 0,
             GXI_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC, { 0, 0, 0, 0, 0 } };
@@ -22550,12 +22586,8 @@ typedef struct gxi_node_change {
     char subject[GXI_SUBJECT];
 } gxi_node_change;
 
-/* Finds a node of that type (-1: any). 0 after a failure. */
-static int gxi_node_set_begin(gxi_call *call, gxi_node_change *s, gpuexec_node node, int type) {
-    memset(s, 0, sizeof *s - sizeof s->subject);
-    s->graph = gxi_begin_with(call, node.graph.id, GXI_GRAPH,
-            node.graph.id & GXI_FAILED ? "the node" : "the node's graph");
-    if (!s->graph || gxi_check_change(call, s->graph, &s->root)) return 0;
+/* The node of s->graph, whose nodes are known. 0 after a failure. */
+static int gxi_node_find(gxi_call *call, gxi_node_change *s, gpuexec_node node, int type) {
     s->r = gxi_native_graph_of(s->graph);
     if (node.index >= s->r->nnodes)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
@@ -22570,6 +22602,16 @@ static int gxi_node_set_begin(gxi_call *call, gxi_node_change *s, gpuexec_node n
         return 1;
     }
     return 0;
+}
+static gxi_slot *gxi_begin_with_node(gxi_call *call, gxi_node_change *s, gpuexec_node node) {
+    memset(s, 0, sizeof *s - sizeof s->subject);
+    return s->graph = gxi_begin_with(call, node.graph.id, GXI_GRAPH,
+                   node.graph.id & GXI_FAILED ? "the node" : "the node's graph");
+}
+/* Finds a node of that type (-1: any), to change it. 0 after a failure. */
+static int gxi_node_set_begin(gxi_call *call, gxi_node_change *s, gpuexec_node node, int type) {
+    return gxi_begin_with_node(call, s, node) && !gxi_check_change(call, s->graph, &s->root) &&
+            gxi_node_find(call, s, node, type);
 }
 /* Before the driver's calls, when the new values are checked: first for s->node->native, then, if
    s->exec is not NULL, for it. 0 after a failure. */
@@ -22729,6 +22771,112 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(
     }
     gxi_free(n.more);
     return result;
+}
+/* Reads the attributes of a kernel node. Returns the CUresult; -1: no memory. */
+static int gxi_node_get_attributes(
+        gxi_call *call, const gxi_node *node, gpuexec_launch_desc *desc) {
+    const gpuexec_launch_desc *const made_with = (const gpuexec_launch_desc *)node->more;
+    gxi_launch_value v;
+    struct CUgraphNode_st **before;
+    size_t n = 0;
+    int cu;
+    memset(desc, 0, sizeof *desc);
+    memset(&v, 0, sizeof v);
+    cu = GXI_TRY(cuGraphKernelNodeGetAttribute, (node->native, GXI_LAUNCH_COOPERATIVE, &v));
+    desc->cooperative = v.number != 0;
+    memset(&v, 0, sizeof v);
+    if (cu == 0)
+        cu = GXI_TRY(cuGraphKernelNodeGetAttribute, (node->native, GXI_LAUNCH_PRIORITY, &v));
+    desc->has_priority = made_with ? made_with->has_priority : v.number != 0;
+    desc->priority = desc->has_priority ? v.number : 0;
+    memset(&v, 0, sizeof v);
+    /* drivers before 11.8 do not have the others */
+    if (cu == 0 && gxi.driver.version >= 11080)
+        cu = GXI_TRY(
+                cuGraphKernelNodeGetAttribute, (node->native, GXI_LAUNCH_CLUSTER_DIMENSION, &v));
+    desc->cluster_x = v.blocks[0];
+    desc->cluster_y = v.blocks[1];
+    desc->cluster_z = v.blocks[2];
+    desc->non_portable_cluster = made_with && made_with->non_portable_cluster;
+    memset(&v, 0, sizeof v);
+    if (cu == 0 && gxi.driver.version >= 12000)
+        cu = GXI_TRY(cuGraphKernelNodeGetAttribute, (node->native, GXI_LAUNCH_MEM_SYNC_DOMAIN, &v));
+    desc->memory_sync_domain = v.number;
+    desc->programmatic = made_with && made_with->programmatic;
+    if (cu || desc->programmatic || !GXI_HAS(cuGraphAddDependencies) ||
+            (cu = GXI_TRY(cuGraphNodeGetDependencies, (node->native, NULL, &n))) != 0 || !n)
+        return cu;
+    if (!(before = (struct CUgraphNode_st **)gxi_realloc(NULL, n * sizeof *before))) return -1;
+    cu = GXI_TRY(cuGraphNodeGetDependencies, (node->native, before, &n));
+    gxi_free(before);
+    desc->programmatic = cu == GXI_LOSSY_QUERY;
+    return desc->programmatic ? 0 : cu;
+}
+static gpuexec_result gxi_fail_node_attributes(gxi_call *call, const gpuexec_node *node, int cu) {
+    return cu == 0 ? GPUEXEC_OK
+            : cu < 0
+            ? gxi_fail_memory(call, "query a node")
+            : gxi_fail_cu(call, NULL, "cannot query the attributes of node %u", node->index);
+}
+GPUEXEC_API gpuexec_result gpuexec_node_get_attributes_at(
+        const char *where, gpuexec_node node, gpuexec_launch_desc *desc) {
+    gxi_node_change s;
+    GXI_CALL(gpuexec_node_get_attributes, GXI_QUERIES);
+    if (gxi_is_null(call, desc, "desc")) return GPUEXEC_BAD_ARGUMENT;
+    memset(desc, 0, sizeof *desc);
+    if (!gxi_begin_with_node(call, &s, node) || gxi_native_graph_read_nodes(call, s.graph) ||
+            !gxi_node_find(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL))
+        return gxi_failed_result();
+    return gxi_fail_node_attributes(call, &node, gxi_node_get_attributes(call, s.node, desc));
+}
+GPUEXEC_API gpuexec_result gpuexec_node_set_attributes_at(
+        const char *where, gpuexec_node node, const gpuexec_launch_desc *desc) {
+    gpuexec_launch_desc old, *kept;
+    gxi_kept_launch launch;
+    gxi_node_change s;
+    gxi_slot *k;
+    int cu;
+    GXI_CALL(gpuexec_node_set_attributes, GXI_MAKES);
+    memset(&launch, 0, sizeof launch);
+    if ((desc &&
+                gxi_check_desc(
+                        call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) ||
+            !gxi_node_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) ||
+            !(k = gxi_kernel_of_node(call, &s, &launch.params)) ||
+            gxi_fail_node_attributes(call, &node, gxi_node_get_attributes(call, s.node, &old)))
+        return gxi_failed_result();
+    gxi_call_set_subject(call, s.subject, node.index, k);
+    if (old.programmatic != (desc && desc->programmatic))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "add another node, with gpuexec_graph_add_kernel_with",
+                "desc.programmatic is %d, but the node %s programmatic, which its dependencies "
+                "decide",
+                desc ? desc->programmatic : 0, old.programmatic ? "is" : "is not");
+    launch.desc = desc;
+    launch.kernel.id = k->id;
+    launch.name = gxi_kernel_of(k)->title;
+    if (gxi_check_attributes(call, k, desc) || gxi_prepare_kernel(call, k, &launch))
+        return gxi_failed_result();
+    call->subject = NULL;
+    if (!(kept = (gpuexec_launch_desc *)gxi_realloc(NULL, sizeof *kept)))
+        return gxi_fail_memory(call, "change a node");
+    if (!gxi_node_set_commit(call, &s, k->cu_context)) {
+        gxi_free(kept);
+        return gxi_failed_result();
+    }
+    memset(kept, 0, sizeof *kept);
+    if (desc) *kept = *desc;
+    s.exec = NULL; /* no call changes its attributes */
+    cu = gxi_kernel_node_set_attributes(call, s.node->native, &old, kept);
+    if (cu) {
+        gxi_call own = *call; /* so that results here do not replace the failure */
+        gxi_kernel_node_set_attributes(&own, s.node->native, kept, &old);
+        gxi_free(kept);
+    } else {
+        gxi_free(s.node->more);
+        s.node->more = kept;
+    }
+    return gxi_node_set_finish(call, &s, cu, 0);
 }
 static gpuexec_result gxi_set_transfer(gxi_call *call, gpuexec_node node, gxi_transfer *x) {
     const int fills = gxi_transfer_count_sides(x) == 1;

@@ -411,7 +411,8 @@ static const struct {
     int row;
 } fault_tolerated[] = {
     { "gpuexec_node_enable", ROW_cuGraphExecDestroy }, /* the next launch instantiates a new one */
-    { "", ROW_cuGetErrorName },                        /* "unknown CUresult" */
+    { "gpuexec_node_set_attributes", ROW_cuGraphExecDestroy },
+    { "", ROW_cuGetErrorName }, /* "unknown CUresult" */
     { "", ROW_cuGetErrorString },
     { "", ROW_cuLogsDumpToMemory },  /* the text is then without the log */
     { "", ROW_cuStreamIsCapturing }, /* then the driver finds what a capture forbids */
@@ -1763,6 +1764,7 @@ FLOW(changes) {
     gpuexec_module mod;
     gpuexec_kernel add;
     gpuexec_kernel_info info;
+    gpuexec_launch_desc desc = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
     gpuexec_graph graph, clone;
     gpuexec_node first, fill, kernel, copy;
     gpuexec_ptr p;
@@ -1791,6 +1793,12 @@ FLOW(changes) {
         DO(gpuexec_node_set_dims(kernel, gpuexec_grid(2, N / 2, 0)));
     } else DO(gpuexec_node_set_args(kernel, GPUEXEC_ARGS(p, by, count)));
     DO(gpuexec_node_set_fill(fill, p, 7, 4, N));
+    desc.cooperative = 0;
+    DO(gpuexec_node_set_attributes(kernel, &desc));
+    desc.cooperative = 1;
+    DO(gpuexec_node_set_attributes(kernel, &desc));
+    QUERY(gpuexec_node_get_attributes(kernel, &desc));
+    EQUAL(desc.cooperative, 1);
     DO(gpuexec_node_set_copy(copy, LINE(ON_HOST(got, 0), ON_DEVICE(p, 0), sizeof got)));
     WORK(gpuexec_graph_launch(graph, s));
     WAIT(gpuexec_stream_sync(s));

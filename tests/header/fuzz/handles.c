@@ -807,7 +807,7 @@ static void change_graph(struct fuzz_source *s) {
     struct arguments a;
     uint32_t word = fuzz_byte(s);
     unsigned long long condition;
-    enum { FIRST = __COUNTER__, CHANGES = 28 };
+    enum { FIRST = __COUNTER__, CHANGES = 29 };
 #define NODE(call) MAKE(GRAPH, (call).graph)
     switch (fuzz_byte(s) % CHANGES) {
     CALL:
@@ -876,6 +876,12 @@ static void change_graph(struct fuzz_source *s) {
         condition = gpuexec_graph_condition(g, (unsigned)N(4));
         NODE(gpuexec_graph_add_switch(g, condition, bodies, (unsigned)N(4), after));
         for (word = 0; word < 3; word++) MAKE(GRAPH, bodies[word]);
+        break;
+    CALL:
+        attributes.cooperative = N(2);
+        attributes.has_priority = N(2);
+        RESULT(gpuexec_node_set_attributes(node_of(s), N(4) ? &attributes : NULL));
+        RESULT(gpuexec_node_get_attributes(node_of(s), N(9) ? &attributes : NULL));
         break;
     CALL:
         RESULT(gpuexec_node_set_args(node_of(s), args_of(s, &a)));
