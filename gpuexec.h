@@ -1131,7 +1131,7 @@ typedef enum gpuexec_result {
     GPUEXEC_IMAGE_TOO_NEW = 41,  /* the PTX .version is newer than the driver supports, or .target
                                     newer than the device supports; or the image has no code for
                                     this device */
-    GPUEXEC_NOT_FOUND = 42,      /* no kernel or variable has that name */
+    GPUEXEC_NOT_FOUND = 42,      /* no kernel or variable has that name; no node that kernel */
     GPUEXEC_FILE_ERROR = 43,     /* a file cannot be opened, read or written */
     GPUEXEC_LINK_FAILED = 44,    /* missing or duplicate symbols: the log in the text names them */
     GPUEXEC_COMPILE_FAILED = 45, /* CUDA C that does not compile: the log is in the text */
@@ -3072,11 +3072,12 @@ GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(
         const char *where, gpuexec_graph graph, gpuexec_graph_info *info);
 
 /* Write the nodes of a graph into text[bytes], in the order of the capture: kernels with their
-   names, grids and blocks; sizes and addresses of copies and fills; and which nodes each one
-   follows, unless programmatic launches are among them. gpuexec_graph_text: one line for each node.
-   gpuexec_graph_dot: for Graphviz, `dot -Tsvg`. Return the length of the whole text, as snprintf
-   does; 0 if it fails. Queries. cuGraphNodeGetDependencies, cuGraphKernelNodeGetParams,
-   cuGraphMemcpyNodeGetParams, cuGraphMemsetNodeGetParams. */
+   names, grids and blocks; sizes and addresses of copies, fills, allocations and frees; and which
+   nodes each one follows, unless programmatic launches are among them. gpuexec_graph_text: one line
+   for each node. gpuexec_graph_dot: for Graphviz, `dot -Tsvg`. Return the length of the whole text,
+   as snprintf does; 0 if it fails. Queries. cuGraphNodeGetDependencies, cuGraphKernelNodeGetParams,
+   cuGraphMemcpyNodeGetParams, cuGraphMemsetNodeGetParams, cuGraphMemAllocNodeGetParams,
+   cuGraphMemFreeNodeGetParams. */
 GPUEXEC_API size_t gpuexec_graph_text_at(
         const char *where, gpuexec_graph graph, char *text, size_t bytes);
 GPUEXEC_API size_t gpuexec_graph_dot_at(
@@ -3210,6 +3211,13 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_if_else_at(const char *where, gpuexec
         gpuexec_after after);
 GPUEXEC_API gpuexec_node gpuexec_graph_add_switch_at(const char *where, gpuexec_graph graph,
         unsigned long long condition, gpuexec_graph *bodies, unsigned count, gpuexec_after after);
+
+/* Finds a node by its kernel, for example in a graph from a capture: the one numbered `number`
+   among those that launch it, counted from 0 in the order of gpuexec_graph_text, without child
+   graphs and bodies. A failed node with GPUEXEC_NOT_FOUND if there are not so many. A query.
+   cuGraphKernelNodeGetParams. */
+GPUEXEC_API gpuexec_node gpuexec_graph_find_kernel_at(
+        const char *where, gpuexec_graph graph, gpuexec_kernel kernel, unsigned number);
 
 /* Change a kernel node: all arguments; argument `index` (counted from 0), where `bytes` must be its
    size; grid, block and dynamic shared memory. Before and after the graph was launched: launches
@@ -4065,6 +4073,7 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_graph_add_child(...) gpuexec_graph_add_child_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_alloc(...) gpuexec_graph_add_alloc_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_free(...) gpuexec_graph_add_free_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_find_kernel(...) gpuexec_graph_find_kernel_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_condition(...) gpuexec_graph_condition_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_if(...) gpuexec_graph_add_if_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_while(...) gpuexec_graph_add_while_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -5118,6 +5127,8 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(OPTIONAL, cuGraphAddDependencies, 12030, \
         (gxi_cu_graph graph, const gxi_cu_node *from, const gxi_cu_node *to, \
             const gxi_edge *edges, size_t n)) \
+    ROW(REQUIRED, cuGraphMemAllocNodeGetParams, 11040, (gxi_cu_node node, gxi_alloc_node *out)) \
+    ROW(REQUIRED, cuGraphMemFreeNodeGetParams, 11040, (gxi_cu_node node, gpuexec_ptr *freed)) \
     ROW(REQUIRED, cuGraphKernelNodeGetAttribute, 11000, \
         (gxi_cu_node node, int attribute, gxi_launch_value *value)) \
     ROW(REQUIRED, cuGraphKernelNodeSetAttribute, 11000, \
@@ -21255,6 +21266,8 @@ static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_s
     gxi_kernel_node k;
     gxi_memcpy3d copy;
     gxi_fill_node fill;
+    gxi_alloc_node alloc;
+    gpuexec_ptr address = 0;
     int type = -1;
     GXI_TRY_TRACED(cuGraphNodeGetType, (node, &type));
     if (type == GXI_GRAPH_NODE_TYPE_KERNEL &&
@@ -21279,6 +21292,14 @@ static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_s
         gxi_add(t, "fill of ");
         gxi_add_bytes(t, (uint64_t)fill.width * fill.element * (fill.height ? fill.height : 1));
         gxi_add(t, " at device 0x%llx with 0x%x", (unsigned long long)fill.to, fill.value);
+    } else if (type == GXI_GRAPH_NODE_TYPE_MEM_ALLOC &&
+            GXI_TRY_TRACED(cuGraphMemAllocNodeGetParams, (node, &alloc)) == 0) {
+        gxi_add(t, "allocation of ");
+        gxi_add_bytes(t, alloc.bytes);
+        gxi_add(t, " at device 0x%llx", (unsigned long long)alloc.address);
+    } else if (type == GXI_GRAPH_NODE_TYPE_MEM_FREE &&
+            GXI_TRY_TRACED(cuGraphMemFreeNodeGetParams, (node, &address)) == 0) {
+        gxi_add(t, "free of device 0x%llx", (unsigned long long)address);
     } else if (gxi_node_type(type)) gxi_add(t, "%s", gxi_node_type(type));
     else gxi_add(t, "node of type %d", type);
 }
@@ -22771,6 +22792,36 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(
     }
     gxi_free(n.more);
     return result;
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_find_kernel_at(
+        const char *where, gpuexec_graph graph, gpuexec_kernel kernel, unsigned number) {
+    const gxi_native_graph *r;
+    gpuexec_node node = { { 0 }, 0 };
+    gxi_kernel_node p;
+    const gxi_slot *g, *k;
+    unsigned found = 0;
+    size_t i;
+    GXI_CALL(gpuexec_graph_find_kernel, GXI_QUERIES);
+    if (!(g = gxi_begin_with_graph(call, graph)) || !(k = gxi_find_kernel(call, kernel)) ||
+            gxi_native_graph_read_nodes(call, g))
+        return gxi_failed_node();
+    r = gxi_native_graph_of(g);
+    for (i = 0; i < r->nnodes; i++) {
+        if (r->nodes[i].type != GXI_GRAPH_NODE_TYPE_KERNEL) continue;
+        if (GXI_TRY(cuGraphKernelNodeGetParams, (r->nodes[i].native, &p))) {
+            gxi_fail_nodes(call, call->cu);
+            return gxi_failed_node();
+        }
+        if (p.function != k->data.kernel.native || found++ != number) continue;
+        node.graph = graph;
+        node.index = (unsigned)i;
+        return node;
+    }
+    gxi_fail(call, GPUEXEC_NOT_FOUND, "numbers are counted from 0; see gpuexec_graph_text",
+            "the graph %s at %s has %u node%s that launch%s %s; number %u does not exist",
+            GXI_GRAPH_AT(g), found, gxi_plural_s(found), found == 1 ? "es" : "",
+            gxi_kernel_of(k)->title, number);
+    return gxi_failed_node();
 }
 /* Reads the attributes of a kernel node. Returns the CUresult; -1: no memory. */
 static int gxi_node_get_attributes(

@@ -807,7 +807,7 @@ static void change_graph(struct fuzz_source *s) {
     struct arguments a;
     uint32_t word = fuzz_byte(s);
     unsigned long long condition;
-    enum { FIRST = __COUNTER__, CHANGES = 29 };
+    enum { FIRST = __COUNTER__, CHANGES = 30 };
 #define NODE(call) MAKE(GRAPH, (call).graph)
     switch (fuzz_byte(s) % CHANGES) {
     CALL:
@@ -876,6 +876,9 @@ static void change_graph(struct fuzz_source *s) {
         condition = gpuexec_graph_condition(g, (unsigned)N(4));
         NODE(gpuexec_graph_add_switch(g, condition, bodies, (unsigned)N(4), after));
         for (word = 0; word < 3; word++) MAKE(GRAPH, bodies[word]);
+        break;
+    CALL:
+        NODE(gpuexec_graph_find_kernel(g, K, (unsigned)N(3)));
         break;
     CALL:
         attributes.cooperative = N(2);

@@ -646,6 +646,50 @@ TEST(a_graph_as_text) {
     CHECK_TEXT(text, "nodes: 0\n");
 }
 
+TEST(memory_nodes_as_text) {
+    setting s = begin();
+    gpuexec_graph graph = { 0 };
+    char text[2000], at[100], freed[100];
+    gpuexec_ptr p = 0;
+    if (!gpuexec_alloc_on(s.stream, 64)) SKIP("the device has no memory pools");
+    GPUEXEC_CAPTURE(s.stream, &graph) {
+        p = gpuexec_alloc_on(s.stream, 4096);
+        CHECK_OK(gpuexec_fill(s.stream, p, 1, 1, 4096));
+        CHECK_OK(gpuexec_free_on(s.stream, p));
+    }
+    CHECK_MADE(graph);
+    CHECK(gpuexec_graph_text(graph, text, sizeof text) > 0);
+    snprintf(at, sizeof at, "0: allocation of 4.0 KiB (4096 bytes) at device 0x%llx\n", p);
+    snprintf(freed, sizeof freed, "2: free of device 0x%llx; after 1\n", p);
+    CHECK_TEXT(text, at, freed);
+}
+
+TEST(nodes_are_found_by_their_kernel) {
+    setting s = begin();
+    gpuexec_kernel other = gpuexec_kernel_get(
+                           gpuexec_module_load_file(s.ctx, "kernels/saxpy.ptx", NULL), "saxpy"),
+                   add = s.kernel;
+    gpuexec_graph graph = captured(&s, 1, 2, 3);
+    gpuexec_node first = gpuexec_graph_find_kernel(graph, add, 0),
+                 second = gpuexec_graph_find_kernel(graph, add, 1);
+    uint32_t by = 10;
+    CHECK_MADE(first.graph);
+    CHECK_EQ(first.index, 1);
+    CHECK_EQ(second.index, 2);
+    CHECK_OK(gpuexec_node_set_argument(second, 1, &by, 4));
+    CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+    CHECK_EQ(value(&s), 14);
+    CHECK(!gpuexec_ok(gpuexec_graph_find_kernel(graph, add, 2).graph));
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_graph_find_kernel", "the graph captured at",
+            "has 2 nodes that launch kernel \"add\"; number 2 does not exist", "NOT_FOUND");
+    CHECK(!gpuexec_ok(gpuexec_graph_find_kernel(graph, other, 0).graph));
+    CHECK_TEXT(gpuexec_error_text(), "has 0 nodes that launch kernel \"saxpy\"");
+    CHECK_OK(gpuexec_take_error()); /* a query latches nothing */
+    CHECK_OK(gpuexec_graph_destroy(graph));
+    CHECK(!gpuexec_ok(gpuexec_graph_find_kernel(graph, add, 0).graph));
+    CHECK_TEXT(gpuexec_error_text(), "the graph is stale");
+}
+
 static gpuexec_graph share[2];
 static pthread_barrier_t both;
 static void *destroy_second(void *user) {
