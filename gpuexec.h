@@ -3054,7 +3054,11 @@ GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(
    same calls, much faster than instantiating that. GPUEXEC_GRAPH_DIFFERS if the graphs do not have
    the same structure; the text says how they differ, and the graph is unchanged. Launches that were
    enqueued before are not affected. `other` is not changed, and may be destroyed; `graph` shares
-   its CUgraph. Needs a driver for CUDA 12.0 or later. cuGraphExecUpdate. */
+   its CUgraph. If they allocate memory, of whatever sizes, `graph` allocates at the addresses of
+   `other` from now on, and `other` cannot be launched (GPUEXEC_NOT_SUPPORTED) before `graph` is
+   destroyed: CUDA gives such memory to one executable graph. Free what earlier launches of `graph`
+   have allocated at the old addresses, as usual: gpuexec_free_on. Needs a driver for CUDA 12.0 or
+   later. cuGraphExecUpdate. */
 GPUEXEC_API gpuexec_result gpuexec_graph_update_at(
         const char *where, gpuexec_graph graph, gpuexec_graph other);
 
