@@ -20885,7 +20885,7 @@ static int gxi_native_graph_join(gxi_native_graph *r, struct CUctx_st *context) 
     return 1;
 }
 /* What graphs retained, after the last of them was destroyed. */
-static gpuexec_result gxi_retained_end(gxi_call *call, const gxi_deferred_free *p) {
+static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_free *p) {
     const gxi_slot *const slot = gxi_peek(p->context, GXI_CONTEXT);
     unsigned long long id = p->context_id;
     struct CUmod_st *const module = (struct CUmod_st *)p->native;
@@ -20945,7 +20945,7 @@ static int gxi_native_graph_retain(const gxi_call *call, gxi_native_graph *r,
         p->device = gxi_context_of(context)->device;
         p->function = call->function;
         p->where = gxi_place_copy(call->where);
-        p->end = &gxi_retained_end;
+        p->end = &gxi_retained_destroy;
         p->users = 1;
         *keep = p;
     }

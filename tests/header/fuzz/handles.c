@@ -807,6 +807,7 @@ static void change_graph(struct fuzz_source *s) {
     struct arguments a;
     uint32_t word = fuzz_byte(s);
     unsigned long long condition;
+    unsigned count;
     enum { FIRST = __COUNTER__, CHANGES = 30 };
 #define NODE(call) MAKE(GRAPH, (call).graph)
     switch (fuzz_byte(s) % CHANGES) {
@@ -874,8 +875,9 @@ static void change_graph(struct fuzz_source *s) {
         break;
     CALL:
         condition = gpuexec_graph_condition(g, (unsigned)N(4));
-        NODE(gpuexec_graph_add_switch(g, condition, bodies, (unsigned)N(4), after));
-        for (word = 0; word < 3; word++) MAKE(GRAPH, bodies[word]);
+        count = (unsigned)N(4);
+        NODE(gpuexec_graph_add_switch(g, condition, bodies, count, after));
+        while (count) MAKE(GRAPH, bodies[--count]);
         break;
     CALL:
         NODE(gpuexec_graph_find_kernel(g, K, (unsigned)N(3)));
