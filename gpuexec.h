@@ -700,7 +700,8 @@
       capture with GPUEXEC_CAPTURE_RELAXED. Memory, modules and contexts that a graph uses must
       exist until its last launch has finished. If one of them has since been freed, unloaded or
       closed through gpuexec, gpuexec_graph_launch fails. The error text names the object, and the
-      file and line of the call that released it. gpuexec does not track memory allocated by other
+      file and line of the call that released it. After gpuexec_graph_retain, such calls release
+      them only when the graph is destroyed. gpuexec does not track memory allocated by other
       libraries. To change arguments or addresses, capture the changed calls into a second graph,
       and use gpuexec_graph_update to apply it to the first one. This is much faster than
       instantiating the second graph. gpuexec_graph_text and gpuexec_graph_dot show the nodes of a
@@ -3029,7 +3030,8 @@ GPUEXEC_API int gpuexec_stream_is_capturing_at(const char *where, gpuexec_stream
    capture. The first launch instantiates the graph (about 3 us for each node). A graph may be
    launched again while it runs; its launches run one after the other. Kernels, memory and contexts
    of the capture must still exist: GPUEXEC_STALE_HANDLE if gpuexec has unloaded, freed or closed
-   one; the text names it, and the file and line that did so. Threads must not use one graph at the
+   one, and the graph does not retain it (gpuexec_graph_retain); the text names it, and the file and
+   line that did so. Threads must not use one graph at the
    same time. cuGraphLaunch. */
 GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(
         const char *where, gpuexec_graph graph, gpuexec_stream stream);
@@ -21033,12 +21035,14 @@ static void gxi_graphs_leave_retained(const gxi_call *call, uint64_t context) {
 }
 static void gxi_graphs_keep(
         const gxi_call *call, gxi_deferred_free *keep, unsigned kind, void *native) {
+    gxi_lock(&gxi_graphs_mutex);
     keep->kind = kind;
     keep->native = native;
     if (kind == GXI_LIBRARY) {
         keep->context = 0;
         keep->cu_context = NULL;
     }
+    gxi_unlock(&gxi_graphs_mutex);
     gxi_retained_leave(keep);
     if (GXI_LOAD(&gxi.captures.deferred)) gxi_deferred_frees_run(call, 0);
 }
@@ -21130,8 +21134,9 @@ static gpuexec_result gxi_check_graph_whole(
     return !gone ? GPUEXEC_OK
                  : gxi_fail(call, GPUEXEC_STALE_HANDLE,
                            "keep memory, modules, events and contexts until after the graph's last "
-                           "launch, or until its nodes no longer use them; or create another "
-                           "graph, and launch it or use it to update this one",
+                           "launch, or until its nodes no longer use them, or call "
+                           "gpuexec_graph_retain first; or create another graph, and launch it or "
+                           "use it to update this one",
                            "cannot %s the graph %s at %s: %s", cannot, GXI_GRAPH_AT(graph), gone);
 }
 
@@ -21183,6 +21188,7 @@ static int gxi_graph_destroy(gxi_call *call, gxi_slot *old) {
     const gxi_retained *link;
     int cu = 0, lost = old->adopted, last = 0;
     unsigned i;
+    gxi_lock(&gxi_graphs_mutex); /* other threads may free what it retains */
     /* destroyed outside gpuexec: see gxi_graph_loses_context */
     for (i = 0; i < r->njoined && !lost; i++) {
         const gxi_slot *joined = gxi_peek(gxi_context_of_native(r->joined[i]), GXI_CONTEXT);
@@ -21193,6 +21199,7 @@ static int gxi_graph_destroy(gxi_call *call, gxi_slot *old) {
         lost = link->what->kind == GXI_CONTEXT &&
                 gxi_is_destroyed(&own, link->what->cu_context, &link->what->context_id);
     }
+    gxi_unlock(&gxi_graphs_mutex);
     GXI_IN_RELAXED_MODE {
         if (exec && !lost) cu = GXI_TRY(cuGraphExecDestroy, (exec));
         /* if not, another thread may free it at any time */
@@ -22392,15 +22399,18 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_empty_at(
 /* The driver does not clone graphs with nodes that allocate, free, or are conditional. */
 static gpuexec_result gxi_check_clone(gxi_call *call, const gxi_slot *graph) {
     const gxi_native_graph *const r = gxi_native_graph_of(graph);
+    const gxi_retained *link;
     size_t i;
     if (gxi_check_graph_whole(call, graph, "clone") || gxi_native_graph_read_nodes(call, graph))
         return gxi_failed_result();
-    if (r->retained)
+    gxi_lock(&gxi_graphs_mutex);
+    link = r->retained;
+    gxi_unlock(&gxi_graphs_mutex);
+    if (link)
         return gxi_fail(call, GPUEXEC_STALE_HANDLE,
                 "clone it, or add it to another graph, before the first such call",
                 "cannot clone the graph %s at %s: it retains what %s at %s released",
-                GXI_GRAPH_AT(graph), r->retained->what->function,
-                gxi_place_text(r->retained->what->where));
+                GXI_GRAPH_AT(graph), link->what->function, gxi_place_text(link->what->where));
     for (i = 0; i < r->nnodes; i++)
         if (r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_ALLOC ||
                 r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_FREE ||
@@ -22414,10 +22424,14 @@ static gpuexec_result gxi_check_clone(gxi_call *call, const gxi_slot *graph) {
 static gpuexec_result gxi_graph_join_contexts_of(
         gxi_call *call, gxi_slot *graph, const gxi_slot *other) {
     const gxi_native_graph *const r = gxi_native_graph_of(other);
+    struct CUctx_st *context = other->cu_context;
     unsigned i;
-    if (gxi_graph_join_context(call, graph, other->cu_context)) return gxi_failed_result();
-    for (i = 0; i < r->njoined; i++)
-        if (gxi_graph_join_context(call, graph, r->joined[i])) return gxi_failed_result();
+    for (i = 0; context; i++) {
+        if (gxi_graph_join_context(call, graph, context)) return gxi_failed_result();
+        gxi_lock(&gxi_graphs_mutex); /* other threads may free what it retains */
+        context = i < r->njoined ? r->joined[i] : NULL;
+        gxi_unlock(&gxi_graphs_mutex);
+    }
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_child_at(

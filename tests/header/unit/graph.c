@@ -988,6 +988,54 @@ TEST(what_graphs_can_retain) {
     free(host);
     CHECK_EQ(got, 0);
 }
+static gpuexec_ptr freed_beside;
+static void *free_beside(void *user) {
+    const int *times = (const int *)user;
+    int i;
+    for (i = 0; i < *times; i++) {
+        pthread_barrier_wait(&both);
+        CHECK_OK(gpuexec_free(freed_beside));
+        pthread_barrier_wait(&both);
+    }
+    return NULL;
+}
+/* One thread frees what a graph retains, another one destroys the graph: it is released once. */
+TEST(what_is_retained_is_freed_beside_the_end_of_the_graph) {
+    setting s = begin();
+    gpuexec_pool pool;
+    gpuexec_graph graph = { 0 };
+    pthread_t thread;
+    int i, times = 100;
+    CHECK_EQ(pthread_barrier_init(&both, NULL, 2), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, free_beside, &times), 0);
+    for (i = 0; i < times; i++) {
+        freed_beside = gpuexec_alloc(s.ctx, BYTES);
+        GPUEXEC_CAPTURE(s.stream, &graph)
+        CHECK_OK(gpuexec_fill(s.stream, freed_beside, 1, 4, WORDS));
+        CHECK_OK(gpuexec_graph_retain(graph));
+        pthread_barrier_wait(&both);
+        CHECK_OK(gpuexec_graph_destroy(graph));
+        pthread_barrier_wait(&both);
+        CHECK(!is_allocated(freed_beside));
+    }
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&both);
+    /* a pool is destroyed although a graph retains memory of it */
+    if (!gpuexec_ok(pool = gpuexec_pool_create(s.ctx, NULL)))
+        SKIP("the device has no memory pools");
+    freed_beside = gpuexec_pool_alloc(pool, s.stream, BYTES);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    GPUEXEC_CAPTURE(s.stream, &graph) {
+        CHECK_OK(gpuexec_fill(s.stream, freed_beside, 7, 4, WORDS));
+        CHECK_OK(gpuexec_copy(s.stream, s.data, freed_beside, BYTES));
+    }
+    CHECK_OK(gpuexec_graph_retain(graph));
+    CHECK_OK(gpuexec_free_on(s.stream, freed_beside));
+    CHECK_OK(gpuexec_pool_destroy(pool));
+    CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+    CHECK_EQ(value(&s), 7);
+    CHECK_OK(gpuexec_graph_destroy(graph));
+}
 /* A context is closed that a graph of another one uses: it exists as long as the graph. */
 TEST(a_graph_retains_contexts) {
     int shuts;
