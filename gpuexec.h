@@ -7285,7 +7285,6 @@ typedef struct gxi_wait_event {
 struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
-    uint64_t handle;                     /* its id */
     int users;                           /* guarded by gxi_tables_mutex, like the lists */
     uint64_t defaults[2], own, own_pool; /* handles of its legacy and per-thread default streams, of
                                             the context's own stream, and of gpuexec's pool; 0 until
@@ -9313,7 +9312,6 @@ static uint64_t gxi_context_new(
     GXI_STORE(&gxi.hooks.close_context, &gxi_context_close);
     id = gxi_new(call, GXI_CONTEXT, &made, &gxi.objects.first[GXI_CONTEXT]);
     if (!id) gxi_free(info);
-    else info->handle = id;
     return id;
 }
 /* The handle of a context that was just opened, created or adopted; a failed handle if creating the
@@ -9891,19 +9889,6 @@ static int gxi_is_last_handle(const gxi_slot *context) { /* on the same CUcontex
     gxi_unlock(&gxi_tables_mutex);
     return !other;
 }
-/* The kernel of gpuexec_copy_many, unless graphs retain it. */
-static int gxi_copier_unload(gxi_call *call, const gxi_context *info) {
-    gxi_deferred_free *keep = NULL;
-    gxi_range code; /* the CUfunction, as graphs name it */
-    memset(&code, 0, sizeof code);
-    code.lo = (uintptr_t)info->copier;
-    code.bytes = 1;
-    code.context = info->handle;
-    GXI_HOOK(graphs_lose, (call, &code, NULL, &keep));
-    if (!keep) return GXI_TRY(cuModuleUnload, (info->copier_module));
-    GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_MODULE, info->copier_module);
-    return 0;
-}
 /* Closes everything in a context, then the context, even if some of it fails. Returns the first
    failure. */
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
@@ -9938,7 +9923,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     }
     for (i = 0; i < info->nwait_events && !gone; i++)
         GXI_TRY_TRACED(cuEventDestroy, (info->wait_events[i].native));
-    if (info->copier_module && !gone && gxi_copier_unload(call, info) && !result)
+    if (info->copier_module && !gone && GXI_TRY(cuModuleUnload, (info->copier_module)) && !result)
         result = gxi_fail_cu(
                 call, NULL, "closing the context: cannot unload the kernel of gpuexec_copy_many");
     for (turn = 1; turn <= GXI_CLOSE_TURNS; turn++)
@@ -20840,9 +20825,6 @@ static void gxi_graph_loses(
                 gxi_place_text(call->where));
     else if (slot)
         gxi_add(&t, "uses an event that was destroyed at %s", gxi_place_text(call->where));
-    else if (!range->kind) /* see gxi_copier_unload */
-        gxi_add(&t, "launches the kernel of gpuexec_copy_many, whose context was closed at %s",
-                gxi_place_text(call->where));
     else
         gxi_add(&t, "uses the %llu bytes of %s memory at 0x%llx, %s at %s, which were %s at %s",
                 (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
