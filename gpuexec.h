@@ -714,7 +714,8 @@
       capture with GPUEXEC_CAPTURE_RELAXED. Memory, modules and contexts that a graph uses must
       exist until its last launch has finished. If one of them has since been freed, unloaded or
       closed through gpuexec, gpuexec_graph_launch fails. The error text names the object, and the
-      file and line of the call that released it. gpuexec does not track memory allocated by other
+      file and line of the call that released it. After gpuexec_graph_retain, such calls release
+      them only when the graph is destroyed. gpuexec does not track memory allocated by other
       libraries. To change arguments or addresses, capture the changed calls into a second graph,
       and use gpuexec_graph_update to apply it to the first one. This is much faster than
       instantiating the second graph. gpuexec_graph_text and gpuexec_graph_dot show the nodes of a
@@ -1148,7 +1149,7 @@ typedef enum gpuexec_result {
     GPUEXEC_IMAGE_TOO_NEW = 41,  /* the PTX .version is newer than the driver supports, or .target
                                     newer than the device supports; or the image has no code for
                                     this device */
-    GPUEXEC_NOT_FOUND = 42,      /* no kernel or variable has that name */
+    GPUEXEC_NOT_FOUND = 42,      /* no kernel or variable has that name; no node that kernel */
     GPUEXEC_FILE_ERROR = 43,     /* a file cannot be opened, read or written */
     GPUEXEC_LINK_FAILED = 44,    /* missing or duplicate symbols: the log in the text names them */
     GPUEXEC_COMPILE_FAILED = 45, /* CUDA C that does not compile: the log is in the text */
@@ -3272,7 +3273,8 @@ GPUEXEC_API int gpuexec_stream_is_capturing_at(const char *where, gpuexec_stream
    capture. The first launch instantiates the graph (about 3 us for each node). A graph may be
    launched again while it runs; its launches run one after the other. Kernels, memory and contexts
    of the capture must still exist: GPUEXEC_STALE_HANDLE if gpuexec has unloaded, freed or closed
-   one; the text names it, and the file and line that did so. Threads must not use one graph at the
+   one, and the graph does not retain it (gpuexec_graph_retain); the text names it, and the file and
+   line that did so. Threads must not use one graph at the
    same time. cuGraphLaunch. */
 GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(
         const char *where, gpuexec_graph graph, gpuexec_stream stream);
@@ -3297,7 +3299,11 @@ GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(
    same calls, much faster than instantiating that. GPUEXEC_GRAPH_DIFFERS if the graphs do not have
    the same structure; the text says how they differ, and the graph is unchanged. Launches that were
    enqueued before are not affected. `other` is not changed, and may be destroyed; `graph` shares
-   its CUgraph. Needs a driver for CUDA 12.0 or later. cuGraphExecUpdate. */
+   its CUgraph. If they allocate memory, of whatever sizes, `graph` allocates at the addresses of
+   `other` from now on, and `other` cannot be launched (GPUEXEC_NOT_SUPPORTED) before `graph` is
+   destroyed: CUDA gives such memory to one executable graph. Free what earlier launches of `graph`
+   have allocated at the old addresses, as usual: gpuexec_free_on. Needs a driver for CUDA 12.0 or
+   later. cuGraphExecUpdate. */
 GPUEXEC_API gpuexec_result gpuexec_graph_update_at(
         const char *where, gpuexec_graph graph, gpuexec_graph other);
 
@@ -3315,11 +3321,12 @@ GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(
         const char *where, gpuexec_graph graph, gpuexec_graph_info *info);
 
 /* Write the nodes of a graph into text[bytes], in the order of the capture: kernels with their
-   names, grids and blocks; sizes and addresses of copies and fills; and which nodes each one
-   follows, unless programmatic launches are among them. gpuexec_graph_text: one line for each node.
-   gpuexec_graph_dot: for Graphviz, `dot -Tsvg`. Return the length of the whole text, as snprintf
-   does; 0 if it fails. Queries. cuGraphNodeGetDependencies, cuGraphKernelNodeGetParams,
-   cuGraphMemcpyNodeGetParams, cuGraphMemsetNodeGetParams. */
+   names, grids and blocks; sizes and addresses of copies, fills, allocations and frees; and which
+   nodes each one follows, unless programmatic launches are among them. gpuexec_graph_text: one line
+   for each node. gpuexec_graph_dot: for Graphviz, `dot -Tsvg`. Return the length of the whole text,
+   as snprintf does; 0 if it fails. Queries. cuGraphNodeGetDependencies, cuGraphKernelNodeGetParams,
+   cuGraphMemcpyNodeGetParams, cuGraphMemsetNodeGetParams, cuGraphMemAllocNodeGetParams,
+   cuGraphMemFreeNodeGetParams. */
 GPUEXEC_API size_t gpuexec_graph_text_at(
         const char *where, gpuexec_graph graph, char *text, size_t bytes);
 GPUEXEC_API size_t gpuexec_graph_dot_at(
@@ -3454,6 +3461,13 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_if_else_at(const char *where, gpuexec
 GPUEXEC_API gpuexec_node gpuexec_graph_add_switch_at(const char *where, gpuexec_graph graph,
         unsigned long long condition, gpuexec_graph *bodies, unsigned count, gpuexec_after after);
 
+/* Finds a node by its kernel, for example in a graph from a capture: the one numbered `number`
+   among those that launch it, counted from 0 in the order of gpuexec_graph_text, without child
+   graphs and bodies. A failed node with GPUEXEC_NOT_FOUND if there are not so many. A query.
+   cuGraphKernelNodeGetParams. */
+GPUEXEC_API gpuexec_node gpuexec_graph_find_kernel_at(
+        const char *where, gpuexec_graph graph, gpuexec_kernel kernel, unsigned number);
+
 /* Change a kernel node: all arguments; argument `index` (counted from 0), where `bytes` must be its
    size; grid, block and dynamic shared memory. Before and after the graph was launched: launches
    enqueued later use the new values, those already enqueued keep theirs. The checks are those of
@@ -3466,6 +3480,17 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_argument_at(
         const char *where, gpuexec_node node, int index, const void *value, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(
         const char *where, gpuexec_node node, gpuexec_dims dims);
+
+/* Give a kernel node the attributes of a desc, instead of those that it has, and read them. NULL:
+   none. The node's dependencies decide whether it is programmatic, so that `programmatic` must be
+   what _get_attributes reads; the same holds for what only launches have. After a change, the next
+   launch instantiates the graph again. A failed call changes nothing. _get_attributes is a query;
+   for a node of a capture, has_priority is 1 if its priority is not 0.
+   cuGraphKernelNodeSetAttribute, cuGraphKernelNodeGetAttribute. */
+GPUEXEC_API gpuexec_result gpuexec_node_set_attributes_at(
+        const char *where, gpuexec_node node, const gpuexec_launch_desc *desc);
+GPUEXEC_API gpuexec_result gpuexec_node_get_attributes_at(
+        const char *where, gpuexec_node node, gpuexec_launch_desc *desc);
 
 /* Give a copy node other memory, and a fill node another value, too: in the same way. If the driver
    cannot change the launched graph (another kind of memory, device, or number of rows), the next
@@ -4315,6 +4340,7 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_graph_add_child(...) gpuexec_graph_add_child_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_alloc(...) gpuexec_graph_add_alloc_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_free(...) gpuexec_graph_add_free_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_find_kernel(...) gpuexec_graph_find_kernel_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_condition(...) gpuexec_graph_condition_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_if(...) gpuexec_graph_add_if_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_while(...) gpuexec_graph_add_while_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -4323,6 +4349,8 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_node_set_args(...) gpuexec_node_set_args_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_argument(...) gpuexec_node_set_argument_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_dims(...) gpuexec_node_set_dims_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_set_attributes(...) gpuexec_node_set_attributes_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_get_attributes(...) gpuexec_node_get_attributes_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_copy(...) gpuexec_node_set_copy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_fill(...) gpuexec_node_set_fill_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_enable(...) gpuexec_node_enable_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -5468,6 +5496,10 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(OPTIONAL, cuGraphAddDependencies, 12030, \
         (gxi_cu_graph graph, const gxi_cu_node *from, const gxi_cu_node *to, \
             const gxi_edge *edges, size_t n)) \
+    ROW(REQUIRED, cuGraphMemAllocNodeGetParams, 11040, (gxi_cu_node node, gxi_alloc_node *out)) \
+    ROW(REQUIRED, cuGraphMemFreeNodeGetParams, 11040, (gxi_cu_node node, gpuexec_ptr *freed)) \
+    ROW(REQUIRED, cuGraphKernelNodeGetAttribute, 11000, \
+        (gxi_cu_node node, int attribute, gxi_launch_value *value)) \
     ROW(REQUIRED, cuGraphKernelNodeSetAttribute, 11000, \
         (gxi_cu_node node, int id, const gxi_launch_value *value)) \
     ROW(REQUIRED, cuGraphKernelNodeSetParams, 10000, \
@@ -7703,7 +7735,6 @@ typedef struct gxi_spare_events {
 struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
-    uint64_t handle;                     /* its id */
     int users;                           /* guarded by gxi_tables_mutex, like the lists */
     uint64_t defaults[2], own, own_pool; /* handles of its legacy and per-thread default streams, of
                                             the context's own stream, and of gpuexec's pool; 0 until
@@ -9893,7 +9924,6 @@ static uint64_t gxi_context_new(
     GXI_STORE(&gxi.hooks.close_context, &gxi_context_close);
     id = gxi_new(call, GXI_CONTEXT, &made, &gxi.objects.first[GXI_CONTEXT]);
     if (!id) gxi_free(info);
-    else info->handle = id;
     return id;
 }
 /* The handle of a context that was just opened, created or adopted; a failed handle if creating the
@@ -10481,19 +10511,6 @@ static int gxi_is_last_handle(const gxi_slot *context) { /* on the same CUcontex
     gxi_unlock(&gxi_tables_mutex);
     return !other;
 }
-/* The kernel of gpuexec_copy_many, unless graphs retain it. */
-static int gxi_copier_unload(gxi_call *call, const gxi_context *info) {
-    gxi_deferred_free *keep = NULL;
-    gxi_range code; /* the CUfunction, as graphs name it */
-    memset(&code, 0, sizeof code);
-    code.lo = (uintptr_t)info->copier;
-    code.bytes = 1;
-    code.context = info->handle;
-    GXI_HOOK(graphs_lose, (call, &code, NULL, &keep));
-    if (!keep) return GXI_TRY(cuModuleUnload, (info->copier_module));
-    GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_MODULE, info->copier_module);
-    return 0;
-}
 /* Closes everything in a context, then the context, even if some of it fails. Returns the first
    failure. */
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
@@ -10528,7 +10545,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     }
     for (i = 0; i < info->nwait_events && !gone; i++)
         GXI_TRY_TRACED(cuEventDestroy, (info->wait_events[i].native));
-    if (info->copier_module && !gone && gxi_copier_unload(call, info) && !result)
+    if (info->copier_module && !gone && GXI_TRY(cuModuleUnload, (info->copier_module)) && !result)
         result = gxi_fail_cu(
                 call, NULL, "closing the context: cannot unload the kernel of gpuexec_copy_many");
     for (turn = 1; turn <= GXI_CLOSE_TURNS; turn++)
@@ -22582,9 +22599,6 @@ static void gxi_graph_loses(
                 gxi_place_text(call->where));
     else if (slot)
         gxi_add(&t, "uses an event that was destroyed at %s", gxi_place_text(call->where));
-    else if (!range->kind) /* see gxi_copier_unload */
-        gxi_add(&t, "launches the kernel of gpuexec_copy_many, whose context was closed at %s",
-                gxi_place_text(call->where));
     else
         gxi_add(&t, "uses the %llu bytes of %s memory at 0x%llx, %s at %s, which were %s at %s",
                 (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
@@ -22629,7 +22643,7 @@ static int gxi_native_graph_join(gxi_native_graph *r, struct CUctx_st *context) 
     return 1;
 }
 /* What graphs retained, after the last of them was destroyed. */
-static gpuexec_result gxi_retained_end(gxi_call *call, const gxi_deferred_free *p) {
+static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_free *p) {
     const gxi_slot *const slot = gxi_peek(p->context, GXI_CONTEXT);
     unsigned long long id = p->context_id;
     struct CUmod_st *const module = (struct CUmod_st *)p->native;
@@ -22689,7 +22703,7 @@ static int gxi_native_graph_retain(const gxi_call *call, gxi_native_graph *r,
         p->device = gxi_context_of(context)->device;
         p->function = call->function;
         p->where = gxi_place_copy(call->where);
-        p->end = &gxi_retained_end;
+        p->end = &gxi_retained_destroy;
         p->users = 1;
         *keep = p;
     }
@@ -22777,12 +22791,14 @@ static void gxi_graphs_leave_retained(const gxi_call *call, uint64_t context) {
 }
 static void gxi_graphs_keep(
         const gxi_call *call, gxi_deferred_free *keep, unsigned kind, void *native) {
+    gxi_lock(&gxi_graphs_mutex);
     keep->kind = kind;
     keep->native = native;
     if (kind == GXI_LIBRARY) {
         keep->context = 0;
         keep->cu_context = NULL;
     }
+    gxi_unlock(&gxi_graphs_mutex);
     gxi_retained_leave(keep);
     if (GXI_LOAD(&gxi.captures.deferred)) gxi_deferred_frees_run(call, 0);
 }
@@ -22874,8 +22890,9 @@ static gpuexec_result gxi_check_graph_whole(
     return !gone ? GPUEXEC_OK
                  : gxi_fail(call, GPUEXEC_STALE_HANDLE,
                            "keep memory, modules, events and contexts until after the graph's last "
-                           "launch, or until its nodes no longer use them; or create another "
-                           "graph, and launch it or use it to update this one",
+                           "launch, or until its nodes no longer use them, or call "
+                           "gpuexec_graph_retain first; or create another graph, and launch it or "
+                           "use it to update this one",
                            "cannot %s the graph %s at %s: %s", cannot, GXI_GRAPH_AT(graph), gone);
 }
 
@@ -22927,6 +22944,7 @@ static int gxi_graph_destroy(gxi_call *call, gxi_slot *old) {
     const gxi_retained *link;
     int cu = 0, lost = old->adopted, last = 0;
     unsigned i;
+    gxi_lock(&gxi_graphs_mutex); /* other threads may free what it retains */
     /* destroyed outside gpuexec: see gxi_graph_loses_context */
     for (i = 0; i < r->njoined && !lost; i++) {
         const gxi_slot *joined = gxi_peek(gxi_context_of_native(r->joined[i]), GXI_CONTEXT);
@@ -22937,6 +22955,7 @@ static int gxi_graph_destroy(gxi_call *call, gxi_slot *old) {
         lost = link->what->kind == GXI_CONTEXT &&
                 gxi_is_destroyed(&own, link->what->cu_context, &link->what->context_id);
     }
+    gxi_unlock(&gxi_graphs_mutex);
     GXI_IN_RELAXED_MODE {
         if (exec && !lost) cu = GXI_TRY(cuGraphExecDestroy, (exec));
         /* if not, another thread may free it at any time */
@@ -23014,6 +23033,8 @@ static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_s
     gxi_kernel_node k;
     gxi_memcpy3d copy;
     gxi_fill_node fill;
+    gxi_alloc_node alloc;
+    gpuexec_ptr address = 0;
     int type = -1;
     GXI_TRY_TRACED(cuGraphNodeGetType, (node, &type));
     if (type == GXI_GRAPH_NODE_TYPE_KERNEL &&
@@ -23038,6 +23059,14 @@ static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_s
         gxi_add(t, "fill of ");
         gxi_add_bytes(t, (uint64_t)fill.width * fill.element * (fill.height ? fill.height : 1));
         gxi_add(t, " at device 0x%llx with 0x%x", (unsigned long long)fill.to, fill.value);
+    } else if (type == GXI_GRAPH_NODE_TYPE_MEM_ALLOC &&
+            GXI_TRY_TRACED(cuGraphMemAllocNodeGetParams, (node, &alloc)) == 0) {
+        gxi_add(t, "allocation of ");
+        gxi_add_bytes(t, alloc.bytes);
+        gxi_add(t, " at device 0x%llx", (unsigned long long)alloc.address);
+    } else if (type == GXI_GRAPH_NODE_TYPE_MEM_FREE &&
+            GXI_TRY_TRACED(cuGraphMemFreeNodeGetParams, (node, &address)) == 0) {
+        gxi_add(t, "free of device 0x%llx", (unsigned long long)address);
     } else if (gxi_node_type(type)) gxi_add(t, "%s", gxi_node_type(type));
     else gxi_add(t, "node of type %d", type);
 }
@@ -23862,6 +23891,33 @@ static gpuexec_node gxi_node_add_finish(
     return node;
 }
 
+/* Gives a kernel node the attributes of `to`, and their defaults to those that only `from` has.
+   Returns the CUresult. */
+static int gxi_kernel_node_set_attributes(gxi_call *call, struct CUgraphNode_st *node,
+        const gpuexec_launch_desc *from, const gpuexec_launch_desc *to) {
+    gxi_extended_config before, after;
+    gxi_launch_value none;
+    gxi_kept_launch l;
+    unsigned i, k, nbefore, nafter;
+    int cu = 0;
+    memset(&none, 0, sizeof none);
+    memset(&l, 0, sizeof l);
+    l.desc = from;
+    nbefore = gxi_launch_config_extend(&before, NULL, &l)->count;
+    l.desc = to;
+    nafter = gxi_launch_config_extend(&after, NULL, &l)->count;
+    for (i = 0; i < nbefore && cu == 0; i++) {
+        const int id = before.attributes[i].id;
+        for (k = 0; k < nafter && after.attributes[k].id != id; k++) {}
+        if (k == nafter && id != GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION) /* an edge */
+            cu = GXI_TRY(cuGraphKernelNodeSetAttribute, (node, id, &none));
+    }
+    for (i = 0; i < nafter && cu == 0; i++)
+        if (after.attributes[i].id != GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION)
+            cu = GXI_TRY(cuGraphKernelNodeSetAttribute,
+                    (node, after.attributes[i].id, &after.attributes[i].value));
+    return cu;
+}
 /* Adds a kernel node to a CUgraph: a launch that passed gxi_check_kept. Returns the CUresult; after
    a failure, *node is NULL, unless the driver could not remove the node again, so that the graph
    must not be launched. Takes no lock: the caller holds gxi_graphs_mutex if other threads can see
@@ -23870,16 +23926,10 @@ static int gxi_graph_add_native_kernel(gxi_call *call, struct CUgraph_st *graph,
         struct CUgraphNode_st *const *after, size_t n, const gxi_kept_launch *l,
         struct CUgraphNode_st **node) {
     const int early = l->desc && l->desc->programmatic;
-    gxi_extended_config e;
-    unsigned i, count;
     int cu;
     cu = GXI_TRY_MAKE(*node, cuGraphAddKernelNode, (node, graph, after, early ? 0 : n, &l->params));
     if (cu || !l->desc) return cu;
-    count = gxi_launch_config_extend(&e, NULL, l)->count;
-    for (i = 0; i < count && cu == 0; i++)
-        if (e.attributes[i].id != GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION)
-            cu = GXI_TRY(cuGraphKernelNodeSetAttribute,
-                    (*node, e.attributes[i].id, &e.attributes[i].value));
+    cu = gxi_kernel_node_set_attributes(call, *node, NULL, l->desc);
     if (cu == 0 && early) {
         const gxi_edge edge = { GXI_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, 0,
             GXI_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC, { 0, 0, 0, 0, 0 } };
@@ -24107,15 +24157,18 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_empty_at(
 /* The driver does not clone graphs with nodes that allocate, free, or are conditional. */
 static gpuexec_result gxi_check_clone(gxi_call *call, const gxi_slot *graph) {
     const gxi_native_graph *const r = gxi_native_graph_of(graph);
+    const gxi_retained *link;
     size_t i;
     if (gxi_check_graph_whole(call, graph, "clone") || gxi_native_graph_read_nodes(call, graph))
         return gxi_failed_result();
-    if (r->retained)
+    gxi_lock(&gxi_graphs_mutex);
+    link = r->retained;
+    gxi_unlock(&gxi_graphs_mutex);
+    if (link)
         return gxi_fail(call, GPUEXEC_STALE_HANDLE,
                 "clone it, or add it to another graph, before the first such call",
                 "cannot clone the graph %s at %s: it retains what %s at %s released",
-                GXI_GRAPH_AT(graph), r->retained->what->function,
-                gxi_place_text(r->retained->what->where));
+                GXI_GRAPH_AT(graph), link->what->function, gxi_place_text(link->what->where));
     for (i = 0; i < r->nnodes; i++)
         if (r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_ALLOC ||
                 r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_FREE ||
@@ -24129,10 +24182,14 @@ static gpuexec_result gxi_check_clone(gxi_call *call, const gxi_slot *graph) {
 static gpuexec_result gxi_graph_join_contexts_of(
         gxi_call *call, gxi_slot *graph, const gxi_slot *other) {
     const gxi_native_graph *const r = gxi_native_graph_of(other);
+    struct CUctx_st *context = other->cu_context;
     unsigned i;
-    if (gxi_graph_join_context(call, graph, other->cu_context)) return gxi_failed_result();
-    for (i = 0; i < r->njoined; i++)
-        if (gxi_graph_join_context(call, graph, r->joined[i])) return gxi_failed_result();
+    for (i = 0; context; i++) {
+        if (gxi_graph_join_context(call, graph, context)) return gxi_failed_result();
+        gxi_lock(&gxi_graphs_mutex); /* other threads may free what it retains */
+        context = i < r->njoined ? r->joined[i] : NULL;
+        gxi_unlock(&gxi_graphs_mutex);
+    }
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_child_at(
@@ -24329,12 +24386,8 @@ typedef struct gxi_node_change {
     char subject[GXI_SUBJECT];
 } gxi_node_change;
 
-/* Finds a node of that type (-1: any). 0 after a failure. */
-static int gxi_node_set_begin(gxi_call *call, gxi_node_change *s, gpuexec_node node, int type) {
-    memset(s, 0, sizeof *s - sizeof s->subject);
-    s->graph = gxi_begin_with(call, node.graph.id, GXI_GRAPH,
-            node.graph.id & GXI_FAILED ? "the node" : "the node's graph");
-    if (!s->graph || gxi_check_change(call, s->graph, &s->root)) return 0;
+/* The node of s->graph, whose nodes are known. 0 after a failure. */
+static int gxi_node_find(gxi_call *call, gxi_node_change *s, gpuexec_node node, int type) {
     s->r = gxi_native_graph_of(s->graph);
     if (node.index >= s->r->nnodes)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
@@ -24349,6 +24402,16 @@ static int gxi_node_set_begin(gxi_call *call, gxi_node_change *s, gpuexec_node n
         return 1;
     }
     return 0;
+}
+static gxi_slot *gxi_begin_with_node(gxi_call *call, gxi_node_change *s, gpuexec_node node) {
+    memset(s, 0, sizeof *s - sizeof s->subject);
+    return s->graph = gxi_begin_with(call, node.graph.id, GXI_GRAPH,
+                   node.graph.id & GXI_FAILED ? "the node" : "the node's graph");
+}
+/* Finds a node of that type (-1: any), to change it. 0 after a failure. */
+static int gxi_node_set_begin(gxi_call *call, gxi_node_change *s, gpuexec_node node, int type) {
+    return gxi_begin_with_node(call, s, node) && !gxi_check_change(call, s->graph, &s->root) &&
+            gxi_node_find(call, s, node, type);
 }
 /* Before the driver's calls, when the new values are checked: first for s->node->native, then, if
    s->exec is not NULL, for it. 0 after a failure. */
@@ -24508,6 +24571,142 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(
     }
     gxi_free(n.more);
     return result;
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_find_kernel_at(
+        const char *where, gpuexec_graph graph, gpuexec_kernel kernel, unsigned number) {
+    const gxi_native_graph *r;
+    gpuexec_node node = { { 0 }, 0 };
+    gxi_kernel_node p;
+    const gxi_slot *g, *k;
+    unsigned found = 0;
+    size_t i;
+    GXI_CALL(gpuexec_graph_find_kernel, GXI_QUERIES);
+    if (!(g = gxi_begin_with_graph(call, graph)) || !(k = gxi_find_kernel(call, kernel)) ||
+            gxi_native_graph_read_nodes(call, g))
+        return gxi_failed_node();
+    r = gxi_native_graph_of(g);
+    for (i = 0; i < r->nnodes; i++) {
+        if (r->nodes[i].type != GXI_GRAPH_NODE_TYPE_KERNEL) continue;
+        if (GXI_TRY(cuGraphKernelNodeGetParams, (r->nodes[i].native, &p))) {
+            gxi_fail_nodes(call, call->cu);
+            return gxi_failed_node();
+        }
+        if (p.function != k->data.kernel.native || found++ != number) continue;
+        node.graph = graph;
+        node.index = (unsigned)i;
+        return node;
+    }
+    gxi_fail(call, GPUEXEC_NOT_FOUND, "numbers are counted from 0; see gpuexec_graph_text",
+            "the graph %s at %s has %u node%s that launch%s %s; number %u does not exist",
+            GXI_GRAPH_AT(g), found, gxi_plural_s(found), found == 1 ? "es" : "",
+            gxi_kernel_of(k)->title, number);
+    return gxi_failed_node();
+}
+/* Reads the attributes of a kernel node. Returns the CUresult; -1: no memory. */
+static int gxi_node_get_attributes(
+        gxi_call *call, const gxi_node *node, gpuexec_launch_desc *desc) {
+    const gpuexec_launch_desc *const made_with = (const gpuexec_launch_desc *)node->more;
+    gxi_launch_value v;
+    struct CUgraphNode_st **before;
+    size_t n = 0;
+    int cu;
+    memset(desc, 0, sizeof *desc);
+    memset(&v, 0, sizeof v);
+    cu = GXI_TRY(cuGraphKernelNodeGetAttribute, (node->native, GXI_LAUNCH_COOPERATIVE, &v));
+    desc->cooperative = v.number != 0;
+    memset(&v, 0, sizeof v);
+    if (cu == 0)
+        cu = GXI_TRY(cuGraphKernelNodeGetAttribute, (node->native, GXI_LAUNCH_PRIORITY, &v));
+    desc->has_priority = made_with ? made_with->has_priority : v.number != 0;
+    desc->priority = desc->has_priority ? v.number : 0;
+    memset(&v, 0, sizeof v);
+    /* drivers before 11.8 do not have the others */
+    if (cu == 0 && gxi.driver.version >= 11080)
+        cu = GXI_TRY(
+                cuGraphKernelNodeGetAttribute, (node->native, GXI_LAUNCH_CLUSTER_DIMENSION, &v));
+    desc->cluster_x = v.blocks[0];
+    desc->cluster_y = v.blocks[1];
+    desc->cluster_z = v.blocks[2];
+    desc->non_portable_cluster = made_with && made_with->non_portable_cluster;
+    memset(&v, 0, sizeof v);
+    if (cu == 0 && gxi.driver.version >= 12000)
+        cu = GXI_TRY(cuGraphKernelNodeGetAttribute, (node->native, GXI_LAUNCH_MEM_SYNC_DOMAIN, &v));
+    desc->memory_sync_domain = v.number;
+    desc->programmatic = made_with && made_with->programmatic;
+    if (cu || desc->programmatic || !GXI_HAS(cuGraphAddDependencies) ||
+            (cu = GXI_TRY(cuGraphNodeGetDependencies, (node->native, NULL, &n))) != 0 || !n)
+        return cu;
+    if (!(before = (struct CUgraphNode_st **)gxi_realloc(NULL, n * sizeof *before))) return -1;
+    cu = GXI_TRY(cuGraphNodeGetDependencies, (node->native, before, &n));
+    gxi_free(before);
+    desc->programmatic = cu == GXI_LOSSY_QUERY;
+    return desc->programmatic ? 0 : cu;
+}
+static gpuexec_result gxi_fail_node_attributes(gxi_call *call, const gpuexec_node *node, int cu) {
+    return cu == 0 ? GPUEXEC_OK
+            : cu < 0
+            ? gxi_fail_memory(call, "query a node")
+            : gxi_fail_cu(call, NULL, "cannot query the attributes of node %u", node->index);
+}
+GPUEXEC_API gpuexec_result gpuexec_node_get_attributes_at(
+        const char *where, gpuexec_node node, gpuexec_launch_desc *desc) {
+    gxi_node_change s;
+    GXI_CALL(gpuexec_node_get_attributes, GXI_QUERIES);
+    if (gxi_is_null(call, desc, "desc")) return GPUEXEC_BAD_ARGUMENT;
+    memset(desc, 0, sizeof *desc);
+    if (!gxi_begin_with_node(call, &s, node) || gxi_native_graph_read_nodes(call, s.graph) ||
+            !gxi_node_find(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL))
+        return gxi_failed_result();
+    return gxi_fail_node_attributes(call, &node, gxi_node_get_attributes(call, s.node, desc));
+}
+GPUEXEC_API gpuexec_result gpuexec_node_set_attributes_at(
+        const char *where, gpuexec_node node, const gpuexec_launch_desc *desc) {
+    gpuexec_launch_desc old, *kept;
+    gxi_kept_launch launch;
+    gxi_node_change s;
+    gxi_slot *k;
+    int cu;
+    GXI_CALL(gpuexec_node_set_attributes, GXI_MAKES);
+    memset(&launch, 0, sizeof launch);
+    if ((desc &&
+                gxi_check_desc(
+                        call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) ||
+            !gxi_node_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) ||
+            !(k = gxi_kernel_of_node(call, &s, &launch.params)) ||
+            gxi_fail_node_attributes(call, &node, gxi_node_get_attributes(call, s.node, &old)))
+        return gxi_failed_result();
+    gxi_call_set_subject(call, s.subject, node.index, k);
+    if (old.programmatic != (desc && desc->programmatic))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "add another node, with gpuexec_graph_add_kernel_with",
+                "desc.programmatic is %d, but the node %s programmatic, which its dependencies "
+                "decide",
+                desc ? desc->programmatic : 0, old.programmatic ? "is" : "is not");
+    launch.desc = desc;
+    launch.kernel.id = k->id;
+    launch.name = gxi_kernel_of(k)->title;
+    if (gxi_check_attributes(call, k, desc) || gxi_prepare_kernel(call, k, &launch))
+        return gxi_failed_result();
+    call->subject = NULL;
+    if (!(kept = (gpuexec_launch_desc *)gxi_realloc(NULL, sizeof *kept)))
+        return gxi_fail_memory(call, "change a node");
+    if (!gxi_node_set_commit(call, &s, k->cu_context)) {
+        gxi_free(kept);
+        return gxi_failed_result();
+    }
+    memset(kept, 0, sizeof *kept);
+    if (desc) *kept = *desc;
+    s.exec = NULL; /* no call changes its attributes */
+    cu = gxi_kernel_node_set_attributes(call, s.node->native, &old, kept);
+    if (cu) {
+        gxi_call own = *call; /* so that results here do not replace the failure */
+        gxi_kernel_node_set_attributes(&own, s.node->native, kept, &old);
+        gxi_free(kept);
+    } else {
+        gxi_free(s.node->more);
+        s.node->more = kept;
+    }
+    return gxi_node_set_finish(call, &s, cu, 0);
 }
 static gpuexec_result gxi_set_transfer(gxi_call *call, gpuexec_node node, gxi_transfer *x) {
     const int fills = gxi_transfer_count_sides(x) == 1;

@@ -1494,6 +1494,42 @@ static void left_launches(void) {
     PROBE("launch_other_size", cu.cuGraphLaunch(x, s));
     PROBE("sync_other_size", cu.cuStreamSynchronize(s));
 }
+/* The same after a launch, and with another graph that was instantiated before; and what can be
+   instantiated after the end. */
+static void left_updates(void) {
+    void *s = NULL, *graphs[2] = { NULL, NULL }, *x = NULL, *y = NULL;
+    ptr p[2] = { 0, 0 };
+    int k;
+    uint32_t got = 0;
+    update info;
+    open_one();
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    for (k = 0; k < 2; k++) {
+        cu.cuStreamBeginCapture_v2(s, 1);
+        cu.cuMemAllocAsync(&p[k], 64, s);
+        cu.cuMemsetD32Async(p[k], 5 + (unsigned)k, 4, s);
+        cu.cuStreamEndCapture(s, &graphs[k]);
+    }
+    cu.cuGraphInstantiateWithFlags(&x, graphs[0], 0);
+    PROBE("launch", cu.cuGraphLaunch(x, s));
+    PROBE("update", cu.cuGraphExecUpdate_v2(x, graphs[1], &info) * 100 + info.result);
+    PROBE("value_of_first",
+            (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(&got, p[0], 4), (int)got));
+    PROBE("launch_before_free", cu.cuGraphLaunch(x, s));
+    PROBE("free_first", cu.cuMemFreeAsync(p[0], s));
+    PROBE("launch_twice", cu.cuGraphLaunch(x, s));
+    PROBE("value_of_second",
+            (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(&got, p[1], 4), (int)got));
+    PROBE("free_second", cu.cuMemFreeAsync(p[1], s));
+    PROBE("instantiate_the_first", cu.cuGraphInstantiateWithFlags(&y, graphs[0], 0));
+    PROBE("sync", cu.cuStreamSynchronize(s));
+    if (y) cu.cuGraphExecDestroy(y);
+    PROBE("destroy", cu.cuGraphExecDestroy(x));
+    PROBE("instantiate_the_second", cu.cuGraphInstantiateWithFlags(&y, graphs[1], 0));
+    PROBE("instantiate_the_first_after", cu.cuGraphInstantiateWithFlags(&x, graphs[0], 0));
+    PROBE("update_to_instantiated",
+            cu.cuGraphExecUpdate_v2(x, graphs[1], &info) * 100 + info.result);
+}
 static void fills_of(ptr address) {
     void *s = NULL, *g = NULL, *x = NULL;
     open_one();
@@ -1514,6 +1550,7 @@ const group left_capture_groups[] = {
     { "left_blocking", left_in_blocking, 1 },
     { "left_lists", left_lists, 1 },
     { "left_launches", left_launches, 1 },
+    { "left_updates", left_updates, 1 },
     { "left_wild", left_wild, 1 },
     { "left_pageable", left_pageable, 1 },
     { NULL, NULL, 0 },

@@ -411,7 +411,8 @@ static const struct {
     int row;
 } fault_tolerated[] = {
     { "gpuexec_node_enable", ROW_cuGraphExecDestroy }, /* the next launch instantiates a new one */
-    { "", ROW_cuGetErrorName },                        /* "unknown CUresult" */
+    { "gpuexec_node_set_attributes", ROW_cuGraphExecDestroy },
+    { "", ROW_cuGetErrorName }, /* "unknown CUresult" */
     { "", ROW_cuGetErrorString },
     { "", ROW_cuLogsDumpToMemory },  /* the text is then without the log */
     { "", ROW_cuStreamIsCapturing }, /* then the driver finds what a capture forbids */
@@ -422,6 +423,8 @@ static const struct {
     { "gpuexec_graph_text", ROW_cuGraphKernelNodeGetParams },
     { "gpuexec_graph_text", ROW_cuGraphMemcpyNodeGetParams },
     { "gpuexec_graph_text", ROW_cuGraphMemsetNodeGetParams },
+    { "gpuexec_graph_text", ROW_cuGraphMemAllocNodeGetParams },
+    { "gpuexec_graph_text", ROW_cuGraphMemFreeNodeGetParams },
     { "gpuexec_graph_dot", ROW_cuGraphNodeGetType },
     { "gpuexec_graph_dot", ROW_cuGraphKernelNodeGetParams },
     { "gpuexec_graph_dot", ROW_cuGraphMemcpyNodeGetParams },
@@ -1728,6 +1731,8 @@ FLOW(graph) {
 
 #define NODE(node, call) VALUE(GXI_MAKES, #call, node, call, gpuexec_ok(node.graph))
 FLOW(nodes) {
+    char text[1000];
+    size_t length;
     uint32_t by = 1, one = 1, got = 0;
     uintptr_t called = 0;
     gpuexec_launch_desc desc = { 0 };
@@ -1790,6 +1795,7 @@ FLOW(nodes) {
                         graph, condition, &bodies[0], &bodies[1], GPUEXEC_AFTER(n[7])));
     }
     NODE(m[2], gpuexec_graph_add_copy(graph, &box, GPUEXEC_AFTER(n[7])));
+    READ(length, gpuexec_graph_text(graph, text, sizeof text), length > 0);
     WORK(gpuexec_graph_launch(graph, s));
     WORK(gpuexec_copy_out(s, &got, p + 32, 4));
     WAIT(gpuexec_stream_sync(s));
@@ -1806,6 +1812,7 @@ FLOW(changes) {
     gpuexec_module mod;
     gpuexec_kernel add;
     gpuexec_kernel_info info;
+    gpuexec_launch_desc desc = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
     gpuexec_graph graph, clone;
     gpuexec_node first, fill, kernel, copy;
     gpuexec_ptr p;
@@ -1834,6 +1841,14 @@ FLOW(changes) {
         DO(gpuexec_node_set_dims(kernel, gpuexec_grid(2, N / 2, 0)));
     } else DO(gpuexec_node_set_args(kernel, GPUEXEC_ARGS(p, by, count)));
     DO(gpuexec_node_set_fill(fill, p, 7, 4, N));
+    desc.cooperative = 0;
+    DO(gpuexec_node_set_attributes(kernel, &desc));
+    desc.cooperative = 1;
+    DO(gpuexec_node_set_attributes(kernel, &desc));
+    VALUE(GXI_QUERIES, "gpuexec_graph_find_kernel(graph, add, 0)", kernel,
+            gpuexec_graph_find_kernel(graph, add, 0), gpuexec_ok(kernel.graph));
+    QUERY(gpuexec_node_get_attributes(kernel, &desc));
+    EQUAL(desc.cooperative, 1);
     DO(gpuexec_node_set_copy(copy, LINE(ON_HOST(got, 0), ON_DEVICE(p, 0), sizeof got)));
     WORK(gpuexec_graph_launch(graph, s));
     WAIT(gpuexec_stream_sync(s));

@@ -901,7 +901,8 @@ static void change_graph(struct fuzz_source *s) {
     struct arguments a;
     uint32_t word = fuzz_byte(s);
     unsigned long long condition;
-    enum { FIRST = __COUNTER__, CHANGES = 28 };
+    unsigned count;
+    enum { FIRST = __COUNTER__, CHANGES = 30 };
 #define NODE(call) MAKE(GRAPH, (call).graph)
     switch (fuzz_byte(s) % CHANGES) {
     CALL:
@@ -968,8 +969,18 @@ static void change_graph(struct fuzz_source *s) {
         break;
     CALL:
         condition = gpuexec_graph_condition(g, (unsigned)N(4));
-        NODE(gpuexec_graph_add_switch(g, condition, bodies, (unsigned)N(4), after));
-        for (word = 0; word < 3; word++) MAKE(GRAPH, bodies[word]);
+        count = (unsigned)N(4);
+        NODE(gpuexec_graph_add_switch(g, condition, bodies, count, after));
+        while (count) MAKE(GRAPH, bodies[--count]);
+        break;
+    CALL:
+        NODE(gpuexec_graph_find_kernel(g, K, (unsigned)N(3)));
+        break;
+    CALL:
+        attributes.cooperative = N(2);
+        attributes.has_priority = N(2);
+        RESULT(gpuexec_node_set_attributes(node_of(s), N(4) ? &attributes : NULL));
+        RESULT(gpuexec_node_get_attributes(node_of(s), N(9) ? &attributes : NULL));
         break;
     CALL:
         RESULT(gpuexec_node_set_args(node_of(s), args_of(s, &a)));

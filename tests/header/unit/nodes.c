@@ -760,6 +760,86 @@ TEST(else_and_switch_in_a_graph) {
             "the graph is stale");
 }
 
+TEST(attributes_are_changed) {
+    setting s = begin();
+    gpuexec_launch_desc desc, got;
+    gpuexec_graph graph[2];
+    gpuexec_node node, other;
+    uint32_t by = 1, n = WORDS;
+    int captured;
+    const int highest = -1; /* all devices have it */
+    if (gpuexec_driver_version() < 11080) SKIP("needs CUDA 11.8");
+    graph[0] = gpuexec_graph_create(s.ctx);
+    add(&s, graph[0], 1, GPUEXEC_FIRST);
+    GPUEXEC_CAPTURE(s.stream, &graph[1])
+    CHECK_OK(gpuexec_launch(
+            s.kernel, s.stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s.data, by, n)));
+    for (captured = 0; captured < 2; captured++) {
+        node.graph = graph[captured];
+        node.index = 0;
+        memset(&got, 0xFF, sizeof got);
+        CHECK_OK(gpuexec_node_get_attributes(node, &got));
+        CHECK(!got.start_canary && !got.cooperative && !got.has_priority && !got.cluster_x &&
+                !got.programmatic && !got.memory_sync_domain && !got.end_canary);
+        CHECK_OK(gpuexec_graph_launch(node.graph, s.stream));
+        memset(&desc, 0, sizeof desc);
+        desc.cooperative = desc.has_priority = 1;
+        desc.priority = highest;
+        CHECK_OK(gpuexec_node_set_attributes(node, &desc));
+        CHECK_OK(gpuexec_node_get_attributes(node, &got));
+        CHECK_EQ(got.cooperative, 1);
+        CHECK_EQ(got.priority, highest);
+        CHECK_OK(gpuexec_graph_launch(node.graph, s.stream));
+        desc.cooperative = 0; /* replaces what there was */
+        CHECK_OK(gpuexec_node_set_attributes(node, &desc));
+        CHECK_OK(gpuexec_node_get_attributes(node, &got));
+        CHECK_EQ(got.cooperative, 0);
+        CHECK_EQ(got.priority, highest);
+        CHECK_OK(gpuexec_node_set_dims(node, gpuexec_grid_for(n, 64))); /* it keeps them */
+        CHECK_OK(gpuexec_node_get_attributes(node, &got));
+        CHECK_EQ(got.priority, highest);
+        CHECK_OK(gpuexec_node_set_attributes(node, NULL));
+        CHECK_OK(gpuexec_node_get_attributes(node, &got));
+        CHECK_EQ(got.has_priority && got.priority, 0);
+        CHECK_OK(gpuexec_graph_launch(node.graph, s.stream));
+        CHECK_OK(gpuexec_context_sync(s.ctx));
+        /* a failed call changes nothing */
+        desc.memory_sync_domain = 7;
+        CHECK_REFUSED(gpuexec_node_set_attributes(node, &desc), GPUEXEC_BAD_ARGUMENT,
+                "node 0 (kernel \"add\")", "memory_sync_domain");
+        desc.memory_sync_domain = 0;
+        desc.programmatic = 1;
+        CHECK_REFUSED(gpuexec_node_set_attributes(node, &desc), GPUEXEC_BAD_ARGUMENT,
+                "desc.programmatic is 1, but the node is not programmatic");
+        desc.programmatic = 0;
+        desc.start_canary = 3;
+        CHECK_REFUSED(gpuexec_node_set_attributes(node, &desc), GPUEXEC_BAD_ARGUMENT,
+                "gpuexec_launch_desc");
+        CHECK_OK(gpuexec_node_get_attributes(node, &got));
+        CHECK_EQ(got.has_priority && got.priority, 0);
+        other = gpuexec_graph_add_empty(node.graph, GPUEXEC_FIRST);
+        CHECK_REFUSED(gpuexec_node_set_attributes(other, NULL), GPUEXEC_BAD_ARGUMENT,
+                "node 1 is not a kernel but a different kind: empty node");
+        CHECK_EQ(gpuexec_node_get_attributes(other, &got), GPUEXEC_BAD_ARGUMENT);
+        CHECK_EQ(gpuexec_node_get_attributes(node, NULL), GPUEXEC_BAD_ARGUMENT);
+        other.index = 7;
+        CHECK_EQ(gpuexec_node_get_attributes(other, &got), GPUEXEC_BAD_ARGUMENT);
+        CHECK_TEXT(gpuexec_error_text(), "there is no node 7");
+    }
+    if (gpuexec_driver_version() < 12030) return;
+    memset(&desc, 0, sizeof desc);
+    node.graph = graph[0];
+    desc.programmatic = desc.has_priority = 1;
+    node = gpuexec_graph_add_kernel_with(graph[0], s.kernel, gpuexec_grid_for(n, 128), &desc,
+            GPUEXEC_ARGS(s.data, by, n), GPUEXEC_AFTER(node));
+    CHECK_OK(gpuexec_node_get_attributes(node, &got));
+    CHECK_EQ(got.programmatic, 1);
+    got.priority = highest;
+    CHECK_OK(gpuexec_node_set_attributes(node, &got));
+    CHECK_REFUSED(gpuexec_node_set_attributes(node, NULL), GPUEXEC_BAD_ARGUMENT,
+            "desc.programmatic is 0, but the node is programmatic");
+}
+
 /* Time and memory are linear in the number of nodes. */
 TEST(many_nodes) {
     enum { NODES = 10000 };
