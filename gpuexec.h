@@ -1708,6 +1708,17 @@ typedef struct gpuexec_kernel_info {
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(
         const char *where, gpuexec_kernel kernel, gpuexec_kernel_info *info);
 
+/* Reads any CUfunction_attribute of the kernel, by its number, into *value. A query.
+   cuFuncGetAttribute. */
+GPUEXEC_API gpuexec_result gpuexec_kernel_get_attribute_at(
+        const char *where, gpuexec_kernel kernel, int attribute, int *value);
+
+/* Sets any CUfunction_attribute that can be set, by its number. It belongs to the CUfunction, so it
+   applies to all handles and threads. Attribute 8, the limit of dynamic shared memory, is never
+   lowered, because launches rely on it: a lower value is refused. cuFuncSetAttribute. */
+GPUEXEC_API gpuexec_result gpuexec_kernel_set_attribute_at(
+        const char *where, gpuexec_kernel kernel, int attribute, int value);
+
 /* Sets which part of each multiprocessor's unified L1 cache and shared memory later launches of the
    kernel prefer as shared memory: 0 to 100 percent, or -1 for the driver's choice. This is a hint:
    the driver never takes less than a launch needs. The setting belongs to the CUfunction, so it
@@ -1763,6 +1774,15 @@ GPUEXEC_API int gpuexec_kernel_occupancy_at(
    fills the device. A query. cuOccupancyMaxPotentialBlockSize. */
 GPUEXEC_API int gpuexec_kernel_best_block_at(
         const char *where, gpuexec_kernel kernel, size_t shared_bytes, int *blocks);
+
+/* The same with CU_OCCUPANCY_* flags: 1 (CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) returns 0 blocks
+   where caching of globals in L1 would allow none, instead of the number without that caching.
+   Queries. cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+   cuOccupancyMaxPotentialBlockSizeWithFlags. */
+GPUEXEC_API int gpuexec_kernel_occupancy_flags_at(const char *where, gpuexec_kernel kernel,
+        unsigned block_threads, size_t shared_bytes, unsigned flags);
+GPUEXEC_API int gpuexec_kernel_best_block_flags_at(
+        const char *where, gpuexec_kernel kernel, size_t shared_bytes, unsigned flags, int *blocks);
 
 /* -------------------------------------------------------------------------------------------------
    >>library   One image for all contexts, and when code is loaded. */
@@ -2818,6 +2838,17 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks_at(
         const char *where, gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
+/* Return the most blocks that a cluster can have in a launch with these dims; and how many clusters
+   of the desc's size (desc NULL or without one: the kernel's) can be resident on the device at the
+   same time: 0 if no cluster fits; -1 if the call fails. Only the desc's clusters count.
+   Without desc.non_portable_cluster, no more than 8 blocks, unless an earlier call has allowed more
+   for this kernel. Queries. GPUEXEC_OLD_DRIVER before CUDA 11.8, GPUEXEC_NOT_SUPPORTED if the
+   device has no clusters. cuOccupancyMaxPotentialClusterSize, cuOccupancyMaxActiveClusters. */
+GPUEXEC_API int gpuexec_kernel_largest_cluster_at(const char *where, gpuexec_kernel kernel,
+        gpuexec_dims dims, const gpuexec_launch_desc *desc);
+GPUEXEC_API int gpuexec_kernel_resident_clusters_at(const char *where, gpuexec_kernel kernel,
+        gpuexec_dims dims, const gpuexec_launch_desc *desc);
+
 /* The arguments of one launch. In C: a gpuexec_args with the addresses and sizes of 1 to 64 lvalues
    of at most 32,764 bytes each; it is valid until the end of the enclosing block. Put a constant or
    an expression into a variable first. In C++: just the values. */
@@ -3496,6 +3527,11 @@ typedef struct gpuexec_multi_desc {
 GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where,
         const gpuexec_device_launch *launches, unsigned count, const gpuexec_multi_desc *desc);
 
+/* Returns the largest grid that such a launch can have with these kernels, one for each device:
+   the least of gpuexec_kernel_cooperative_blocks; -1 if the call fails. A query. */
+GPUEXEC_API int gpuexec_multi_cooperative_blocks_at(const char *where,
+        const gpuexec_kernel *kernels, unsigned count, unsigned block_threads, size_t shared_bytes);
+
 /* Adds such a launch to a graph: a kernel node for each device, which all depend on `after`, and an
    empty node that depends on all of these. Returns the empty node; the kernel nodes have the
    indexes before it, in the order of launches[], whose streams are not used. The checks are the
@@ -3996,6 +4032,18 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_kernel_get(...) gpuexec_kernel_get_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_from_native(...) gpuexec_kernel_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_get_info(...) gpuexec_kernel_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_get_attribute(...) gpuexec_kernel_get_attribute_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_set_attribute(...) gpuexec_kernel_set_attribute_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_occupancy_flags(...) \
+    gpuexec_kernel_occupancy_flags_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_best_block_flags(...) \
+    gpuexec_kernel_best_block_flags_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_largest_cluster(...) \
+    gpuexec_kernel_largest_cluster_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_resident_clusters(...) \
+    gpuexec_kernel_resident_clusters_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_multi_cooperative_blocks(...) \
+    gpuexec_multi_cooperative_blocks_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_set_carveout(...) gpuexec_kernel_set_carveout_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_set_cache(...) gpuexec_kernel_set_cache_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_library_load(...) gpuexec_library_load_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -13000,16 +13048,63 @@ static size_t gxi_kernel_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes)
     gxi_kernel_raise_shared(call, k, bytes);
     return bytes;
 }
+#if !defined(GPUEXEC_NO_ATTRIBUTES)
+/* The number of an attribute. A driver was seen to read outside its tables for -1. */
+static gpuexec_result gxi_check_function_attribute(gxi_call *call, int attribute) {
+    return attribute >= 0 && attribute < 1000
+            ? GPUEXEC_OK
+            : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                      "%d is not the number of a CUfunction_attribute", attribute);
+}
+GPUEXEC_API gpuexec_result gpuexec_kernel_get_attribute_at(
+        const char *where, gpuexec_kernel kernel, int attribute, int *value) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_kernel_get_attribute, GXI_QUERIES);
+    if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
+    *value = 0;
+    if (!(slot = gxi_find_kernel(call, kernel)) || gxi_check_function_attribute(call, attribute))
+        return gxi_failed_result();
+    return GXI_TRY(cuFuncGetAttribute, (value, attribute, slot->data.kernel.native)) == 0
+            ? GPUEXEC_OK
+            : gxi_fail_cu(call, NULL, "cannot query attribute %d of %s", attribute,
+                      slot->data.kernel.info->title);
+}
+GPUEXEC_API gpuexec_result gpuexec_kernel_set_attribute_at(
+        const char *where, gpuexec_kernel kernel, int attribute, int value) {
+    gxi_slot *slot;
+    int cu, now = 0;
+    GXI_CALL(gpuexec_kernel_set_attribute, GXI_MAKES);
+    if (!(slot = gxi_find_kernel(call, kernel)) || gxi_check_function_attribute(call, attribute))
+        return gxi_failed_result();
+    if (attribute != GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        cu = GXI_TRY(cuFuncSetAttribute, (slot->data.kernel.native, attribute, value));
+    else if (value < 0) cu = gxi_call_set_result(call, GXI_INVALID_VALUE);
+    else {
+        cu = gxi_kernel_raise_shared(call, slot, (size_t)value);
+        now = (int)GXI_LOAD(&slot->word.shared_limit);
+    }
+    if (cu)
+        return gxi_fail_cu(call, NULL, "cannot set attribute %d of %s to %d", attribute,
+                slot->data.kernel.info->title, value);
+    if (now <= value || !now) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it before launches use more",
+            "cannot lower the limit of dynamic shared memory of %s to %d bytes: it is %d, and "
+            "launches rely on it",
+            slot->data.kernel.info->title, value, now);
+}
+#endif
 /* Resident blocks per multiprocessor; -1 after a failure. */
-static int gxi_kernel_occupancy(
-        gxi_call *call, gxi_slot *slot, unsigned block_threads, size_t shared_bytes) {
+static int gxi_kernel_occupancy(gxi_call *call, gxi_slot *slot, unsigned block_threads,
+        size_t shared_bytes, unsigned flags) {
     gxi_scope scope;
     size_t bytes;
     int blocks = -1, cu;
     if (gxi_enter(call, slot->cu_context, &scope)) return -1;
     bytes = gxi_kernel_allow_shared(call, slot, shared_bytes);
-    cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
-            (&blocks, slot->data.kernel.native, (int)block_threads, bytes));
+    cu = flags ? GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+                         (&blocks, slot->data.kernel.native, (int)block_threads, bytes, flags))
+               : GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+                         (&blocks, slot->data.kernel.native, (int)block_threads, bytes));
     gxi_leave(&scope);
     if (cu == 0) return blocks;
     gxi_fail_cu(call, NULL,
@@ -13023,21 +13118,38 @@ GPUEXEC_API int gpuexec_kernel_occupancy_at(
     gxi_slot *slot;
     GXI_CALL(gpuexec_kernel_occupancy, GXI_QUERIES);
     slot = gxi_find_kernel(call, kernel);
-    return slot ? gxi_kernel_occupancy(call, slot, block_threads, shared_bytes) : -1;
+    return slot ? gxi_kernel_occupancy(call, slot, block_threads, shared_bytes, 0) : -1;
 }
-GPUEXEC_API int gpuexec_kernel_best_block_at(
-        const char *where, gpuexec_kernel kernel, size_t shared_bytes, int *blocks) {
+static gpuexec_result gxi_check_occupancy_flags(gxi_call *call, unsigned flags) {
+    return flags <= 1 ? GPUEXEC_OK
+                      : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                                "flags is 0x%x; it must be 0 or 1, which is "
+                                "CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE",
+                                flags);
+}
+GPUEXEC_API int gpuexec_kernel_occupancy_flags_at(const char *where, gpuexec_kernel kernel,
+        unsigned block_threads, size_t shared_bytes, unsigned flags) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_kernel_occupancy_flags, GXI_QUERIES);
+    if (!(slot = gxi_find_kernel(call, kernel)) || gxi_check_occupancy_flags(call, flags))
+        return -1;
+    return gxi_kernel_occupancy(call, slot, block_threads, shared_bytes, flags);
+}
+static int gxi_kernel_best_block(
+        gxi_call *call, gpuexec_kernel kernel, size_t shared_bytes, unsigned flags, int *blocks) {
     gxi_slot *slot;
     gxi_scope scope;
     size_t bytes;
     int threads = 0, grid = 0, cu;
-    GXI_CALL(gpuexec_kernel_best_block, GXI_QUERIES);
     if (blocks) *blocks = 0;
+    if (gxi_check_occupancy_flags(call, flags)) return -1;
     if (!(slot = gxi_find_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope))
         return -1;
     bytes = gxi_kernel_allow_shared(call, slot, shared_bytes);
-    cu = GXI_TRY(cuOccupancyMaxPotentialBlockSize,
-            (&grid, &threads, slot->data.kernel.native, NULL, bytes, 0));
+    cu = flags ? GXI_TRY(cuOccupancyMaxPotentialBlockSizeWithFlags,
+                         (&grid, &threads, slot->data.kernel.native, NULL, bytes, 0, flags))
+               : GXI_TRY(cuOccupancyMaxPotentialBlockSize,
+                         (&grid, &threads, slot->data.kernel.native, NULL, bytes, 0));
     gxi_leave(&scope);
     if (cu == 0 && threads > 0) {
         if (blocks) *blocks = grid;
@@ -13047,6 +13159,16 @@ GPUEXEC_API int gpuexec_kernel_best_block_at(
     gxi_fail_cu(call, NULL, "cannot find a block size for %s with %lu bytes of shared memory",
             slot->data.kernel.info->title, (unsigned long)shared_bytes);
     return -1;
+}
+GPUEXEC_API int gpuexec_kernel_best_block_at(
+        const char *where, gpuexec_kernel kernel, size_t shared_bytes, int *blocks) {
+    GXI_CALL(gpuexec_kernel_best_block, GXI_QUERIES);
+    return gxi_kernel_best_block(call, kernel, shared_bytes, 0, blocks);
+}
+GPUEXEC_API int gpuexec_kernel_best_block_flags_at(const char *where, gpuexec_kernel kernel,
+        size_t shared_bytes, unsigned flags, int *blocks) {
+    GXI_CALL(gpuexec_kernel_best_block_flags, GXI_QUERIES);
+    return gxi_kernel_best_block(call, kernel, shared_bytes, flags, blocks);
 }
 #endif
 
@@ -19213,7 +19335,8 @@ GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigne
 /* Blocks of a cooperative grid at most; -1 after a failure. */
 static int gxi_cooperative_blocks(
         gxi_call *call, gxi_slot *kernel, unsigned block_threads, size_t shared_bytes) {
-    const int per_multiprocessor = gxi_kernel_occupancy(call, kernel, block_threads, shared_bytes);
+    const int per_multiprocessor = gxi_kernel_occupancy(
+            call, kernel, block_threads, shared_bytes, 0);
     const gxi_slot *context;
     int multiprocessors;
     if (per_multiprocessor < 0 ||
@@ -19669,6 +19792,55 @@ static int gxi_query_clusters(gxi_call *call, const gxi_slot *kernel, const gxi_
                   : GXI_TRY(cuOccupancyMaxPotentialClusterSize, (number, function, &e.config));
     gxi_leave(&scope);
     return cu;
+}
+static int gxi_kernel_query_clusters(gxi_call *call, gpuexec_kernel kernel,
+        const gpuexec_dims *dims, const gpuexec_launch_desc *desc, int resident) {
+    const gpuexec_args none = { 0, 0, 0, 0, { 0 } };
+    gxi_kept_launch l;
+    gxi_slot *k;
+    int cu, has, number = -1;
+    if ((desc &&
+                gxi_check_desc(
+                        call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) ||
+            !(k = gxi_find_kernel(call, kernel)))
+        return -1;
+    if (!GXI_HAS(cuOccupancyMaxActiveClusters) || !GXI_HAS(cuOccupancyMaxPotentialClusterSize)) {
+        gxi_fail_old_driver(call, "install a newer NVIDIA driver", "clusters need", 11080);
+        return -1;
+    }
+    if (gxi_attribute_of_device(call, k, GXI_DEV_CLUSTER_LAUNCH, &has)) return -1;
+    if (!has) {
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch without clusters on this device",
+                "device %d has no clusters (CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH is 0)",
+                gxi_ordinal_of(k));
+        return -1;
+    }
+    gxi_kept_launch_init(&l, k, dims, desc, &none);
+    gxi_kernel_allow_shared(call, k, dims->shared_bytes);
+    cu = desc && desc->non_portable_cluster
+            ? GXI_TRY(cuFuncSetAttribute,
+                      (k->data.kernel.native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1))
+            : 0;
+    if (cu == 0) cu = gxi_query_clusters(call, k, &l, resident, &number);
+    if (cu == 0) return number;
+    if (cu > 0)
+        gxi_fail_cu(call, "check the dims, and that the grid is a multiple of the cluster",
+                "cannot query the clusters of %s with %u x %u x %u blocks of %u x %u x %u threads, "
+                "and %u bytes of dynamic shared memory",
+                gxi_kernel_of(k)->title, l.params.dims.grid_x, l.params.dims.grid_y,
+                l.params.dims.grid_z, l.params.dims.block_x, l.params.dims.block_y,
+                l.params.dims.block_z, dims->shared_bytes);
+    return -1;
+}
+GPUEXEC_API int gpuexec_kernel_largest_cluster_at(const char *where, gpuexec_kernel kernel,
+        gpuexec_dims dims, const gpuexec_launch_desc *desc) {
+    GXI_CALL(gpuexec_kernel_largest_cluster, GXI_QUERIES);
+    return gxi_kernel_query_clusters(call, kernel, &dims, desc, 0);
+}
+GPUEXEC_API int gpuexec_kernel_resident_clusters_at(const char *where, gpuexec_kernel kernel,
+        gpuexec_dims dims, const gpuexec_launch_desc *desc) {
+    GXI_CALL(gpuexec_kernel_resident_clusters, GXI_QUERIES);
+    return gxi_kernel_query_clusters(call, kernel, &dims, desc, 1);
 }
 /* A preferred cluster is a multiple of the cluster, and the grid is a multiple of it. */
 static GXI_COLD gpuexec_result gxi_check_preferred_cluster(gxi_call *call, const char *name,
@@ -24809,6 +24981,29 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where,
             i++)
         gxi_stream_mark_refused(list[i].stream.id);
     return result;
+}
+GPUEXEC_API int gpuexec_multi_cooperative_blocks_at(const char *where,
+        const gpuexec_kernel *kernels, unsigned count, unsigned block_threads,
+        size_t shared_bytes) {
+    int least = -1, blocks;
+    unsigned i;
+    GXI_CALL(gpuexec_multi_cooperative_blocks, GXI_QUERIES);
+    if (!kernels || count < 1 || count > GXI_MULTI_MAX_DEVICES) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "%scount is %u; pass an array of 1 to %d kernels, one for each device",
+                kernels ? "" : "kernels is NULL, but ", count, GXI_MULTI_MAX_DEVICES);
+        return -1;
+    }
+    for (i = 0; i < count; i++) {
+        char role[24];
+        gxi_slot *k;
+        snprintf(role, sizeof role, "kernels[%u]", i);
+        if (gxi_begin(call) || !(k = gxi_get(call, kernels[i].id, GXI_KERNEL, role)) ||
+                (blocks = gxi_cooperative_blocks(call, k, block_threads, shared_bytes)) < 0)
+            return -1;
+        if (least < 0 || blocks < least) least = blocks;
+    }
+    return least;
 }
 #if !defined(GPUEXEC_NO_GRAPH)
 /* gxi_graphs_mutex is held. All of its nodes are to be read at the next free or unload. */

@@ -672,6 +672,56 @@ TEST(a_node_that_kernels_can_change) {
     CHECK_EQ(result_of(t), 32);
 }
 
+/* How large clusters can be, and how many of them run at the same time. */
+TEST(clusters_that_fit) {
+    setting t = set_up(UNIT_PTX, "count", 4);
+    const gpuexec_dims dims = gpuexec_grid(16, 64, 0);
+    const gpuexec_kernel none = { 0 };
+    gpuexec_launch_desc desc = { 0 };
+    int largest, two, eight;
+    if (gpuexec_driver_version() < 11080 || !attribute(120)) SKIP("needs clusters");
+    largest = gpuexec_kernel_largest_cluster(t.kernel, dims, NULL);
+    CHECK_EQ(largest, 8);
+    desc.cluster_x = 2;
+    two = gpuexec_kernel_resident_clusters(t.kernel, dims, &desc);
+    desc.cluster_x = 8;
+    eight = gpuexec_kernel_resident_clusters(t.kernel, dims, &desc);
+    CHECK(eight > 0 && two > eight);
+    CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, dims, &desc, GPUEXEC_ARGS(t.data)));
+    CHECK_EQ(result_of(t), 16 * 64);
+    desc.non_portable_cluster = 1;
+    CHECK(gpuexec_kernel_largest_cluster(t.kernel, dims, &desc) >= 8);
+    desc.cluster_x = 3;
+    CHECK_EQ(gpuexec_kernel_resident_clusters(t.kernel, dims, &desc), -1);
+    CHECK_TEXT(gpuexec_error_text(), "cuOccupancyMaxActiveClusters", "16 x 1 x 1 blocks",
+            "a multiple of the cluster");
+    CHECK_EQ(gpuexec_kernel_largest_cluster(t.kernel, gpuexec_grid(0, 64, 0), NULL), -1);
+    CHECK_TEXT(gpuexec_error_text(), "cuOccupancyMaxPotentialClusterSize", "\"count\"");
+    CHECK_EQ(gpuexec_kernel_largest_cluster(none, dims, NULL), -1);
+    CHECK_TEXT(gpuexec_error_text(), "the kernel");
+    memset(&desc, 0xff, sizeof desc);
+    CHECK_EQ(gpuexec_kernel_resident_clusters(t.kernel, dims, &desc), -1);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_launch_desc was not zero-initialized");
+    CHECK_OK(gpuexec_take_error());
+}
+
+TEST_ALONE(clusters_that_the_device_or_driver_lacks) {
+    setting t;
+    setenv("SIMGPU_DEVICE_0", "120=0", 1);
+    t = set_up(UNIT_PTX, "count", 4);
+    if (attribute(120)) SKIP("this device has clusters");
+    CHECK_EQ(gpuexec_kernel_largest_cluster(t.kernel, gpuexec_grid(2, 2, 0), NULL), -1);
+    CHECK_TEXT(gpuexec_error_text(), "device 0 has no clusters", "CLUSTER_LAUNCH is 0");
+}
+TEST_ALONE(clusters_that_the_driver_lacks) {
+    setting t;
+    setenv("SIMGPU_DRIVER_VERSION", "11040", 1);
+    if (gpuexec_driver_version() >= 11080) SKIP("this driver has clusters");
+    t = set_up(UNIT_PTX, "count", 4);
+    CHECK_EQ(gpuexec_kernel_resident_clusters(t.kernel, gpuexec_grid(2, 2, 0), NULL), -1);
+    CHECK_TEXT(gpuexec_error_text(), "clusters need", "CUDA 11.8", "CUDA 11.4");
+}
+
 TEST_ALONE(newer_attributes_on_older_drivers) {
     gpuexec_launch_desc desc = { 0 };
     setting t;

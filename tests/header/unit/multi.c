@@ -628,6 +628,17 @@ TEST_MULTI(rules) {
     gpuexec_device_get_attribute(0, COOPERATIVE_MULTI_DEVICE, &with_driver);
     p.rounds = 0;
     most = gpuexec_kernel_cooperative_blocks(p.kernel[0], THREADS, 0);
+    CHECK_EQ(gpuexec_multi_cooperative_blocks(p.kernel, p.n, THREADS, 0), most);
+    CHECK(gpuexec_multi_cooperative_blocks(p.kernel, p.n, 2 * THREADS, 0) <= most);
+    CHECK_EQ(gpuexec_multi_cooperative_blocks(NULL, 2, THREADS, 0), -1);
+    CHECK_TEXT(gpuexec_error_text(), "kernels is NULL, but count is 2");
+    CHECK_EQ(gpuexec_multi_cooperative_blocks(p.kernel, 0, THREADS, 0), -1);
+    CHECK_TEXT(gpuexec_error_text(), "count is 0");
+    {
+        const gpuexec_kernel some[2] = { p.kernel[0], { 0 } };
+        CHECK_EQ(gpuexec_multi_cooperative_blocks(some, 2, THREADS, 0), -1);
+        CHECK_TEXT(gpuexec_error_text(), "kernels[1]");
+    }
     CHECK(most > BLOCKS);
 
 #define RENEW() list_of(&p, list, a)
