@@ -3489,7 +3489,8 @@ typedef struct gpuexec_device_launch {
 
 typedef enum gpuexec_multi_way {
     GPUEXEC_MULTI_FASTEST = 0, /* GPUEXEC_MULTI_PER_DEVICE, the fastest for every number of devices
-                                  measured */
+                                  measured; but GPUEXEC_MULTI_DRIVER if the PTX uses
+                                  multi_grid_group of cooperative groups, which needs it */
     GPUEXEC_MULTI_DRIVER = 1,  /* the driver's own call, cuLaunchCooperativeKernelMultiDevice
                                   (deprecated by CUDA) */
     GPUEXEC_MULTI_PER_DEVICE = 2 /* cuLaunchCooperativeKernel for each device, and events to order
@@ -10649,6 +10650,50 @@ static int gxi_has_device_launches(const void *data, size_t bytes) {
 }
 #endif
 
+#if !defined(GPUEXEC_NO_MULTI) && !defined(GPUEXEC_NO_IMAGES)
+/* The number that this operand is: a literal, or a register that a mov above has set; -1: not
+   known. */
+static int gxi_ptx_operand(const char *text, const char *operand) {
+    const char *name_end = operand, *at, *last = NULL;
+    size_t n;
+    if (*operand >= '0' && *operand <= '9') return atoi(operand);
+    while (*name_end && !strchr(" \t\r\n;,", *name_end)) name_end++;
+    n = (size_t)(name_end - operand);
+    if (*operand != '%') return -1;
+    for (at = text; (at = strstr(at, "mov.")) != NULL && at < operand; at++) {
+        const char *const to = at + strcspn(at, " \t\n;");
+        const char *const name = to + strspn(to, " \t");
+        if (strncmp(name, operand, n) == 0 && name[n] == ',') last = name + n + 1;
+    }
+    if (last) last += strspn(last, " \t");
+    return last && *last >= '0' && *last <= '9' ? atoi(last) : -1;
+}
+/* Whether kernels use multi_grid_group: they call what only that group needs, or get its handle
+   (cudaCGScopeMultiGrid is 2; 1 is the grid's, which any cooperative launch has). */
+static int gxi_ptx_has_multi_grid(const char *ptx) {
+    static const char handle[] = "cudaCGGetIntrinsicHandle";
+    const char *at, *scope = NULL, *next = ptx;
+    int calls = 0;
+    if (strstr(ptx, "cudaCGGetRank") || strstr(ptx, "cudaCGGetSize")) return 1;
+    for (at = ptx; calls < 64 && (at = strstr(at, handle)) != NULL; at += sizeof handle - 1) {
+        while ((next = strstr(next, "st.param")) != NULL && next < at) scope = next++;
+        if (scope && (scope = strchr(scope, ',')) != NULL && scope < at) {
+            scope += 1 + strspn(scope + 1, " \t");
+            if (gxi_ptx_operand(ptx, scope) == 2) return 1;
+            calls++;
+        }
+        scope = NULL;
+        if (!next) break;
+    }
+    return 0;
+}
+#else
+static int gxi_ptx_has_multi_grid(const char *ptx) {
+    (void)ptx;
+    return 0;
+}
+#endif
+
 /* An image to load. ptx: NULL, or its text with a final NUL; of a compiled cubin, the PTX that it
    was made from. */
 typedef struct gxi_image {
@@ -12262,6 +12307,7 @@ typedef struct gxi_module {
     int threads_per_block; /* that the compiler targeted; 0 if not requested */
     uint64_t image_hash;   /* gxi_hash_bytes of the image; 0 for an adopted module */
     int device_launches;   /* 1: kernels may launch kernels (dynamic parallelism) */
+    int multi_grid;        /* 1: the PTX uses multi_grid_group of cooperative groups */
     int cached;            /* 1: the code was on disk */
     int kept;              /* 1: it belongs to a CUlibrary, and is unloaded with that; 2: now */
     gxi_text names;        /* name expressions, each with its lowered name; all end in NUL */
@@ -12482,6 +12528,7 @@ static void gxi_module_read_image(
     m->image_hash = gxi_hash_bytes(image->data, bytes);
 #if !defined(GPUEXEC_NO_IMAGES)
     m->device_launches = gxi_has_device_launches(image->data, bytes);
+    if (image->ptx) m->multi_grid = gxi_ptx_has_multi_grid(image->ptx);
     if (image->ptx) gxi_ptx_signatures(&signatures, image->ptx);
     gxi_module_keep_signatures(m, &signatures);
 #endif
@@ -14657,6 +14704,7 @@ static uint64_t gxi_linker_load(gxi_call *call, gpuexec_linker linker) {
         const gxi_input *input = &l->inputs[i];
         if (input->kind != GXI_ARCHIVE && gxi_has_device_launches(input->data, input->bytes))
             m->device_launches = 1;
+        if (input->kind == GXI_PTX) m->multi_grid |= gxi_ptx_has_multi_grid(input->data);
         if (input->kind == GXI_PTX) gxi_ptx_signatures(&ptx, input->data);
         else all_ptx = 0;
     }
@@ -24677,21 +24725,46 @@ typedef struct gxi_launch_params {
     void **params;
 } gxi_launch_params;
 
+/* A kernel whose PTX uses multi_grid_group; NULL: none does. */
+static const gxi_kernel *gxi_multi_find_multi_grid(unsigned count, const gxi_multi_device *d) {
+    unsigned i;
+    for (i = 0; i < count; i++) {
+        const gxi_kernel *const kernel = d[i].kernel->data.kernel.info;
+        const gxi_slot *const module = gxi_peek(kernel->module, GXI_MODULE);
+        if (module && module->data.module.info->multi_grid) return kernel;
+    }
+    return NULL;
+}
+#define GXI_NO_MULTI_GRID "use a gpuexec_barrier in the kernel instead of multi_grid_group"
+/* How the devices are launched: as the desc says, or as the kernels need it; -1 after a failure. */
+static int gxi_multi_way(gxi_call *call, unsigned count, const gxi_multi_device *d,
+        const gpuexec_multi_desc *desc, int captures) {
+    const gxi_kernel *const kernel = gxi_multi_find_multi_grid(count, d);
+    if (!kernel) return (int)desc->way;
+    if (!captures && desc->way != GPUEXEC_MULTI_PER_DEVICE) return GPUEXEC_MULTI_DRIVER;
+    gxi_fail(call, captures ? GPUEXEC_CAPTURING : GPUEXEC_NOT_SUPPORTED,
+            captures ? GXI_NO_MULTI_GRID : "set gpuexec_multi_desc.way to 0, or " GXI_NO_MULTI_GRID,
+            "%s uses multi_grid_group, which needs the driver's own multi-device launch%s",
+            kernel->title, captures ? "; graphs cannot contain that" : "");
+    return -1;
+}
 static GXI_COLD gpuexec_result gxi_multi_by_driver(
         gxi_call *call, unsigned count, const gxi_multi_device *d, unsigned flags) {
+    const char *const cure = gxi_multi_find_multi_grid(count, d)
+            ? GXI_NO_MULTI_GRID
+            : "set gpuexec_multi_desc.way to 0";
     gxi_launch_params params[GXI_MULTI_MAX_DEVICES];
     unsigned i;
     int can = 1;
     if (!GXI_HAS(cuLaunchCooperativeKernelMultiDevice))
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "set gpuexec_multi_desc.way to 0",
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, cure,
                 "this driver (CUDA %d.%d) has no cuLaunchCooperativeKernelMultiDevice",
                 GXI_DOTTED(gxi.driver.version));
     for (i = 0; i < count; i++) {
         if (gxi_device_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH, &can))
             return gxi_fail_device(call, d[i].ordinal);
         if (!can)
-            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                    "set gpuexec_multi_desc.way to 0: separate launches do not need this attribute",
+            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, cure,
                     "device %d does not support the driver's multi-device launch "
                     "(CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
                     d[i].ordinal);
@@ -24702,7 +24775,7 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(
     }
     if (GXI_TRY(cuLaunchCooperativeKernelMultiDevice, (params, count, flags)) == 0)
         return GPUEXEC_OK;
-    return gxi_fail_cu(call, "set gpuexec_multi_desc.way to 0", "cannot launch %s on %u devices",
+    return gxi_fail_cu(call, cure, "cannot launch %s on %u devices",
             d[0].kernel->data.kernel.info->title, count);
 }
 
@@ -24913,11 +24986,13 @@ static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_
         const gxi_slot *barrier) {
     gxi_multi_launch *m = gxi_multi_find(count, d);
     unsigned i = 0;
+    int way;
     if (!m && (gxi_multi_check(call, list, count, d) || !(m = gxi_multi_keep(call, count, d))))
         return gxi_failed_result();
     while (i < count && !gxi_capture_status_of(d[i].stream)) i++;
+    if ((way = gxi_multi_way(call, count, d, desc, i < count)) < 0) return gxi_failed_result();
     if (i < count) return gxi_multi_record_all(call, count, d, m, desc, i);
-    if (desc->way == GPUEXEC_MULTI_DRIVER)
+    if (way == GPUEXEC_MULTI_DRIVER)
         return gxi_multi_by_driver(
                 call, count, d, (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
     return gxi_multi_per_device(call, count, d, m, desc, barrier);
@@ -25065,7 +25140,8 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_multi_device_at(const char *where, gp
                 (int)desc->way, desc->no_pre_sync, desc->no_post_sync);
         return gxi_failed_node();
     }
-    if (gxi_multi_check(call, list, count, d)) return gxi_failed_node();
+    if (gxi_multi_check(call, list, count, d) || gxi_multi_way(call, count, d, desc, 1) < 0)
+        return gxi_failed_node();
     return gxi_multi_add(call, graph, list, count, after);
 }
 #endif
