@@ -52,10 +52,10 @@
         >>impl-setup, impl-device, impl-naming, impl-capturing, impl-context, impl-shutdown,
         >>impl-ptx, impl-image, impl-find, impl-cache, impl-includes, impl-module, impl-kernel,
         >>impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked, impl-compile,
-        >>impl-memory, impl-stream, impl-current, impl-pool, impl-managed, impl-event,
-        >>impl-transfer, impl-copies, impl-launch, impl-params, impl-used, impl-graph,
-        >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
-        >>impl-messages, impl-connection
+        >>impl-memory, impl-stream, impl-hints, impl-current, impl-pool, impl-managed, impl-event,
+        >>impl-transfer, impl-copies, impl-arguments, impl-attributes, impl-launch, impl-params,
+        >>impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier,
+        >>impl-multi, impl-ipc, impl-messages, impl-connection
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -16730,7 +16730,28 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(
     return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
 }
 #endif
+GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_stream_destroy, GXI_CLEANS);
+    if (gxi_was_never_created(stream.id, GXI_STREAM)) return GPUEXEC_OK;
+    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_result();
+    if (slot->owned)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "cannot destroy the %s stream; it is closed with its context",
+                slot->legacy == 1      ? "legacy"
+                        : slot->legacy ? "per-thread"
+                                       : "context's own");
+    if (gxi_check_capture(
+                call, slot, "destroy the stream", "end the capture first: gpuexec_capture_end"))
+        return gxi_failed_result();
+    return gxi_slot_destroy(call, slot) ? gxi_fail_cu(call, NULL, "cannot destroy the stream")
+                                        : GPUEXEC_OK;
+}
+
 #if !defined(GPUEXEC_NO_ATTRIBUTES)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-hints   Attributes of streams, and the checks of those that launches have, too. */
+
 /* An attribute of the device of a stream or a kernel; 0 if the driver does not know it. */
 static gpuexec_result gxi_attribute_of_device(
         gxi_call *call, const gxi_slot *owner, int attribute, int *value) {
@@ -16745,7 +16766,7 @@ static gpuexec_result gxi_attribute_of_device(
 /* The checks of attributes that streams and launches have. owner: a stream or a kernel. */
 static gpuexec_result gxi_check_window(
         gxi_call *call, const gxi_slot *owner, const gpuexec_window *w) {
-    int most;
+    int limit;
     if (!w->bytes) return GPUEXEC_OK;
     if (!w->address) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "window.address is 0");
     if (!(w->hit_ratio >= 0 && w->hit_ratio <= 1))
@@ -16755,21 +16776,20 @@ static gpuexec_result gxi_check_window(
             (unsigned)w->miss > GPUEXEC_ACCESS_STREAMING)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                 "window.hit is %d and window.miss is %d; hit must be a gpuexec_access (0 to 2), "
-                "and "
-                "miss GPUEXEC_ACCESS_NORMAL (0) or GPUEXEC_ACCESS_STREAMING (1)",
+                "and miss must be GPUEXEC_ACCESS_NORMAL (0) or GPUEXEC_ACCESS_STREAMING (1)",
                 (int)w->hit, (int)w->miss);
-    if (gxi_attribute_of_device(call, owner, GXI_DEV_MAX_ACCESS_POLICY_WINDOW_SIZE, &most))
+    if (gxi_attribute_of_device(call, owner, GXI_DEV_MAX_ACCESS_POLICY_WINDOW_SIZE, &limit))
         return gxi_failed_result();
-    if (most <= 0)
+    if (limit <= 0)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "set window.bytes to 0 on this device",
                 "device %d has no access windows for its L2 cache "
                 "(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE is 0)",
                 gxi_ordinal_of(owner));
-    if (w->bytes <= (size_t)most) return GPUEXEC_OK;
+    if (w->bytes <= (size_t)limit) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
             "choose the part of the data that is used most often",
             "window.bytes is %llu, but device %d allows at most %d", (unsigned long long)w->bytes,
-            gxi_ordinal_of(owner), most);
+            gxi_ordinal_of(owner), limit);
 }
 static gpuexec_result gxi_check_sync_domains(gxi_call *call, const gxi_slot *owner, int domain,
         const char *domain_0, const unsigned char *map) {
@@ -16890,23 +16910,6 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_attributes_at(
     return GPUEXEC_OK;
 }
 #endif
-GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream) {
-    gxi_slot *slot;
-    GXI_CALL(gpuexec_stream_destroy, GXI_CLEANS);
-    if (gxi_was_never_created(stream.id, GXI_STREAM)) return GPUEXEC_OK;
-    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_result();
-    if (slot->owned)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "cannot destroy the %s stream; it is closed with its context",
-                slot->legacy == 1      ? "legacy"
-                        : slot->legacy ? "per-thread"
-                                       : "context's own");
-    if (gxi_check_capture(
-                call, slot, "destroy the stream", "end the capture first: gpuexec_capture_end"))
-        return gxi_failed_result();
-    return gxi_slot_destroy(call, slot) ? gxi_fail_cu(call, NULL, "cannot destroy the stream")
-                                        : GPUEXEC_OK;
-}
 
 #if !defined(GPUEXEC_NO_CURRENT)
 /* -------------------------------------------------------------------------------------------------
@@ -19342,9 +19345,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_many_at(
 #endif
 
 /* -------------------------------------------------------------------------------------------------
-   >>impl-launch   The fast path is two slot look-ups, the latch, the sizes, and the driver.
-   Everything else, and what the driver refuses, goes to gxi_launch_slow: it finds the error, or
-   handles the rarer cases (legacy stream, more shared memory, trace). */
+   >>impl-arguments   Dims, arguments, and launches as values. */
 
 static unsigned gxi_count_blocks(size_t n, unsigned block) {
     size_t blocks = block ? n / block + (n % block != 0) : 0;
@@ -19584,7 +19585,9 @@ static uint64_t gxi_blocks_of(const gpuexec_dims *d) {
     return (uint64_t)d->grid_x * d->grid_y * d->grid_z;
 }
 
-/* --- launch attributes: the desc determines which driver call launches ------------------------ */
+/* -------------------------------------------------------------------------------------------------
+   >>impl-attributes   Launch attributes: the desc as the driver takes it, which driver call
+   launches, and what the driver, the device and the kernel must have. */
 
 enum { GXI_PLAIN, GXI_COOPERATIVE, GXI_EXTENDED };
 static const gpuexec_launch_desc gxi_cooperative = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, { 0, 0 },
@@ -19706,110 +19709,6 @@ static void gxi_launch_note_events(
         GXI_STORE(&e->data.event.recorded, recorded);
     }
 }
-static int gxi_launch_cu(gxi_call *call, const gxi_kept_launch *l, const gxi_slot *stream) {
-    const gpuexec_dims *const d = &l->params.dims;
-    struct CUfunc_st *const function = l->params.function;
-    struct CUstream_st *const s = stream->data.stream.native;
-    void **const params = l->params.params;
-    const int way = gxi_launch_way(l->desc);
-    gxi_extended_config e;
-    unsigned i;
-    int cu;
-    if (way == GXI_EXTENDED) {
-        cu = gxi.cu.cuLaunchKernelEx(
-                gxi_launch_config_extend(&e, stream, l), function, params, NULL);
-        for (i = 0; !cu && i < e.config.count; i++)
-            if (l->desc->device_node &&
-                    e.attributes[i].id == GXI_LAUNCH_DEVICE_UPDATABLE_KERNEL_NODE)
-                *l->desc->device_node = e.attributes[i].value.update.node;
-    } else if (way == GXI_PLAIN)
-        cu = gxi.cu.cuLaunchKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x,
-                d->block_y, d->block_z, d->shared_bytes, s, params, NULL);
-    else
-        cu = gxi.cu.cuLaunchCooperativeKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x,
-                d->block_y, d->block_z, d->shared_bytes, s, params);
-    return gxi_call_record(call, gxi_launch_calls[way], cu,
-            GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y,
-                    d->block_z, d->shared_bytes, s, params));
-}
-
-/* --- explaining a refused launch -------------------------------------------------------------- */
-
-static GXI_COLD gpuexec_result gxi_fail_args(
-        gxi_call *call, const char *kernel, const unsigned short *known, const gpuexec_args *args) {
-    static const char *const parameter_types[] = { "value", "integer", "float", "pointer", "value",
-        "struct" };
-    const unsigned short *types;
-    const char *type = "value";
-    unsigned i;
-    if (args->typed == GXI_OF_BLOCK && !gxi_block_of_args(args)) {
-        const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
-        if (!slot)
-            return gxi_fail_handle(call, args->block.id, GXI_PARAMS,
-                    "the parameter block that the arguments come from");
-        if (slot->data.params.info->refused) return gxi_fail_refused(call, slot->data.params.info);
-        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                "call gpuexec_params_args again before each launch",
-                "the parameter block passed to %s has changed: it had %u argument%s when "
-                "gpuexec_params_args was called, and has %d now",
-                kernel, args->count, gxi_plural_s(args->count), gpuexec_params_count(args->block));
-    }
-    if (args->count && !args->addresses)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "args.addresses is NULL, but args.count is %u (%s)", args->count, kernel);
-    /* first: a wrong count may be larger than the array of addresses */
-    if (known && args->count != known[0]) {
-        gxi_text sizes = { 0, 0, 0, 0 };
-        gpuexec_result result;
-        for (i = 0; i < known[0] && i < 32; i++)
-            gxi_add(&sizes, "%s%u", i ? ", " : "", known[i + 1]);
-        if (i < known[0]) gxi_add(&sizes, ", ...");
-        result = gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                "pass one argument for each parameter, in order",
-                "%s takes %u parameter%s%s%s%s%s, but %u argument%s passed", kernel, known[0],
-                gxi_plural_s(known[0]), known[0] ? " (of " : "", sizes.p ? sizes.p : "",
-                !known[0]                                ? ""
-                        : known[0] == 1 && known[1] == 1 ? " byte"
-                                                         : " bytes",
-                known[0] ? ")" : "", args->count, args->count == 1 ? " was" : "s were");
-        gxi_text_free(&sizes);
-        return result;
-    }
-    for (i = 0; i < args->count; i++)
-        if (!args->addresses[i])
-            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                    "store the address of each argument's value in args.addresses",
-                    "the address of argument %u (counted from 0) of %s is NULL", i, kernel);
-    if (args->count == 0 || !known) return GPUEXEC_OK; /* then nothing can differ */
-    for (i = 0; i < args->count && args->sizes[i] == known[i + 1]; i++) {}
-    if (i == args->count) {
-        types = gxi_types_of_args(args);
-        for (i = 0; types && i + 1 < args->count; i++)
-            if (gxi_type_differs(types[i], known[1 + 2 * args->count + i])) break;
-        if (types && types[i] < GPUEXEC_TYPES) type = gxi_number_types[types[i]].name;
-        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                "pass a variable of the parameter's type: 1.0f is a float and 1 is an int; to pass "
-                "a float's bits as an integer, use a struct (gpuexec_params_add_struct)",
-                "argument %u (counted from 0) of %s is a%s %s, but the parameter is a%s %u-byte %s",
-                i, kernel, *type == 'i' || strncmp(type, "un", 2) == 0 ? "n" : "", type,
-                known[i + 1] == 8 ? "n" : "", known[i + 1],
-                parameter_types[known[1 + 2 * args->count + i]]);
-    }
-    return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-            known[i + 1] == 8 && args->sizes[i] != 8
-                    ? "pass a variable of 8 bytes: gpuexec_ptr (for pointers), double and long "
-                      "long have 8 bytes, int and float have 4"
-                    : args->sizes[i] == 8 && known[i + 1] > 8
-                    ? "pass the struct itself, not its address: kernels take structs by value"
-                    : args->sizes[i] > 8 || known[i + 1] > 8
-                    ? "give the struct the same layout on host and device: share one header, and "
-                      "check padding and vector types"
-                    : args->sizes[i] == 8 && known[i + 1] == 4
-                    ? "convert a size_t, long or double first: int, unsigned and float are 4 bytes"
-                    : "pass a variable of exactly the parameter's type",
-            "argument %u (counted from 0) of %s is %u byte%s, but the parameter is %u", i, kernel,
-            args->sizes[i], gxi_plural_s(args->sizes[i]), known[i + 1]);
-}
 
 /* Records the failure of a query that a check needs, unless the driver refused the launch: then
    that is reported. */
@@ -19916,8 +19815,8 @@ static GXI_COLD gpuexec_result gxi_check_preferred_cluster(gxi_call *call, const
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                     "round the grid up to whole preferred clusters, and let the kernel check its "
                     "index",
-                    "grid_%c is %u, which is not a multiple of preferred_cluster_%c, %u blocks "
-                    "(%s)",
+                    "grid_%c is %u, which is not a multiple of preferred_cluster_%c, which is %u "
+                    "blocks (%s)",
                     axis[i], grid[i], axis[i], n[i], name);
     }
     return (uint64_t)n[0] * n[1] * n[2] <= 8 || desc->non_portable_cluster
@@ -20018,6 +19917,251 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
     return GPUEXEC_OK;
 }
 #endif
+
+#if !defined(GPUEXEC_NO_ATTRIBUTES)
+/* An event that a launch records: it is in the kernel's context, and has no timing. */
+static GXI_COLD gpuexec_result gxi_check_launch_event(
+        gxi_call *call, const gxi_slot *k, gpuexec_event event, const char *member) {
+    const gxi_slot *const e = gxi_get(call, event.id, GXI_EVENT, member);
+    if (!e) return gxi_failed_result();
+    if (e->cu_context != k->cu_context)
+        return gxi_fail_contexts(call, "create the event in the kernel's context", member, e,
+                gxi_kernel_of(k)->title, k);
+    if (e->interprocess || (!e->no_timing && !e->adopted))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "create it with gpuexec_event_desc.no_timing, and without interprocess",
+                "%s is an event %s, which a launch cannot record", member,
+                e->interprocess ? "for other processes" : "with timing");
+    return GPUEXEC_OK;
+}
+static GXI_COLD gpuexec_result gxi_check_launch_events(
+        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
+    const gxi_slot *const context = gxi_peek(k->context, GXI_CONTEXT);
+    int capability = 0;
+    if (desc->programmatic_event_at_start && !desc->programmatic_event.id)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set desc.programmatic_event",
+                "programmatic_event_at_start is set, but there is no programmatic_event");
+    if (desc->started_event.id &&
+            gxi_check_launch_event(call, k, desc->started_event, "desc.started_event"))
+        return gxi_failed_result();
+    if (!desc->programmatic_event.id) return GPUEXEC_OK;
+    if (gxi_check_launch_event(call, k, desc->programmatic_event, "desc.programmatic_event"))
+        return gxi_failed_result();
+    if (context && gxi_device_capability(call, gxi_context_of(context)->device, &capability))
+        return gxi_fail_device(call, gxi_ordinal_of(k));
+    return capability >= 90 ? GPUEXEC_OK
+                            : gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                                      "use desc.started_event, or record an event after the launch",
+                                      "programmatic_event needs compute capability 9.0, but device "
+                                      "%d has %d.%d",
+                                      gxi_ordinal_of(k), capability / 10, capability % 10);
+}
+/* Checks that this driver takes the attributes, before anything is launched or prepared with
+   them. */
+static GXI_COLD gpuexec_result gxi_check_attributes(
+        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
+    const struct {
+        int set, version;
+        const char *need;
+    } newer[] = {
+        { desc && (desc->memory_sync_domain || desc->has_memory_sync_map), 12000,
+                "memory-synchronization domains (memory_sync_domain, memory_sync_map) need" },
+        { desc && desc->started_event.id, 12030, "started_event needs" },
+        { desc && desc->device_node, 12040, "device_node needs" },
+        { desc && desc->has_carveout, 12050, "the carveout of one launch (has_carveout) needs" },
+        { gxi_has_preferred_cluster(desc), 12080, "a preferred cluster needs" },
+    };
+    unsigned i;
+    if (!desc) return GPUEXEC_OK;
+    if (gxi_launch_way(desc) == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
+        return gxi_fail(call, GPUEXEC_OLD_DRIVER,
+                "install a newer NVIDIA driver, or set all members but cooperative to 0",
+                "launch attributes (cuLaunchKernelEx, %s) need a driver for CUDA 11.8 or later; "
+                "this driver supports CUDA %d.%d",
+                gxi_kernel_of(k)->title, GXI_DOTTED(gxi.driver.version));
+    for (i = 0; i < sizeof newer / sizeof newer[0]; i++)
+        if (newer[i].set && gxi.driver.version < newer[i].version)
+            return gxi_fail_old_driver(call,
+                    "install a newer NVIDIA driver, or set that member to 0", newer[i].need,
+                    newer[i].version);
+    if ((unsigned)desc->cluster_policy > GPUEXEC_CLUSTER_LOAD_BALANCING)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "cluster_policy is %d; the last valid value is GPUEXEC_CLUSTER_LOAD_BALANCING (%d)",
+                (int)desc->cluster_policy, GPUEXEC_CLUSTER_LOAD_BALANCING);
+    if (desc->has_carveout && (desc->carveout < 0 || desc->carveout > 100))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "to use the kernel's, set has_carveout to 0",
+                "carveout is %d percent; it must be from 0 to 100", desc->carveout);
+    if (desc->raw_attribute < 0)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "raw_attribute is %d; it must be the number of a CUlaunchAttributeID, or 0",
+                desc->raw_attribute);
+    if (gxi_check_window(call, k, &desc->window) ||
+            gxi_check_sync_domains(call, k, desc->memory_sync_domain, "the stream's domain",
+                    desc->has_memory_sync_map ? desc->memory_sync_map : NULL) ||
+            gxi_check_launch_events(call, k, desc))
+        return gxi_failed_result();
+    return GPUEXEC_OK;
+}
+/* What only a launch on a stream can do, not one that is kept: `kept` says as what. */
+static GXI_COLD gpuexec_result gxi_check_kept_attributes(
+        gxi_call *call, const gpuexec_launch_desc *desc, int events, const char *kept) {
+    if (desc && desc->device_node)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "set device_node to NULL, or capture the launch with gpuexec_launch_with",
+                "device_node is set, which %s cannot have", kept);
+    if (events && gxi_has_events(desc))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "set programmatic_event and started_event to 0, and record the event after the "
+                "launch",
+                "%s cannot record an event", kept);
+    return GPUEXEC_OK;
+}
+static GXI_COLD gpuexec_result gxi_check_device_node(
+        gxi_call *call, const gxi_slot *stream, const gpuexec_launch_desc *desc) {
+    if (!desc || !desc->device_node) return GPUEXEC_OK;
+    *desc->device_node = NULL;
+    return gxi_capture_status_of(stream)
+            ? GPUEXEC_OK
+            : gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                      "set device_node to NULL, or begin a capture first",
+                      "device_node is set, but the stream is not capturing: only kernel nodes of "
+                      "graphs can be changed by kernels");
+}
+#else
+static GXI_COLD gpuexec_result gxi_check_attributes(
+        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
+    (void)k;
+    return gxi_launch_way(desc) != GXI_EXTENDED || GXI_HAS(cuLaunchKernelEx)
+            ? GPUEXEC_OK
+            : gxi_fail_old_driver(call, "install a newer NVIDIA driver",
+                      "launch attributes (cuLaunchKernelEx) need", 11080);
+}
+static gpuexec_result gxi_check_kept_attributes(
+        gxi_call *call, const gpuexec_launch_desc *desc, int events, const char *kept) {
+    (void)call;
+    (void)desc;
+    (void)events;
+    (void)kept;
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_check_device_node(
+        gxi_call *call, const gxi_slot *stream, const gpuexec_launch_desc *desc) {
+    (void)call;
+    (void)stream;
+    (void)desc;
+    return GPUEXEC_OK;
+}
+#endif
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-launch   The fast path is two slot look-ups, the latch, the sizes, and the driver.
+   Everything else, and what the driver refuses, goes to gxi_launch_slow: it finds the error, or
+   handles the rarer cases (legacy stream, more shared memory, trace). */
+
+static int gxi_launch_cu(gxi_call *call, const gxi_kept_launch *l, const gxi_slot *stream) {
+    const gpuexec_dims *const d = &l->params.dims;
+    struct CUfunc_st *const function = l->params.function;
+    struct CUstream_st *const s = stream->data.stream.native;
+    void **const params = l->params.params;
+    const int way = gxi_launch_way(l->desc);
+    gxi_extended_config e;
+    unsigned i;
+    int cu;
+    if (way == GXI_EXTENDED) {
+        cu = gxi.cu.cuLaunchKernelEx(
+                gxi_launch_config_extend(&e, stream, l), function, params, NULL);
+        for (i = 0; !cu && i < e.config.count; i++)
+            if (l->desc->device_node &&
+                    e.attributes[i].id == GXI_LAUNCH_DEVICE_UPDATABLE_KERNEL_NODE)
+                *l->desc->device_node = e.attributes[i].value.update.node;
+    } else if (way == GXI_PLAIN)
+        cu = gxi.cu.cuLaunchKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x,
+                d->block_y, d->block_z, d->shared_bytes, s, params, NULL);
+    else
+        cu = gxi.cu.cuLaunchCooperativeKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x,
+                d->block_y, d->block_z, d->shared_bytes, s, params);
+    return gxi_call_record(call, gxi_launch_calls[way], cu,
+            GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y,
+                    d->block_z, d->shared_bytes, s, params));
+}
+
+/* --- explaining a refused launch -------------------------------------------------------------- */
+
+static GXI_COLD gpuexec_result gxi_fail_args(
+        gxi_call *call, const char *kernel, const unsigned short *known, const gpuexec_args *args) {
+    static const char *const parameter_types[] = { "value", "integer", "float", "pointer", "value",
+        "struct" };
+    const unsigned short *types;
+    const char *type = "value";
+    unsigned i;
+    if (args->typed == GXI_OF_BLOCK && !gxi_block_of_args(args)) {
+        const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
+        if (!slot)
+            return gxi_fail_handle(call, args->block.id, GXI_PARAMS,
+                    "the parameter block that the arguments come from");
+        if (slot->data.params.info->refused) return gxi_fail_refused(call, slot->data.params.info);
+        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                "call gpuexec_params_args again before each launch",
+                "the parameter block passed to %s has changed: it had %u argument%s when "
+                "gpuexec_params_args was called, and has %d now",
+                kernel, args->count, gxi_plural_s(args->count), gpuexec_params_count(args->block));
+    }
+    if (args->count && !args->addresses)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "args.addresses is NULL, but args.count is %u (%s)", args->count, kernel);
+    /* first: a wrong count may be larger than the array of addresses */
+    if (known && args->count != known[0]) {
+        gxi_text sizes = { 0, 0, 0, 0 };
+        gpuexec_result result;
+        for (i = 0; i < known[0] && i < 32; i++)
+            gxi_add(&sizes, "%s%u", i ? ", " : "", known[i + 1]);
+        if (i < known[0]) gxi_add(&sizes, ", ...");
+        result = gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                "pass one argument for each parameter, in order",
+                "%s takes %u parameter%s%s%s%s%s, but %u argument%s passed", kernel, known[0],
+                gxi_plural_s(known[0]), known[0] ? " (of " : "", sizes.p ? sizes.p : "",
+                !known[0]                                ? ""
+                        : known[0] == 1 && known[1] == 1 ? " byte"
+                                                         : " bytes",
+                known[0] ? ")" : "", args->count, args->count == 1 ? " was" : "s were");
+        gxi_text_free(&sizes);
+        return result;
+    }
+    for (i = 0; i < args->count; i++)
+        if (!args->addresses[i])
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                    "store the address of each argument's value in args.addresses",
+                    "the address of argument %u (counted from 0) of %s is NULL", i, kernel);
+    if (args->count == 0 || !known) return GPUEXEC_OK; /* then nothing can differ */
+    for (i = 0; i < args->count && args->sizes[i] == known[i + 1]; i++) {}
+    if (i == args->count) {
+        types = gxi_types_of_args(args);
+        for (i = 0; types && i + 1 < args->count; i++)
+            if (gxi_type_differs(types[i], known[1 + 2 * args->count + i])) break;
+        if (types && types[i] < GPUEXEC_TYPES) type = gxi_number_types[types[i]].name;
+        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                "pass a variable of the parameter's type: 1.0f is a float and 1 is an int; to pass "
+                "a float's bits as an integer, use a struct (gpuexec_params_add_struct)",
+                "argument %u (counted from 0) of %s is a%s %s, but the parameter is a%s %u-byte %s",
+                i, kernel, *type == 'i' || strncmp(type, "un", 2) == 0 ? "n" : "", type,
+                known[i + 1] == 8 ? "n" : "", known[i + 1],
+                parameter_types[known[1 + 2 * args->count + i]]);
+    }
+    return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+            known[i + 1] == 8 && args->sizes[i] != 8
+                    ? "pass a variable of 8 bytes: gpuexec_ptr (for pointers), double and long "
+                      "long have 8 bytes, int and float have 4"
+                    : args->sizes[i] == 8 && known[i + 1] > 8
+                    ? "pass the struct itself, not its address: kernels take structs by value"
+                    : args->sizes[i] > 8 || known[i + 1] > 8
+                    ? "give the struct the same layout on host and device: share one header, and "
+                      "check padding and vector types"
+                    : args->sizes[i] == 8 && known[i + 1] == 4
+                    ? "convert a size_t, long or double first: int, unsigned and float are 4 bytes"
+                    : "pass a variable of exactly the parameter's type",
+            "argument %u (counted from 0) of %s is %u byte%s, but the parameter is %u", i, kernel,
+            args->sizes[i], gxi_plural_s(args->sizes[i]), known[i + 1]);
+}
 
 /* Checks grid, block, shared memory and clusters against the limits of device and kernel. The
    driver does so at each launch, but does not report which limit was exceeded: so this runs only
@@ -20157,141 +20301,6 @@ static GXI_COLD int gxi_find_launch(gxi_call *call, gpuexec_kernel kernel, gpuex
     return 0;
 }
 
-#if !defined(GPUEXEC_NO_ATTRIBUTES)
-/* An event that a launch records: it is in the kernel's context, and has no timing. */
-static GXI_COLD gpuexec_result gxi_check_launch_event(
-        gxi_call *call, const gxi_slot *k, gpuexec_event event, const char *member) {
-    const gxi_slot *const e = gxi_get(call, event.id, GXI_EVENT, member);
-    if (!e) return gxi_failed_result();
-    if (e->cu_context != k->cu_context)
-        return gxi_fail_contexts(call, "create the event in the kernel's context", member, e,
-                gxi_kernel_of(k)->title, k);
-    if (e->interprocess || (!e->no_timing && !e->adopted))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "create it with gpuexec_event_desc.no_timing, and without interprocess",
-                "%s is an event %s, which a launch cannot record", member,
-                e->interprocess ? "for other processes" : "with timing");
-    return GPUEXEC_OK;
-}
-static GXI_COLD gpuexec_result gxi_check_launch_events(
-        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
-    const gxi_slot *const context = gxi_peek(k->context, GXI_CONTEXT);
-    int capability = 0;
-    if (desc->programmatic_event_at_start && !desc->programmatic_event.id)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set desc.programmatic_event",
-                "programmatic_event_at_start is set, but there is no programmatic_event");
-    if (desc->started_event.id &&
-            gxi_check_launch_event(call, k, desc->started_event, "desc.started_event"))
-        return gxi_failed_result();
-    if (!desc->programmatic_event.id) return GPUEXEC_OK;
-    if (gxi_check_launch_event(call, k, desc->programmatic_event, "desc.programmatic_event"))
-        return gxi_failed_result();
-    if (context && gxi_device_capability(call, gxi_context_of(context)->device, &capability))
-        return gxi_fail_device(call, gxi_ordinal_of(k));
-    return capability >= 90 ? GPUEXEC_OK
-                            : gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                                      "use desc.started_event, or record an event after the launch",
-                                      "programmatic_event needs compute capability 9.0, but device "
-                                      "%d has %d.%d",
-                                      gxi_ordinal_of(k), capability / 10, capability % 10);
-}
-/* Checks that this driver takes the attributes, before anything is launched or prepared with
-   them. */
-static GXI_COLD gpuexec_result gxi_check_attributes(
-        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
-    const struct {
-        int set, version;
-        const char *need;
-    } newer[] = {
-        { desc && (desc->memory_sync_domain || desc->has_memory_sync_map), 12000,
-                "memory-synchronization domains (memory_sync_domain, memory_sync_map) need" },
-        { desc && desc->started_event.id, 12030, "started_event needs" },
-        { desc && desc->device_node, 12040, "device_node needs" },
-        { desc && desc->has_carveout, 12050, "the carveout of one launch (has_carveout) needs" },
-        { gxi_has_preferred_cluster(desc), 12080, "a preferred cluster needs" },
-    };
-    unsigned i;
-    if (!desc) return GPUEXEC_OK;
-    if (gxi_launch_way(desc) == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
-        return gxi_fail(call, GPUEXEC_OLD_DRIVER,
-                "install a newer NVIDIA driver, or set all members but cooperative to 0",
-                "launch attributes (cuLaunchKernelEx, %s) need a driver for CUDA 11.8 or later; "
-                "this driver supports CUDA %d.%d",
-                gxi_kernel_of(k)->title, GXI_DOTTED(gxi.driver.version));
-    for (i = 0; i < sizeof newer / sizeof newer[0]; i++)
-        if (newer[i].set && gxi.driver.version < newer[i].version)
-            return gxi_fail_old_driver(call,
-                    "install a newer NVIDIA driver, or set that member to 0", newer[i].need,
-                    newer[i].version);
-    if ((unsigned)desc->cluster_policy > GPUEXEC_CLUSTER_LOAD_BALANCING)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "cluster_policy is %d; the last valid value is GPUEXEC_CLUSTER_LOAD_BALANCING (%d)",
-                (int)desc->cluster_policy, GPUEXEC_CLUSTER_LOAD_BALANCING);
-    if (desc->has_carveout && (desc->carveout < 0 || desc->carveout > 100))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "to use the kernel's, set has_carveout to 0",
-                "carveout is %d percent; it must be from 0 to 100", desc->carveout);
-    if (desc->raw_attribute < 0)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "raw_attribute is %d; it must be the number of a CUlaunchAttributeID, or 0",
-                desc->raw_attribute);
-    if (gxi_check_window(call, k, &desc->window) ||
-            gxi_check_sync_domains(call, k, desc->memory_sync_domain, "the stream's domain",
-                    desc->has_memory_sync_map ? desc->memory_sync_map : NULL) ||
-            gxi_check_launch_events(call, k, desc))
-        return gxi_failed_result();
-    return GPUEXEC_OK;
-}
-/* What only a launch on a stream can do, not one that is kept: `kept` says as what. */
-static GXI_COLD gpuexec_result gxi_check_kept_attributes(
-        gxi_call *call, const gpuexec_launch_desc *desc, int events, const char *kept) {
-    if (desc && desc->device_node)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "set device_node to NULL, or capture the launch with gpuexec_launch_with",
-                "device_node is set, which %s cannot have", kept);
-    if (events && gxi_has_events(desc))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "set programmatic_event and started_event to 0; add a node or a record of the "
-                "event "
-                "after the launch",
-                "%s cannot record an event", kept);
-    return GPUEXEC_OK;
-}
-static GXI_COLD gpuexec_result gxi_check_device_node(
-        gxi_call *call, const gxi_slot *stream, const gpuexec_launch_desc *desc) {
-    if (!desc || !desc->device_node) return GPUEXEC_OK;
-    *desc->device_node = NULL;
-    return gxi_capture_status_of(stream)
-            ? GPUEXEC_OK
-            : gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                      "set device_node to NULL, or begin a capture first",
-                      "device_node is set, but the stream is not capturing: only kernel nodes of "
-                      "graphs can be changed by kernels");
-}
-#else
-static GXI_COLD gpuexec_result gxi_check_attributes(
-        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
-    (void)k;
-    return gxi_launch_way(desc) != GXI_EXTENDED || GXI_HAS(cuLaunchKernelEx)
-            ? GPUEXEC_OK
-            : gxi_fail_old_driver(call, "install a newer NVIDIA driver",
-                      "launch attributes (cuLaunchKernelEx) need", 11080);
-}
-static gpuexec_result gxi_check_kept_attributes(
-        gxi_call *call, const gpuexec_launch_desc *desc, int events, const char *kept) {
-    (void)call;
-    (void)desc;
-    (void)events;
-    (void)kept;
-    return GPUEXEC_OK;
-}
-static gpuexec_result gxi_check_device_node(
-        gxi_call *call, const gxi_slot *stream, const gpuexec_launch_desc *desc) {
-    (void)call;
-    (void)stream;
-    (void)desc;
-    return GPUEXEC_OK;
-}
-#endif
 /* Lets the kernel have clusters of more than 8 blocks if the desc does. Returns the CUresult. */
 static int gxi_kernel_allow_cluster(
         gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
