@@ -10405,6 +10405,50 @@ static const char *gxi_ptx_after(const char *const *names, size_t n, const char 
 }
 #endif
 
+#if !defined(GPUEXEC_NO_MULTI) && !defined(GPUEXEC_NO_IMAGES)
+/* The number that this operand is: a literal, or a register that a mov above has set; -1: not
+   known. */
+static int gxi_ptx_operand(const char *text, const char *operand) {
+    const char *name_end = operand, *at, *last = NULL;
+    size_t n;
+    if (*operand >= '0' && *operand <= '9') return atoi(operand);
+    while (*name_end && !strchr(" \t\r\n;,", *name_end)) name_end++;
+    n = (size_t)(name_end - operand);
+    if (*operand != '%') return -1;
+    for (at = text; (at = strstr(at, "mov.")) != NULL && at < operand; at++) {
+        const char *const to = at + strcspn(at, " \t\n;");
+        const char *const name = to + strspn(to, " \t");
+        if (strncmp(name, operand, n) == 0 && name[n] == ',') last = name + n + 1;
+    }
+    if (last) last += strspn(last, " \t");
+    return last && *last >= '0' && *last <= '9' ? atoi(last) : -1;
+}
+/* Whether kernels use multi_grid_group: they call what only that group needs, or get its handle
+   (cudaCGScopeMultiGrid is 2; 1 is the grid's, which any cooperative launch has). */
+static int gxi_ptx_has_multi_grid(const char *ptx) {
+    static const char handle[] = "cudaCGGetIntrinsicHandle";
+    const char *at, *scope = NULL, *next = ptx;
+    int calls = 0;
+    if (strstr(ptx, "cudaCGGetRank") || strstr(ptx, "cudaCGGetSize")) return 1;
+    for (at = ptx; calls < 64 && (at = strstr(at, handle)) != NULL; at += sizeof handle - 1) {
+        while ((next = strstr(next, "st.param")) != NULL && next < at) scope = next++;
+        if (scope && (scope = strchr(scope, ',')) != NULL && scope < at) {
+            scope += 1 + strspn(scope + 1, " \t");
+            if (gxi_ptx_operand(ptx, scope) == 2) return 1;
+            calls++;
+        }
+        scope = NULL;
+        if (!next) break;
+    }
+    return 0;
+}
+#else
+static int gxi_ptx_has_multi_grid(const char *ptx) {
+    (void)ptx;
+    return 0;
+}
+#endif
+
 /* -------------------------------------------------------------------------------------------------
    >>impl-image   Shared by loading and linking: device code in memory, its kind and its headers;
    the JIT options and logs; the failures. Uses no handles except the context's. */
@@ -10646,50 +10690,6 @@ static int gxi_has_device_launches(const void *data, size_t bytes) {
     size_t i;
     for (i = 0; i < sizeof calls / sizeof *calls; i++)
         if (gxi_find_bytes(p, p + bytes, calls[i])) return 1;
-    return 0;
-}
-#endif
-
-#if !defined(GPUEXEC_NO_MULTI) && !defined(GPUEXEC_NO_IMAGES)
-/* The number that this operand is: a literal, or a register that a mov above has set; -1: not
-   known. */
-static int gxi_ptx_operand(const char *text, const char *operand) {
-    const char *name_end = operand, *at, *last = NULL;
-    size_t n;
-    if (*operand >= '0' && *operand <= '9') return atoi(operand);
-    while (*name_end && !strchr(" \t\r\n;,", *name_end)) name_end++;
-    n = (size_t)(name_end - operand);
-    if (*operand != '%') return -1;
-    for (at = text; (at = strstr(at, "mov.")) != NULL && at < operand; at++) {
-        const char *const to = at + strcspn(at, " \t\n;");
-        const char *const name = to + strspn(to, " \t");
-        if (strncmp(name, operand, n) == 0 && name[n] == ',') last = name + n + 1;
-    }
-    if (last) last += strspn(last, " \t");
-    return last && *last >= '0' && *last <= '9' ? atoi(last) : -1;
-}
-/* Whether kernels use multi_grid_group: they call what only that group needs, or get its handle
-   (cudaCGScopeMultiGrid is 2; 1 is the grid's, which any cooperative launch has). */
-static int gxi_ptx_has_multi_grid(const char *ptx) {
-    static const char handle[] = "cudaCGGetIntrinsicHandle";
-    const char *at, *scope = NULL, *next = ptx;
-    int calls = 0;
-    if (strstr(ptx, "cudaCGGetRank") || strstr(ptx, "cudaCGGetSize")) return 1;
-    for (at = ptx; calls < 64 && (at = strstr(at, handle)) != NULL; at += sizeof handle - 1) {
-        while ((next = strstr(next, "st.param")) != NULL && next < at) scope = next++;
-        if (scope && (scope = strchr(scope, ',')) != NULL && scope < at) {
-            scope += 1 + strspn(scope + 1, " \t");
-            if (gxi_ptx_operand(ptx, scope) == 2) return 1;
-            calls++;
-        }
-        scope = NULL;
-        if (!next) break;
-    }
-    return 0;
-}
-#else
-static int gxi_ptx_has_multi_grid(const char *ptx) {
-    (void)ptx;
     return 0;
 }
 #endif
