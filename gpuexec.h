@@ -648,8 +648,9 @@
       call copies the argument values before it returns. dims.shared_bytes is the size of the
       dynamic shared memory (`extern __shared__`); for more than 48 KiB, gpuexec opts in
       automatically. The output of printf in kernels appears at the next synchronizing call.
-      gpuexec_launch_with also accepts launch attributes, such as clusters, a priority and
-      programmatic dependent launch.
+      gpuexec_launch_with also accepts launch attributes, such as clusters, a priority, a window of
+      the L2 cache and programmatic dependent launch. gpuexec_stream_set_attributes sets those that
+      all launches on a stream use.
 
     PARAMETERS (>>params)
       Use GPUEXEC_ARGS if you know the argument list when you write the launch call. Use a parameter
