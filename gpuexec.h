@@ -9804,8 +9804,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(
                 gxi_limit_names[limit], gxi_context_of(slot)->ordinal);
     if (current < value)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "request less",
-                "cannot set limit %s to %llu: device %d allows at most %llu, and the limit is now "
-                "512",
+                "cannot set limit %s to %llu: device %d allows at most %llu, which is the limit "
+                "now",
                 gxi_limit_names[limit], (unsigned long long)value, gxi_context_of(slot)->ordinal,
                 (unsigned long long)current);
     return GPUEXEC_OK;
