@@ -498,7 +498,7 @@ static void occupancy(void) {
         { "fixed40k", 32, 8193 },
     };
     void *nop;
-    int n, grid, block, i;
+    int n, grid, block, blocks = 0, i;
     char question[80];
     open_one();
     nop = kernel(0, "nop");
@@ -549,11 +549,11 @@ static void occupancy(void) {
         snprintf(question, sizeof question, "flags_%d", i);
         PROBE(question,
                 cu.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-                        &n, nop, 32, 0, (unsigned)i));
+                        &blocks, nop, 32, 0, (unsigned)i));
         snprintf(question, sizeof question, "flags_%d_of_null", i);
         PROBE(question,
                 cu.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-                        &n, NULL, 32, 0, (unsigned)i));
+                        &blocks, NULL, 32, 0, (unsigned)i));
         snprintf(question, sizeof question, "size_flags_%d", i);
         PROBE(question,
                 cu.cuOccupancyMaxPotentialBlockSizeWithFlags(
@@ -562,7 +562,7 @@ static void occupancy(void) {
     PROBE("flags_to_null",
             cu.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(NULL, nop, 32, 0, 1));
     PROBE("flags_threads_0",
-            cu.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&n, nop, 0, 0, 1));
+            cu.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, nop, 0, 0, 1));
     SIZE("size_much", kernel(0, "store"), much, 0, 0);
     SIZE("size_most", kernel(0, "store"), most_of, 0, 0);
     cu.cuCtxSetCurrent(NULL);
