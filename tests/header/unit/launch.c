@@ -533,6 +533,31 @@ TEST(events_of_a_launch) {
     CHECK_EQ(got, 32);
 }
 
+/* In a capture, the event is a point in the graph, through which another stream joins. */
+TEST(an_event_of_a_captured_launch) {
+    setting t = set_up(UNIT_PTX, "count", 4);
+    gpuexec_stream other = gpuexec_stream_create(t.ctx, NULL);
+    gpuexec_launch_desc desc = { 0 };
+    gpuexec_graph_info info;
+    gpuexec_graph graph;
+    if (gpuexec_driver_version() < 12030) SKIP("needs a driver for CUDA 12.3");
+    desc.started_event = make_event(t.ctx, 1);
+    CHECK_OK(gpuexec_capture_begin(t.stream, NULL));
+    CHECK_OK(gpuexec_launch_with(
+            t.kernel, t.stream, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.data)));
+    CHECK_FAILED(gpuexec_event_query(desc.started_event), GPUEXEC_CAPTURING,
+            "was last recorded during a capture");
+    CHECK_OK(gpuexec_stream_wait_event(other, desc.started_event));
+    CHECK_OK(gpuexec_launch(t.kernel, other, gpuexec_grid(1, 4, 0), GPUEXEC_ARGS(t.data)));
+    CHECK_OK(gpuexec_stream_wait_stream(t.stream, other));
+    graph = gpuexec_capture_end(t.stream);
+    CHECK_MADE(graph);
+    CHECK_OK(gpuexec_graph_get_info(graph, &info));
+    CHECK_EQ(info.nodes, 2);
+    CHECK_OK(gpuexec_graph_launch(graph, t.stream));
+    CHECK_EQ(result_of(t), 12);
+}
+
 static gpuexec_result launch_as(setting t, const gpuexec_launch_desc *desc) {
     return gpuexec_launch_with(
             t.kernel, t.stream, gpuexec_grid(8, 4, 0), desc, GPUEXEC_ARGS(t.data));
