@@ -53,9 +53,9 @@
         >>impl-shutdown,
         >>impl-ptx, impl-image, impl-find, impl-cache, impl-includes, impl-module, impl-kernel,
         >>impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked, impl-compile,
-        >>impl-memory, impl-stream, impl-current, impl-pool, impl-managed, impl-event,
-        >>impl-transfer, impl-copies, impl-arguments, impl-launch, impl-params, impl-used,
-        >>impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier,
+        >>impl-memory, impl-stream, impl-hints, impl-current, impl-pool, impl-managed, impl-event,
+        >>impl-transfer, impl-copies, impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params,
+        >>impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier,
         >>impl-multi, impl-ipc, impl-messages, impl-connection
 
     ------------------------------------------------------------------------------------------------
@@ -662,7 +662,8 @@
       dims.shared_bytes is the size of the dynamic shared memory (`extern __shared__`); for more
       than 48 KiB, gpuexec opts in automatically. The output of printf in kernels appears at the
       next synchronizing call. gpuexec_launch_with also accepts launch attributes, such as clusters,
-      a priority and programmatic dependent launch.
+      a priority, a window of the L2 cache and programmatic dependent launch.
+      gpuexec_stream_set_attributes sets those that all launches on a stream use.
 
     PARAMETERS (>>params)
       Use GPUEXEC_ARGS if you know the argument list when you write the launch call. Use a parameter
@@ -1811,6 +1812,17 @@ typedef struct gpuexec_kernel_info {
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(
         const char *where, gpuexec_kernel kernel, gpuexec_kernel_info *info);
 
+/* Reads any CUfunction_attribute of the kernel, by its number, into *value. A query.
+   cuFuncGetAttribute. */
+GPUEXEC_API gpuexec_result gpuexec_kernel_get_attribute_at(
+        const char *where, gpuexec_kernel kernel, int attribute, int *value);
+
+/* Sets any CUfunction_attribute that can be set, by its number. It belongs to the CUfunction, so it
+   applies to all handles and threads. Attribute 8, the limit of dynamic shared memory, is never
+   lowered, because launches rely on it: a lower value is refused. cuFuncSetAttribute. */
+GPUEXEC_API gpuexec_result gpuexec_kernel_set_attribute_at(
+        const char *where, gpuexec_kernel kernel, int attribute, int value);
+
 /* Sets which part of each multiprocessor's unified L1 cache and shared memory later launches of the
    kernel prefer as shared memory: 0 to 100 percent, or -1 for the driver's choice. This is a hint:
    the driver never takes less than a launch needs. The setting belongs to the CUfunction, so it
@@ -1859,6 +1871,15 @@ GPUEXEC_API int gpuexec_kernel_occupancy_at(
    fills the device. A query. cuOccupancyMaxPotentialBlockSize. */
 GPUEXEC_API int gpuexec_kernel_best_block_at(
         const char *where, gpuexec_kernel kernel, size_t shared_bytes, int *blocks);
+
+/* The same with CU_OCCUPANCY_* flags: 1 (CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) returns 0 blocks
+   where caching of globals in L1 would allow none, instead of the number without that caching.
+   Queries. cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+   cuOccupancyMaxPotentialBlockSizeWithFlags. */
+GPUEXEC_API int gpuexec_kernel_occupancy_flags_at(const char *where, gpuexec_kernel kernel,
+        unsigned block_threads, size_t shared_bytes, unsigned flags);
+GPUEXEC_API int gpuexec_kernel_best_block_flags_at(
+        const char *where, gpuexec_kernel kernel, size_t shared_bytes, unsigned flags, int *blocks);
 
 /* -------------------------------------------------------------------------------------------------
    >>library   One image for all contexts, and when code is loaded. */
@@ -2958,6 +2979,17 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks_at(
         const char *where, gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
+/* Return the most blocks that a cluster can have in a launch with these dims; and how many clusters
+   of the desc's size (desc NULL or without one: the kernel's) can be resident on the device at the
+   same time: 0 if no cluster fits; -1 if the call fails. Only the desc's clusters count.
+   Without desc.non_portable_cluster, no more than 8 blocks, unless an earlier call has allowed more
+   for this kernel. Queries. GPUEXEC_OLD_DRIVER before CUDA 11.8, GPUEXEC_NOT_SUPPORTED if the
+   device has no clusters. cuOccupancyMaxPotentialClusterSize, cuOccupancyMaxActiveClusters. */
+GPUEXEC_API int gpuexec_kernel_largest_cluster_at(const char *where, gpuexec_kernel kernel,
+        gpuexec_dims dims, const gpuexec_launch_desc *desc);
+GPUEXEC_API int gpuexec_kernel_resident_clusters_at(const char *where, gpuexec_kernel kernel,
+        gpuexec_dims dims, const gpuexec_launch_desc *desc);
+
 /* The arguments of one launch. In C: a gpuexec_args with the addresses and sizes of 1 to 64 lvalues
    of at most 32,764 bytes each; it is valid until the end of the enclosing block. For a constant or
    an expression, write a compound literal: GPUEXEC_ARGS(x, (int){ 5 }, (float){ 2 * a }); around
@@ -3658,7 +3690,8 @@ typedef struct gpuexec_device_launch {
 
 typedef enum gpuexec_multi_way {
     GPUEXEC_MULTI_FASTEST = 0, /* GPUEXEC_MULTI_PER_DEVICE, the fastest for every number of devices
-                                  measured */
+                                  measured; but GPUEXEC_MULTI_DRIVER if the PTX uses
+                                  multi_grid_group of cooperative groups, which needs it */
     GPUEXEC_MULTI_DRIVER = 1,  /* the driver's own call, cuLaunchCooperativeKernelMultiDevice
                                   (deprecated by CUDA) */
     GPUEXEC_MULTI_PER_DEVICE = 2 /* cuLaunchCooperativeKernel for each device, and events to order
@@ -3695,6 +3728,11 @@ typedef struct gpuexec_multi_desc {
    cuLaunchCooperativeKernelMultiDevice. */
 GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where,
         const gpuexec_device_launch *launches, unsigned count, const gpuexec_multi_desc *desc);
+
+/* Returns the largest grid that such a launch can have with these kernels, one for each device:
+   the least of gpuexec_kernel_cooperative_blocks; -1 if the call fails. A query. */
+GPUEXEC_API int gpuexec_multi_cooperative_blocks_at(const char *where,
+        const gpuexec_kernel *kernels, unsigned count, unsigned block_threads, size_t shared_bytes);
 
 /* Adds such a launch to a graph: a kernel node for each device, which all depend on `after`, and an
    empty node that depends on all of these. Returns the empty node; the kernel nodes have the
@@ -4208,6 +4246,18 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_kernel_get(...) gpuexec_kernel_get_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_from_native(...) gpuexec_kernel_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_get_info(...) gpuexec_kernel_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_get_attribute(...) gpuexec_kernel_get_attribute_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_set_attribute(...) gpuexec_kernel_set_attribute_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_occupancy_flags(...) \
+    gpuexec_kernel_occupancy_flags_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_best_block_flags(...) \
+    gpuexec_kernel_best_block_flags_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_largest_cluster(...) \
+    gpuexec_kernel_largest_cluster_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_resident_clusters(...) \
+    gpuexec_kernel_resident_clusters_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_multi_cooperative_blocks(...) \
+    gpuexec_multi_cooperative_blocks_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_set_carveout(...) gpuexec_kernel_set_carveout_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_set_cache(...) gpuexec_kernel_set_cache_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_library_load(...) gpuexec_library_load_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -10328,8 +10378,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(
                 gxi_limit_names[limit], gxi_context_of(slot)->ordinal);
     if (current < value)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "request less",
-                "cannot set limit %s to %llu: device %d allows at most %llu, and the limit is now "
-                "512",
+                "cannot set limit %s to %llu: device %d allows at most %llu, which is the limit "
+                "now",
                 gxi_limit_names[limit], (unsigned long long)value, gxi_context_of(slot)->ordinal,
                 (unsigned long long)current);
     return GPUEXEC_OK;
@@ -11220,6 +11270,50 @@ static const char *gxi_ptx_after(const char *const *names, size_t n, const char 
     (void)n;
     (void)name;
     return NULL;
+}
+#endif
+
+#if !defined(GPUEXEC_NO_MULTI) && !defined(GPUEXEC_NO_IMAGES)
+/* The number that this operand is: a literal, or a register that a mov above has set; -1: not
+   known. */
+static int gxi_ptx_operand(const char *text, const char *operand) {
+    const char *name_end = operand, *at, *last = NULL;
+    size_t n;
+    if (*operand >= '0' && *operand <= '9') return atoi(operand);
+    while (*name_end && !strchr(" \t\r\n;,", *name_end)) name_end++;
+    n = (size_t)(name_end - operand);
+    if (*operand != '%') return -1;
+    for (at = text; (at = strstr(at, "mov.")) != NULL && at < operand; at++) {
+        const char *const to = at + strcspn(at, " \t\n;");
+        const char *const name = to + strspn(to, " \t");
+        if (strncmp(name, operand, n) == 0 && name[n] == ',') last = name + n + 1;
+    }
+    if (last) last += strspn(last, " \t");
+    return last && *last >= '0' && *last <= '9' ? atoi(last) : -1;
+}
+/* Whether kernels use multi_grid_group: they call what only that group needs, or get its handle
+   (cudaCGScopeMultiGrid is 2; 1 is the grid's, which any cooperative launch has). */
+static int gxi_ptx_has_multi_grid(const char *ptx) {
+    static const char handle[] = "cudaCGGetIntrinsicHandle";
+    const char *at, *scope = NULL, *next = ptx;
+    int calls = 0;
+    if (strstr(ptx, "cudaCGGetRank") || strstr(ptx, "cudaCGGetSize")) return 1;
+    for (at = ptx; calls < 64 && (at = strstr(at, handle)) != NULL; at += sizeof handle - 1) {
+        while ((next = strstr(next, "st.param")) != NULL && next < at) scope = next++;
+        if (scope && (scope = strchr(scope, ',')) != NULL && scope < at) {
+            scope += 1 + strspn(scope + 1, " \t");
+            if (gxi_ptx_operand(ptx, scope) == 2) return 1;
+            calls++;
+        }
+        scope = NULL;
+        if (!next) break;
+    }
+    return 0;
+}
+#else
+static int gxi_ptx_has_multi_grid(const char *ptx) {
+    (void)ptx;
+    return 0;
 }
 #endif
 
@@ -13144,6 +13238,7 @@ typedef struct gxi_module {
     int threads_per_block;    /* that the compiler targeted; 0 if not requested */
     uint64_t image_hash;      /* gxi_hash_bytes of the image; 0 for an adopted module */
     int device_launches;      /* 1: kernels may launch kernels (dynamic parallelism) */
+    int multi_grid;           /* 1: the PTX uses multi_grid_group of cooperative groups */
     int cached;               /* 1: the code was on disk */
     int kept;                 /* 1: it belongs to a CUlibrary, and is unloaded with that; 2: now */
     gxi_deferred_free **keep; /* kept is 2: of that library, if graphs retain it */
@@ -13365,6 +13460,7 @@ static void gxi_module_read_image(
     m->image_hash = gxi_hash_bytes(image->data, bytes);
 #if !defined(GPUEXEC_NO_IMAGES)
     m->device_launches = gxi_has_device_launches(image->data, bytes);
+    if (image->ptx) m->multi_grid = gxi_ptx_has_multi_grid(image->ptx);
     if (image->ptx) gxi_ptx_signatures(&signatures, image->ptx);
     gxi_module_keep_signatures(m, &signatures);
 #endif
@@ -13939,16 +14035,63 @@ static size_t gxi_kernel_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes)
     gxi_kernel_raise_shared(call, k, bytes);
     return bytes;
 }
+#if !defined(GPUEXEC_NO_ATTRIBUTES)
+/* The number of an attribute. A driver was seen to read outside its tables for -1. */
+static gpuexec_result gxi_check_function_attribute(gxi_call *call, int attribute) {
+    return attribute >= 0 && attribute < 1000
+            ? GPUEXEC_OK
+            : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                      "%d is not the number of a CUfunction_attribute", attribute);
+}
+GPUEXEC_API gpuexec_result gpuexec_kernel_get_attribute_at(
+        const char *where, gpuexec_kernel kernel, int attribute, int *value) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_kernel_get_attribute, GXI_QUERIES);
+    if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
+    *value = 0;
+    if (!(slot = gxi_find_kernel(call, kernel)) || gxi_check_function_attribute(call, attribute))
+        return gxi_failed_result();
+    return GXI_TRY(cuFuncGetAttribute, (value, attribute, slot->data.kernel.native)) == 0
+            ? GPUEXEC_OK
+            : gxi_fail_cu(call, NULL, "cannot query attribute %d of %s", attribute,
+                      slot->data.kernel.info->title);
+}
+GPUEXEC_API gpuexec_result gpuexec_kernel_set_attribute_at(
+        const char *where, gpuexec_kernel kernel, int attribute, int value) {
+    gxi_slot *slot;
+    int cu, now = 0;
+    GXI_CALL(gpuexec_kernel_set_attribute, GXI_MAKES);
+    if (!(slot = gxi_find_kernel(call, kernel)) || gxi_check_function_attribute(call, attribute))
+        return gxi_failed_result();
+    if (attribute != GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        cu = GXI_TRY(cuFuncSetAttribute, (slot->data.kernel.native, attribute, value));
+    else if (value < 0) cu = gxi_call_set_result(call, GXI_INVALID_VALUE);
+    else {
+        cu = gxi_kernel_raise_shared(call, slot, (size_t)value);
+        now = (int)GXI_LOAD(&slot->word.shared_limit);
+    }
+    if (cu)
+        return gxi_fail_cu(call, NULL, "cannot set attribute %d of %s to %d", attribute,
+                slot->data.kernel.info->title, value);
+    if (now <= value || !now) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it before launches use more",
+            "cannot lower the limit of dynamic shared memory of %s to %d bytes: it is %d, and "
+            "launches rely on it",
+            slot->data.kernel.info->title, value, now);
+}
+#endif
 /* Resident blocks per multiprocessor; -1 after a failure. */
-static int gxi_kernel_occupancy(
-        gxi_call *call, gxi_slot *slot, unsigned block_threads, size_t shared_bytes) {
+static int gxi_kernel_occupancy(gxi_call *call, gxi_slot *slot, unsigned block_threads,
+        size_t shared_bytes, unsigned flags) {
     gxi_scope scope;
     size_t bytes;
     int blocks = -1, cu;
     if (gxi_enter(call, slot->cu_context, &scope)) return -1;
     bytes = gxi_kernel_allow_shared(call, slot, shared_bytes);
-    cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
-            (&blocks, slot->data.kernel.native, (int)block_threads, bytes));
+    cu = flags ? GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+                         (&blocks, slot->data.kernel.native, (int)block_threads, bytes, flags))
+               : GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+                         (&blocks, slot->data.kernel.native, (int)block_threads, bytes));
     gxi_leave(&scope);
     if (cu == 0) return blocks;
     gxi_fail_cu(call, NULL,
@@ -13962,21 +14105,38 @@ GPUEXEC_API int gpuexec_kernel_occupancy_at(
     gxi_slot *slot;
     GXI_CALL(gpuexec_kernel_occupancy, GXI_QUERIES);
     slot = gxi_find_kernel(call, kernel);
-    return slot ? gxi_kernel_occupancy(call, slot, block_threads, shared_bytes) : -1;
+    return slot ? gxi_kernel_occupancy(call, slot, block_threads, shared_bytes, 0) : -1;
 }
-GPUEXEC_API int gpuexec_kernel_best_block_at(
-        const char *where, gpuexec_kernel kernel, size_t shared_bytes, int *blocks) {
+static gpuexec_result gxi_check_occupancy_flags(gxi_call *call, unsigned flags) {
+    return flags <= 1 ? GPUEXEC_OK
+                      : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                                "flags is 0x%x; it must be 0 or 1, which is "
+                                "CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE",
+                                flags);
+}
+GPUEXEC_API int gpuexec_kernel_occupancy_flags_at(const char *where, gpuexec_kernel kernel,
+        unsigned block_threads, size_t shared_bytes, unsigned flags) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_kernel_occupancy_flags, GXI_QUERIES);
+    if (!(slot = gxi_find_kernel(call, kernel)) || gxi_check_occupancy_flags(call, flags))
+        return -1;
+    return gxi_kernel_occupancy(call, slot, block_threads, shared_bytes, flags);
+}
+static int gxi_kernel_best_block(
+        gxi_call *call, gpuexec_kernel kernel, size_t shared_bytes, unsigned flags, int *blocks) {
     gxi_slot *slot;
     gxi_scope scope;
     size_t bytes;
     int threads = 0, grid = 0, cu;
-    GXI_CALL(gpuexec_kernel_best_block, GXI_QUERIES);
     if (blocks) *blocks = 0;
+    if (gxi_check_occupancy_flags(call, flags)) return -1;
     if (!(slot = gxi_find_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope))
         return -1;
     bytes = gxi_kernel_allow_shared(call, slot, shared_bytes);
-    cu = GXI_TRY(cuOccupancyMaxPotentialBlockSize,
-            (&grid, &threads, slot->data.kernel.native, NULL, bytes, 0));
+    cu = flags ? GXI_TRY(cuOccupancyMaxPotentialBlockSizeWithFlags,
+                         (&grid, &threads, slot->data.kernel.native, NULL, bytes, 0, flags))
+               : GXI_TRY(cuOccupancyMaxPotentialBlockSize,
+                         (&grid, &threads, slot->data.kernel.native, NULL, bytes, 0));
     gxi_leave(&scope);
     if (cu == 0 && threads > 0) {
         if (blocks) *blocks = grid;
@@ -13986,6 +14146,16 @@ GPUEXEC_API int gpuexec_kernel_best_block_at(
     gxi_fail_cu(call, NULL, "cannot find a block size for %s with %lu bytes of shared memory",
             slot->data.kernel.info->title, (unsigned long)shared_bytes);
     return -1;
+}
+GPUEXEC_API int gpuexec_kernel_best_block_at(
+        const char *where, gpuexec_kernel kernel, size_t shared_bytes, int *blocks) {
+    GXI_CALL(gpuexec_kernel_best_block, GXI_QUERIES);
+    return gxi_kernel_best_block(call, kernel, shared_bytes, 0, blocks);
+}
+GPUEXEC_API int gpuexec_kernel_best_block_flags_at(const char *where, gpuexec_kernel kernel,
+        size_t shared_bytes, unsigned flags, int *blocks) {
+    GXI_CALL(gpuexec_kernel_best_block_flags, GXI_QUERIES);
+    return gxi_kernel_best_block(call, kernel, shared_bytes, flags, blocks);
 }
 #endif
 
@@ -15485,6 +15655,7 @@ static uint64_t gxi_linker_load(gxi_call *call, gpuexec_linker linker) {
         const gxi_input *input = &l->inputs[i];
         if (input->kind != GXI_ARCHIVE && gxi_has_device_launches(input->data, input->bytes))
             m->device_launches = 1;
+        if (input->kind == GXI_PTX) m->multi_grid |= gxi_ptx_has_multi_grid(input->data);
         if (input->kind == GXI_PTX) gxi_ptx_signatures(&ptx, input->data);
         else all_ptx = 0;
     }
@@ -17612,7 +17783,28 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(
     return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
 }
 #endif
+GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_stream_destroy, GXI_CLEANS);
+    if (gxi_was_never_created(stream.id, GXI_STREAM)) return GPUEXEC_OK;
+    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_result();
+    if (slot->owned)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "cannot destroy the %s stream; it is closed with its context",
+                slot->legacy == 1      ? "legacy"
+                        : slot->legacy ? "per-thread"
+                                       : "context's own");
+    if (gxi_check_capture(
+                call, slot, "destroy the stream", "end the capture first: gpuexec_capture_end"))
+        return gxi_failed_result();
+    return gxi_slot_destroy(call, slot) ? gxi_fail_cu(call, NULL, "cannot destroy the stream")
+                                        : GPUEXEC_OK;
+}
+
 #if !defined(GPUEXEC_NO_ATTRIBUTES)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-hints   Attributes of streams, and the checks of those that launches have, too. */
+
 /* An attribute of the device of a stream or a kernel; 0 if the driver does not know it. */
 static gpuexec_result gxi_attribute_of_device(
         gxi_call *call, const gxi_slot *owner, int attribute, int *value) {
@@ -17627,7 +17819,7 @@ static gpuexec_result gxi_attribute_of_device(
 /* The checks of attributes that streams and launches have. owner: a stream or a kernel. */
 static gpuexec_result gxi_check_window(
         gxi_call *call, const gxi_slot *owner, const gpuexec_window *w) {
-    int most;
+    int limit;
     if (!w->bytes) return GPUEXEC_OK;
     if (!w->address) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "window.address is 0");
     if (!(w->hit_ratio >= 0 && w->hit_ratio <= 1))
@@ -17637,21 +17829,20 @@ static gpuexec_result gxi_check_window(
             (unsigned)w->miss > GPUEXEC_ACCESS_STREAMING)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                 "window.hit is %d and window.miss is %d; hit must be a gpuexec_access (0 to 2), "
-                "and "
-                "miss GPUEXEC_ACCESS_NORMAL (0) or GPUEXEC_ACCESS_STREAMING (1)",
+                "and miss must be GPUEXEC_ACCESS_NORMAL (0) or GPUEXEC_ACCESS_STREAMING (1)",
                 (int)w->hit, (int)w->miss);
-    if (gxi_attribute_of_device(call, owner, GXI_DEV_MAX_ACCESS_POLICY_WINDOW_SIZE, &most))
+    if (gxi_attribute_of_device(call, owner, GXI_DEV_MAX_ACCESS_POLICY_WINDOW_SIZE, &limit))
         return gxi_failed_result();
-    if (most <= 0)
+    if (limit <= 0)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "set window.bytes to 0 on this device",
                 "device %d has no access windows for its L2 cache "
                 "(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE is 0)",
                 gxi_ordinal_of(owner));
-    if (w->bytes <= (size_t)most) return GPUEXEC_OK;
+    if (w->bytes <= (size_t)limit) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
             "choose the part of the data that is used most often",
             "window.bytes is %llu, but device %d allows at most %d", (unsigned long long)w->bytes,
-            gxi_ordinal_of(owner), most);
+            gxi_ordinal_of(owner), limit);
 }
 static gpuexec_result gxi_check_sync_domains(gxi_call *call, const gxi_slot *owner, int domain,
         const char *domain_0, const unsigned char *map) {
@@ -17772,23 +17963,6 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_attributes_at(
     return GPUEXEC_OK;
 }
 #endif
-GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream) {
-    gxi_slot *slot;
-    GXI_CALL(gpuexec_stream_destroy, GXI_CLEANS);
-    if (gxi_was_never_created(stream.id, GXI_STREAM)) return GPUEXEC_OK;
-    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_result();
-    if (slot->owned)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "cannot destroy the %s stream; it is closed with its context",
-                slot->legacy == 1      ? "legacy"
-                        : slot->legacy ? "per-thread"
-                                       : "context's own");
-    if (gxi_check_capture(
-                call, slot, "destroy the stream", "end the capture first: gpuexec_capture_end"))
-        return gxi_failed_result();
-    return gxi_slot_destroy(call, slot) ? gxi_fail_cu(call, NULL, "cannot destroy the stream")
-                                        : GPUEXEC_OK;
-}
 
 #if !defined(GPUEXEC_NO_CURRENT)
 /* -------------------------------------------------------------------------------------------------
@@ -20675,9 +20849,7 @@ static void gxi_note_host_pointer(
 }
 
 /* -------------------------------------------------------------------------------------------------
-   >>impl-launch   The fast path is two slot look-ups, the latch, the sizes, and the driver.
-   Everything else, and what the driver refuses, goes to gxi_launch_slow: it finds the error, or
-   handles the rarer cases (legacy stream, more shared memory, trace). */
+   >>impl-dims   Dims, and launches as values. */
 
 static unsigned gxi_count_blocks(size_t n, unsigned block) {
     size_t blocks = block ? n / block + (n % block != 0) : 0;
@@ -20716,7 +20888,8 @@ GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigne
 /* Blocks of a cooperative grid at most; -1 after a failure. */
 static int gxi_cooperative_blocks(
         gxi_call *call, gxi_slot *kernel, unsigned block_threads, size_t shared_bytes) {
-    const int per_multiprocessor = gxi_kernel_occupancy(call, kernel, block_threads, shared_bytes);
+    const int per_multiprocessor = gxi_kernel_occupancy(
+            call, kernel, block_threads, shared_bytes, 0);
     const gxi_slot *context;
     int multiprocessors;
     if (per_multiprocessor < 0 ||
@@ -20808,7 +20981,9 @@ static uint64_t gxi_blocks_of(const gpuexec_dims *d) {
     return (uint64_t)d->grid_x * d->grid_y * d->grid_z;
 }
 
-/* --- launch attributes: the desc determines which driver call launches ------------------------ */
+/* -------------------------------------------------------------------------------------------------
+   >>impl-attributes   Launch attributes: the desc as the driver takes it, which driver call
+   launches, and what the driver, the device and the kernel must have. */
 
 enum { GXI_PLAIN, GXI_COOPERATIVE, GXI_EXTENDED };
 static const gpuexec_launch_desc gxi_cooperative = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, { 0, 0 },
@@ -20930,34 +21105,6 @@ static void gxi_launch_note_events(
         GXI_STORE(&e->data.event.recorded, recorded);
     }
 }
-static int gxi_launch_cu(gxi_call *call, const gxi_kept_launch *l, const gxi_slot *stream) {
-    const gpuexec_dims *const d = &l->params.dims;
-    struct CUfunc_st *const function = l->params.function;
-    struct CUstream_st *const s = stream->data.stream.native;
-    void **const params = l->params.params;
-    const int way = gxi_launch_way(l->desc);
-    gxi_extended_config e;
-    unsigned i;
-    int cu;
-    if (way == GXI_EXTENDED) {
-        cu = gxi.cu.cuLaunchKernelEx(
-                gxi_launch_config_extend(&e, stream, l), function, params, NULL);
-        for (i = 0; !cu && i < e.config.count; i++)
-            if (l->desc->device_node &&
-                    e.attributes[i].id == GXI_LAUNCH_DEVICE_UPDATABLE_KERNEL_NODE)
-                *l->desc->device_node = e.attributes[i].value.update.node;
-    } else if (way == GXI_PLAIN)
-        cu = gxi.cu.cuLaunchKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x,
-                d->block_y, d->block_z, d->shared_bytes, s, params, NULL);
-    else
-        cu = gxi.cu.cuLaunchCooperativeKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x,
-                d->block_y, d->block_z, d->shared_bytes, s, params);
-    return gxi_call_record(call, gxi_launch_calls[way], cu,
-            GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y,
-                    d->block_z, d->shared_bytes, s, params));
-}
-
-/* --- explaining a refused launch -------------------------------------------------------------- */
 
 /* Records the failure of a query that a check needs, unless the driver refused the launch: then
    that is reported. */
@@ -20989,6 +21136,55 @@ static int gxi_query_clusters(gxi_call *call, const gxi_slot *kernel, const gxi_
     gxi_leave(&scope);
     return cu;
 }
+static int gxi_kernel_query_clusters(gxi_call *call, gpuexec_kernel kernel,
+        const gpuexec_dims *dims, const gpuexec_launch_desc *desc, int resident) {
+    const gpuexec_args none = { 0, 0, 0, 0, { 0 } };
+    gxi_kept_launch l;
+    gxi_slot *k;
+    int cu, has, number = -1;
+    if ((desc &&
+                gxi_check_desc(
+                        call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) ||
+            !(k = gxi_find_kernel(call, kernel)))
+        return -1;
+    if (!GXI_HAS(cuOccupancyMaxActiveClusters) || !GXI_HAS(cuOccupancyMaxPotentialClusterSize)) {
+        gxi_fail_old_driver(call, "install a newer NVIDIA driver", "clusters need", 11080);
+        return -1;
+    }
+    if (gxi_attribute_of_device(call, k, GXI_DEV_CLUSTER_LAUNCH, &has)) return -1;
+    if (!has) {
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch without clusters on this device",
+                "device %d has no clusters (CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH is 0)",
+                gxi_ordinal_of(k));
+        return -1;
+    }
+    gxi_kept_launch_init(&l, k, dims, desc, &none);
+    gxi_kernel_allow_shared(call, k, dims->shared_bytes);
+    cu = desc && desc->non_portable_cluster
+            ? GXI_TRY(cuFuncSetAttribute,
+                      (k->data.kernel.native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1))
+            : 0;
+    if (cu == 0) cu = gxi_query_clusters(call, k, &l, resident, &number);
+    if (cu == 0) return number;
+    if (cu > 0)
+        gxi_fail_cu(call, "check the dims, and that the grid is a multiple of the cluster",
+                "cannot query the clusters of %s with %u x %u x %u blocks of %u x %u x %u threads, "
+                "and %u bytes of dynamic shared memory",
+                gxi_kernel_of(k)->title, l.params.dims.grid_x, l.params.dims.grid_y,
+                l.params.dims.grid_z, l.params.dims.block_x, l.params.dims.block_y,
+                l.params.dims.block_z, dims->shared_bytes);
+    return -1;
+}
+GPUEXEC_API int gpuexec_kernel_largest_cluster_at(const char *where, gpuexec_kernel kernel,
+        gpuexec_dims dims, const gpuexec_launch_desc *desc) {
+    GXI_CALL(gpuexec_kernel_largest_cluster, GXI_QUERIES);
+    return gxi_kernel_query_clusters(call, kernel, &dims, desc, 0);
+}
+GPUEXEC_API int gpuexec_kernel_resident_clusters_at(const char *where, gpuexec_kernel kernel,
+        gpuexec_dims dims, const gpuexec_launch_desc *desc) {
+    GXI_CALL(gpuexec_kernel_resident_clusters, GXI_QUERIES);
+    return gxi_kernel_query_clusters(call, kernel, &dims, desc, 1);
+}
 /* A preferred cluster is a multiple of the cluster, and the grid is a multiple of it. */
 static GXI_COLD gpuexec_result gxi_check_preferred_cluster(gxi_call *call, const char *name,
         const gpuexec_launch_desc *desc, const unsigned *cluster, const unsigned *grid) {
@@ -21015,8 +21211,8 @@ static GXI_COLD gpuexec_result gxi_check_preferred_cluster(gxi_call *call, const
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                     "round the grid up to whole preferred clusters, and let the kernel check its "
                     "index",
-                    "grid_%c is %u, which is not a multiple of preferred_cluster_%c, %u blocks "
-                    "(%s)",
+                    "grid_%c is %u, which is not a multiple of preferred_cluster_%c, which is %u "
+                    "blocks (%s)",
                     axis[i], grid[i], axis[i], n[i], name);
     }
     return (uint64_t)n[0] * n[1] * n[2] <= 8 || desc->non_portable_cluster
@@ -21099,8 +21295,8 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
     if (limit > 0 && blocks > (unsigned)limit)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                 "use smaller clusters, smaller blocks or less shared memory",
-                "a cluster of %u x %u x %u has %llu blocks, but with this block size, at most %d "
-                "blocks of %s fit into a cluster on device %d",
+                "a cluster of %u x %u x %u has %llu blocks, but at most %d blocks of this size of "
+                "%s fit into a cluster on device %d",
                 cluster[0], cluster[1], cluster[2], (unsigned long long)blocks, limit, name,
                 ordinal);
     return GPUEXEC_OK;
@@ -21117,6 +21313,176 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
     return GPUEXEC_OK;
 }
 #endif
+
+#if !defined(GPUEXEC_NO_ATTRIBUTES)
+/* An event that a launch records: it is in the kernel's context, and has no timing. */
+static GXI_COLD gpuexec_result gxi_check_launch_event(
+        gxi_call *call, const gxi_slot *k, gpuexec_event event, const char *member) {
+    const gxi_slot *const e = gxi_get(call, event.id, GXI_EVENT, member);
+    if (!e) return gxi_failed_result();
+    if (e->cu_context != k->cu_context)
+        return gxi_fail_contexts(call, "create the event in the kernel's context", member, e,
+                gxi_kernel_of(k)->title, k);
+    if (e->interprocess || (!e->no_timing && !e->adopted))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "create it with gpuexec_event_desc.no_timing, and without interprocess",
+                "%s is an event %s, which a launch cannot record", member,
+                e->interprocess ? "for other processes" : "with timing");
+    return GPUEXEC_OK;
+}
+static GXI_COLD gpuexec_result gxi_check_launch_events(
+        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
+    const gxi_slot *const context = gxi_peek(k->context, GXI_CONTEXT);
+    int capability = 0;
+    if (desc->programmatic_event_at_start && !desc->programmatic_event.id)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set desc.programmatic_event",
+                "programmatic_event_at_start is set, but there is no programmatic_event");
+    if (desc->started_event.id &&
+            gxi_check_launch_event(call, k, desc->started_event, "desc.started_event"))
+        return gxi_failed_result();
+    if (!desc->programmatic_event.id) return GPUEXEC_OK;
+    if (gxi_check_launch_event(call, k, desc->programmatic_event, "desc.programmatic_event"))
+        return gxi_failed_result();
+    if (context && gxi_device_capability(call, gxi_context_of(context)->device, &capability))
+        return gxi_fail_device(call, gxi_ordinal_of(k));
+    return capability >= 90 ? GPUEXEC_OK
+                            : gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                                      "use desc.started_event, or record an event after the launch",
+                                      "programmatic_event needs compute capability 9.0, but device "
+                                      "%d has %d.%d",
+                                      gxi_ordinal_of(k), capability / 10, capability % 10);
+}
+/* Checks that this driver takes the attributes, before anything is launched or prepared with
+   them. */
+static GXI_COLD gpuexec_result gxi_check_attributes(
+        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
+    const struct {
+        int set, version;
+        const char *need;
+    } newer[] = {
+        { desc && (desc->memory_sync_domain || desc->has_memory_sync_map), 12000,
+                "memory-synchronization domains (memory_sync_domain, memory_sync_map) need" },
+        { desc && desc->started_event.id, 12030, "started_event needs" },
+        { desc && desc->device_node, 12040, "device_node needs" },
+        { desc && desc->has_carveout, 12050, "the carveout of one launch (has_carveout) needs" },
+        { gxi_has_preferred_cluster(desc), 12080, "a preferred cluster needs" },
+    };
+    unsigned i;
+    if (!desc) return GPUEXEC_OK;
+    if (gxi_launch_way(desc) == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
+        return gxi_fail(call, GPUEXEC_OLD_DRIVER,
+                "install a newer NVIDIA driver, or set all members but cooperative to 0",
+                "launch attributes (cuLaunchKernelEx, %s) need a driver for CUDA 11.8 or later; "
+                "this driver supports CUDA %d.%d",
+                gxi_kernel_of(k)->title, GXI_DOTTED(gxi.driver.version));
+    for (i = 0; i < sizeof newer / sizeof newer[0]; i++)
+        if (newer[i].set && gxi.driver.version < newer[i].version)
+            return gxi_fail_old_driver(call,
+                    "install a newer NVIDIA driver, or set that member to 0", newer[i].need,
+                    newer[i].version);
+    if ((unsigned)desc->cluster_policy > GPUEXEC_CLUSTER_LOAD_BALANCING)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "cluster_policy is %d; the last valid value is GPUEXEC_CLUSTER_LOAD_BALANCING (%d)",
+                (int)desc->cluster_policy, GPUEXEC_CLUSTER_LOAD_BALANCING);
+    if (desc->has_carveout && (desc->carveout < 0 || desc->carveout > 100))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "to use the kernel's, set has_carveout to 0",
+                "carveout is %d percent; it must be from 0 to 100", desc->carveout);
+    if (desc->raw_attribute < 0)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "raw_attribute is %d; it must be the number of a CUlaunchAttributeID, or 0",
+                desc->raw_attribute);
+    if (gxi_check_window(call, k, &desc->window) ||
+            gxi_check_sync_domains(call, k, desc->memory_sync_domain, "the stream's domain",
+                    desc->has_memory_sync_map ? desc->memory_sync_map : NULL) ||
+            gxi_check_launch_events(call, k, desc))
+        return gxi_failed_result();
+    return GPUEXEC_OK;
+}
+/* What only a launch on a stream can do, not one that is kept: `kept` says as what. */
+static GXI_COLD gpuexec_result gxi_check_kept_attributes(
+        gxi_call *call, const gpuexec_launch_desc *desc, int events, const char *kept) {
+    if (desc && desc->device_node)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "set device_node to NULL, or capture the launch with gpuexec_launch_with",
+                "device_node is set, which %s cannot have", kept);
+    if (events && gxi_has_events(desc))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "set programmatic_event and started_event to 0, and record the event after the "
+                "launch",
+                "%s cannot record an event", kept);
+    return GPUEXEC_OK;
+}
+static GXI_COLD gpuexec_result gxi_check_device_node(
+        gxi_call *call, const gxi_slot *stream, const gpuexec_launch_desc *desc) {
+    if (!desc || !desc->device_node) return GPUEXEC_OK;
+    *desc->device_node = NULL;
+    return gxi_capture_status_of(stream)
+            ? GPUEXEC_OK
+            : gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                      "set device_node to NULL, or begin a capture first",
+                      "device_node is set, but the stream is not capturing: only kernel nodes of "
+                      "graphs can be changed by kernels");
+}
+#else
+static GXI_COLD gpuexec_result gxi_check_attributes(
+        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
+    (void)k;
+    return gxi_launch_way(desc) != GXI_EXTENDED || GXI_HAS(cuLaunchKernelEx)
+            ? GPUEXEC_OK
+            : gxi_fail_old_driver(call, "install a newer NVIDIA driver",
+                      "launch attributes (cuLaunchKernelEx) need", 11080);
+}
+static gpuexec_result gxi_check_kept_attributes(
+        gxi_call *call, const gpuexec_launch_desc *desc, int events, const char *kept) {
+    (void)call;
+    (void)desc;
+    (void)events;
+    (void)kept;
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_check_device_node(
+        gxi_call *call, const gxi_slot *stream, const gpuexec_launch_desc *desc) {
+    (void)call;
+    (void)stream;
+    (void)desc;
+    return GPUEXEC_OK;
+}
+#endif
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-launch   The fast path is two slot look-ups, the latch, the sizes, and the driver.
+   Everything else, and what the driver refuses, goes to gxi_launch_slow: it finds the error, or
+   handles the rarer cases (legacy stream, more shared memory, trace). */
+
+static int gxi_launch_cu(gxi_call *call, const gxi_kept_launch *l, const gxi_slot *stream) {
+    const gpuexec_dims *const d = &l->params.dims;
+    struct CUfunc_st *const function = l->params.function;
+    struct CUstream_st *const s = stream->data.stream.native;
+    void **const params = l->params.params;
+    const int way = gxi_launch_way(l->desc);
+    gxi_extended_config e;
+    unsigned i;
+    int cu;
+    if (way == GXI_EXTENDED) {
+        cu = gxi.cu.cuLaunchKernelEx(
+                gxi_launch_config_extend(&e, stream, l), function, params, NULL);
+        for (i = 0; !cu && i < e.config.count; i++)
+            if (l->desc->device_node &&
+                    e.attributes[i].id == GXI_LAUNCH_DEVICE_UPDATABLE_KERNEL_NODE)
+                *l->desc->device_node = e.attributes[i].value.update.node;
+    } else if (way == GXI_PLAIN)
+        cu = gxi.cu.cuLaunchKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x,
+                d->block_y, d->block_z, d->shared_bytes, s, params, NULL);
+    else
+        cu = gxi.cu.cuLaunchCooperativeKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x,
+                d->block_y, d->block_z, d->shared_bytes, s, params);
+    return gxi_call_record(call, gxi_launch_calls[way], cu,
+            GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y,
+                    d->block_z, d->shared_bytes, s, params));
+}
+
+/* --- explaining a refused launch -------------------------------------------------------------- */
+
 
 /* Checks grid, block, shared memory and clusters against the limits of device and kernel. The
    driver does so at each launch, but does not report which limit was exceeded: so this runs only
@@ -21256,141 +21622,6 @@ static GXI_COLD int gxi_find_launch(gxi_call *call, gpuexec_kernel kernel, gpuex
     return 0;
 }
 
-#if !defined(GPUEXEC_NO_ATTRIBUTES)
-/* An event that a launch records: it is in the kernel's context, and has no timing. */
-static GXI_COLD gpuexec_result gxi_check_launch_event(
-        gxi_call *call, const gxi_slot *k, gpuexec_event event, const char *member) {
-    const gxi_slot *const e = gxi_get(call, event.id, GXI_EVENT, member);
-    if (!e) return gxi_failed_result();
-    if (e->cu_context != k->cu_context)
-        return gxi_fail_contexts(call, "create the event in the kernel's context", member, e,
-                gxi_kernel_of(k)->title, k);
-    if (e->interprocess || (!e->no_timing && !e->adopted))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "create it with gpuexec_event_desc.no_timing, and without interprocess",
-                "%s is an event %s, which a launch cannot record", member,
-                e->interprocess ? "for other processes" : "with timing");
-    return GPUEXEC_OK;
-}
-static GXI_COLD gpuexec_result gxi_check_launch_events(
-        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
-    const gxi_slot *const context = gxi_peek(k->context, GXI_CONTEXT);
-    int capability = 0;
-    if (desc->programmatic_event_at_start && !desc->programmatic_event.id)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set desc.programmatic_event",
-                "programmatic_event_at_start is set, but there is no programmatic_event");
-    if (desc->started_event.id &&
-            gxi_check_launch_event(call, k, desc->started_event, "desc.started_event"))
-        return gxi_failed_result();
-    if (!desc->programmatic_event.id) return GPUEXEC_OK;
-    if (gxi_check_launch_event(call, k, desc->programmatic_event, "desc.programmatic_event"))
-        return gxi_failed_result();
-    if (context && gxi_device_capability(call, gxi_context_of(context)->device, &capability))
-        return gxi_fail_device(call, gxi_ordinal_of(k));
-    return capability >= 90 ? GPUEXEC_OK
-                            : gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                                      "use desc.started_event, or record an event after the launch",
-                                      "programmatic_event needs compute capability 9.0, but device "
-                                      "%d has %d.%d",
-                                      gxi_ordinal_of(k), capability / 10, capability % 10);
-}
-/* Checks that this driver takes the attributes, before anything is launched or prepared with
-   them. */
-static GXI_COLD gpuexec_result gxi_check_attributes(
-        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
-    const struct {
-        int set, version;
-        const char *need;
-    } newer[] = {
-        { desc && (desc->memory_sync_domain || desc->has_memory_sync_map), 12000,
-                "memory-synchronization domains (memory_sync_domain, memory_sync_map) need" },
-        { desc && desc->started_event.id, 12030, "started_event needs" },
-        { desc && desc->device_node, 12040, "device_node needs" },
-        { desc && desc->has_carveout, 12050, "the carveout of one launch (has_carveout) needs" },
-        { gxi_has_preferred_cluster(desc), 12080, "a preferred cluster needs" },
-    };
-    unsigned i;
-    if (!desc) return GPUEXEC_OK;
-    if (gxi_launch_way(desc) == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
-        return gxi_fail(call, GPUEXEC_OLD_DRIVER,
-                "install a newer NVIDIA driver, or set all members but cooperative to 0",
-                "launch attributes (cuLaunchKernelEx, %s) need a driver for CUDA 11.8 or later; "
-                "this driver supports CUDA %d.%d",
-                gxi_kernel_of(k)->title, GXI_DOTTED(gxi.driver.version));
-    for (i = 0; i < sizeof newer / sizeof newer[0]; i++)
-        if (newer[i].set && gxi.driver.version < newer[i].version)
-            return gxi_fail_old_driver(call,
-                    "install a newer NVIDIA driver, or set that member to 0", newer[i].need,
-                    newer[i].version);
-    if ((unsigned)desc->cluster_policy > GPUEXEC_CLUSTER_LOAD_BALANCING)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "cluster_policy is %d; the last valid value is GPUEXEC_CLUSTER_LOAD_BALANCING (%d)",
-                (int)desc->cluster_policy, GPUEXEC_CLUSTER_LOAD_BALANCING);
-    if (desc->has_carveout && (desc->carveout < 0 || desc->carveout > 100))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "to use the kernel's, set has_carveout to 0",
-                "carveout is %d percent; it must be from 0 to 100", desc->carveout);
-    if (desc->raw_attribute < 0)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "raw_attribute is %d; it must be the number of a CUlaunchAttributeID, or 0",
-                desc->raw_attribute);
-    if (gxi_check_window(call, k, &desc->window) ||
-            gxi_check_sync_domains(call, k, desc->memory_sync_domain, "the stream's domain",
-                    desc->has_memory_sync_map ? desc->memory_sync_map : NULL) ||
-            gxi_check_launch_events(call, k, desc))
-        return gxi_failed_result();
-    return GPUEXEC_OK;
-}
-/* What only a launch on a stream can do, not one that is kept: `kept` says as what. */
-static GXI_COLD gpuexec_result gxi_check_kept_attributes(
-        gxi_call *call, const gpuexec_launch_desc *desc, int events, const char *kept) {
-    if (desc && desc->device_node)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "set device_node to NULL, or capture the launch with gpuexec_launch_with",
-                "device_node is set, which %s cannot have", kept);
-    if (events && gxi_has_events(desc))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "set programmatic_event and started_event to 0; add a node or a record of the "
-                "event "
-                "after the launch",
-                "%s cannot record an event", kept);
-    return GPUEXEC_OK;
-}
-static GXI_COLD gpuexec_result gxi_check_device_node(
-        gxi_call *call, const gxi_slot *stream, const gpuexec_launch_desc *desc) {
-    if (!desc || !desc->device_node) return GPUEXEC_OK;
-    *desc->device_node = NULL;
-    return gxi_capture_status_of(stream)
-            ? GPUEXEC_OK
-            : gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                      "set device_node to NULL, or begin a capture first",
-                      "device_node is set, but the stream is not capturing: only kernel nodes of "
-                      "graphs can be changed by kernels");
-}
-#else
-static GXI_COLD gpuexec_result gxi_check_attributes(
-        gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
-    (void)k;
-    return gxi_launch_way(desc) != GXI_EXTENDED || GXI_HAS(cuLaunchKernelEx)
-            ? GPUEXEC_OK
-            : gxi_fail_old_driver(call, "install a newer NVIDIA driver",
-                      "launch attributes (cuLaunchKernelEx) need", 11080);
-}
-static gpuexec_result gxi_check_kept_attributes(
-        gxi_call *call, const gpuexec_launch_desc *desc, int events, const char *kept) {
-    (void)call;
-    (void)desc;
-    (void)events;
-    (void)kept;
-    return GPUEXEC_OK;
-}
-static gpuexec_result gxi_check_device_node(
-        gxi_call *call, const gxi_slot *stream, const gpuexec_launch_desc *desc) {
-    (void)call;
-    (void)stream;
-    (void)desc;
-    return GPUEXEC_OK;
-}
-#endif
 /* Lets the kernel have clusters of more than 8 blocks if the desc does. Returns the CUresult. */
 static int gxi_kernel_allow_cluster(
         gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
@@ -26253,21 +26484,46 @@ typedef struct gxi_launch_params {
     void **params;
 } gxi_launch_params;
 
+/* A kernel whose PTX uses multi_grid_group; NULL: none does. */
+static const gxi_kernel *gxi_multi_find_multi_grid(unsigned count, const gxi_multi_device *d) {
+    unsigned i;
+    for (i = 0; i < count; i++) {
+        const gxi_kernel *const kernel = d[i].kernel->data.kernel.info;
+        const gxi_slot *const module = gxi_peek(kernel->module, GXI_MODULE);
+        if (module && module->data.module.info->multi_grid) return kernel;
+    }
+    return NULL;
+}
+#define GXI_NO_MULTI_GRID "use a gpuexec_barrier in the kernel instead of multi_grid_group"
+/* How the devices are launched: as the desc says, or as the kernels need it; -1 after a failure. */
+static int gxi_multi_way(gxi_call *call, unsigned count, const gxi_multi_device *d,
+        const gpuexec_multi_desc *desc, int captures) {
+    const gxi_kernel *const kernel = gxi_multi_find_multi_grid(count, d);
+    if (!kernel) return (int)desc->way;
+    if (!captures && desc->way != GPUEXEC_MULTI_PER_DEVICE) return GPUEXEC_MULTI_DRIVER;
+    gxi_fail(call, captures ? GPUEXEC_CAPTURING : GPUEXEC_NOT_SUPPORTED,
+            captures ? GXI_NO_MULTI_GRID : "set gpuexec_multi_desc.way to 0, or " GXI_NO_MULTI_GRID,
+            "%s uses multi_grid_group, which needs the driver's own multi-device launch%s",
+            kernel->title, captures ? "; graphs cannot contain that" : "");
+    return -1;
+}
 static GXI_COLD gpuexec_result gxi_multi_by_driver(
         gxi_call *call, unsigned count, const gxi_multi_device *d, unsigned flags) {
+    const char *const cure = gxi_multi_find_multi_grid(count, d)
+            ? GXI_NO_MULTI_GRID
+            : "set gpuexec_multi_desc.way to 0";
     gxi_launch_params params[GXI_MULTI_MAX_DEVICES];
     unsigned i;
     int can = 1;
     if (!GXI_HAS(cuLaunchCooperativeKernelMultiDevice))
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "set gpuexec_multi_desc.way to 0",
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, cure,
                 "this driver (CUDA %d.%d) has no cuLaunchCooperativeKernelMultiDevice",
                 GXI_DOTTED(gxi.driver.version));
     for (i = 0; i < count; i++) {
         if (gxi_device_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH, &can))
             return gxi_fail_device(call, d[i].ordinal);
         if (!can)
-            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                    "set gpuexec_multi_desc.way to 0: separate launches do not need this attribute",
+            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, cure,
                     "device %d does not support the driver's multi-device launch "
                     "(CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
                     d[i].ordinal);
@@ -26278,7 +26534,7 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(
     }
     if (GXI_TRY(cuLaunchCooperativeKernelMultiDevice, (params, count, flags)) == 0)
         return GPUEXEC_OK;
-    return gxi_fail_cu(call, "set gpuexec_multi_desc.way to 0", "cannot launch %s on %u devices",
+    return gxi_fail_cu(call, cure, "cannot launch %s on %u devices",
             d[0].kernel->data.kernel.info->title, count);
 }
 
@@ -26489,11 +26745,13 @@ static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_
         const gxi_slot *barrier) {
     gxi_multi_launch *m = gxi_multi_find(count, d);
     unsigned i = 0;
+    int way;
     if (!m && (gxi_multi_check(call, list, count, d) || !(m = gxi_multi_keep(call, count, d))))
         return gxi_failed_result();
     while (i < count && !gxi_capture_status_of(d[i].stream)) i++;
+    if ((way = gxi_multi_way(call, count, d, desc, i < count)) < 0) return gxi_failed_result();
     if (i < count) return gxi_multi_record_all(call, count, d, m, desc, i);
-    if (desc->way == GPUEXEC_MULTI_DRIVER)
+    if (way == GPUEXEC_MULTI_DRIVER)
         return gxi_multi_by_driver(
                 call, count, d, (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
     return gxi_multi_per_device(call, count, d, m, desc, barrier);
@@ -26560,6 +26818,29 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where,
         gxi_stream_mark_refused(list[i].stream.id);
     return result;
 }
+GPUEXEC_API int gpuexec_multi_cooperative_blocks_at(const char *where,
+        const gpuexec_kernel *kernels, unsigned count, unsigned block_threads,
+        size_t shared_bytes) {
+    int least = -1, blocks;
+    unsigned i;
+    GXI_CALL(gpuexec_multi_cooperative_blocks, GXI_QUERIES);
+    if (!kernels || count < 1 || count > GXI_MULTI_MAX_DEVICES) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "%scount is %u; pass an array of 1 to %d kernels, one for each device",
+                kernels ? "" : "kernels is NULL, but ", count, GXI_MULTI_MAX_DEVICES);
+        return -1;
+    }
+    for (i = 0; i < count; i++) {
+        char role[24];
+        gxi_slot *k;
+        snprintf(role, sizeof role, "kernels[%u]", i);
+        if (gxi_begin(call) || !(k = gxi_get(call, kernels[i].id, GXI_KERNEL, role)) ||
+                (blocks = gxi_cooperative_blocks(call, k, block_threads, shared_bytes)) < 0)
+            return -1;
+        if (least < 0 || blocks < least) least = blocks;
+    }
+    return least;
+}
 #if !defined(GPUEXEC_NO_GRAPH)
 /* gxi_graphs_mutex is held. All of its nodes are to be read at the next free or unload. */
 static GXI_COLD void gxi_native_graph_unread_all(gxi_native_graph *r) {
@@ -26620,7 +26901,8 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_multi_device_at(const char *where, gp
                 (int)desc->way, desc->no_pre_sync, desc->no_post_sync);
         return gxi_failed_node();
     }
-    if (gxi_multi_check(call, list, count, d)) return gxi_failed_node();
+    if (gxi_multi_check(call, list, count, d) || gxi_multi_way(call, count, d, desc, 1) < 0)
+        return gxi_failed_node();
     return gxi_multi_add(call, graph, list, count, after);
 }
 #endif

@@ -498,7 +498,7 @@ static void occupancy(void) {
         { "fixed40k", 32, 8193 },
     };
     void *nop;
-    int n, grid, block, i;
+    int n, grid, block, blocks = 0, i;
     char question[80];
     open_one();
     nop = kernel(0, "nop");
@@ -545,6 +545,24 @@ static void occupancy(void) {
     SIZE("size_shared_48k", kernel(0, "store"), NULL, 49152, 0);
     SIZE("size_shared_60k", kernel(0, "store"), NULL, 61440, 0);
     SIZE("size_shared_300k", kernel(0, "store"), NULL, 300000, 0);
+    for (i = 0; i < 3; i++) {
+        snprintf(question, sizeof question, "flags_%d", i);
+        PROBE(question,
+                cu.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+                        &blocks, nop, 32, 0, (unsigned)i));
+        snprintf(question, sizeof question, "flags_%d_of_null", i);
+        PROBE(question,
+                cu.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+                        &blocks, NULL, 32, 0, (unsigned)i));
+        snprintf(question, sizeof question, "size_flags_%d", i);
+        PROBE(question,
+                cu.cuOccupancyMaxPotentialBlockSizeWithFlags(
+                        &grid, &block, nop, NULL, 0, 0, (unsigned)i));
+    }
+    PROBE("flags_to_null",
+            cu.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(NULL, nop, 32, 0, 1));
+    PROBE("flags_threads_0",
+            cu.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, nop, 0, 0, 1));
     SIZE("size_much", kernel(0, "store"), much, 0, 0);
     SIZE("size_most", kernel(0, "store"), most_of, 0, 0);
     cu.cuCtxSetCurrent(NULL);

@@ -33,6 +33,7 @@ awk $counts '
         # what the driver and NVRTC say; PTX and sources; names in images; options of the caller
         split("gxi_add_driver_log gxi_driver_fault_of gxi_nvrtc_cure gxi_ptx_space " \
               "gxi_is_cuda_c gxi_include_scan_text gxi_fail_no_kernel " \
+              "gxi_ptx_operand gxi_ptx_has_multi_grid " \
               "gxi_compile_load_cached", list, " ")
         for (i in list) readers[list[i]] = 1
     }

@@ -890,6 +890,15 @@ FLOW(module) {
     QUERY(gpuexec_kernel_get_info(add, &info));
     if (!fault.fired) CHECK_EQ(info.parameters, 3);
     DO(gpuexec_kernel_set_carveout(add, 25));
+    DO(gpuexec_kernel_set_attribute(add, 9, 50));
+    QUERY(gpuexec_kernel_get_attribute(add, 9, &n));
+    READ(n, gpuexec_kernel_occupancy_flags(add, 64, 0, 1), n > 0);
+    READ(n, gpuexec_kernel_best_block_flags(add, 0, 1, &n), n > 0);
+    READ(n, gpuexec_multi_cooperative_blocks(&add, 1, 64, 0), n >= 0);
+    if (gpuexec_driver_version() >= 11080) {
+        READ(n, gpuexec_kernel_largest_cluster(add, gpuexec_grid(2, 64, 0), NULL), n >= 0);
+        READ(n, gpuexec_kernel_resident_clusters(add, gpuexec_grid(2, 64, 0), NULL), n >= 0);
+    }
     DO(gpuexec_kernel_set_cache(add, GPUEXEC_CACHE_PREFER_L1));
     READ(n, gpuexec_kernel_occupancy(add, 64, 0), n > 0);
     READ(n, gpuexec_kernel_best_block(add, 0, &n), n > 0);
@@ -2256,9 +2265,6 @@ static const struct {
     { ROW_cuCtxGetApiVersion, "called only without cuCtxGetId" },
     { ROW_cuMemPrefetchAsync, "called only without its second interface" },
     { ROW_cuMemAdvise, "called only without its second interface" },
-    { ROW_cuOccupancyMaxPotentialClusterSize,
-            "called only to explain a refused launch in clusters; if it fails, that sentence is "
-            "omitted" },
 };
 TEST_ALONE(rows) {
     const int devices = gpuexec_device_count();

@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 148, ENDS = 68 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 151, ENDS = 68 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -281,6 +281,7 @@ static void use(struct fuzz_source *s) {
     gpuexec_device_info device;
     gpuexec_device_link link;
     gpuexec_kernel_info kernel;
+    gpuexec_kernel kernels[2];
     gpuexec_library_info library;
     gpuexec_stream_info stream;
     gpuexec_stream_attributes hints = { .start_canary = 0 };
@@ -497,7 +498,25 @@ static void use(struct fuzz_source *s) {
         (void)gpuexec_kernel_parameter_type(K, N(5) - 1);
         break;
     CALL:
+        RESULT(gpuexec_kernel_get_attribute(K, N(20) - 1, &x));
+        RESULT(gpuexec_kernel_set_attribute(K, N(20) - 1, N(300) - 1));
+        break;
+    CALL:
         FAILS(< 0, gpuexec_kernel_occupancy(K, (unsigned)fuzz_number(s), fuzz_number(s)));
+        FAILS(< 0, gpuexec_kernel_occupancy_flags(K, (unsigned)N(2000), 0, (unsigned)N(3)));
+        FAILS(< 0, gpuexec_kernel_best_block_flags(K, fuzz_number(s), (unsigned)N(3), &x));
+        break;
+    CALL:
+        launch.cluster_x = (unsigned)N(5);
+        launch.non_portable_cluster = N(2);
+        dims = dims_of(s);
+        FAILS(< 0, gpuexec_kernel_largest_cluster(K, dims, &launch));
+        FAILS(< 0, gpuexec_kernel_resident_clusters(K, dims, N(2) ? &launch : NULL));
+        break;
+    CALL:
+        kernels[0] = K;
+        kernels[1] = K;
+        FAILS(< 0, gpuexec_multi_cooperative_blocks(kernels, (unsigned)N(3), 64, fuzz_number(s)));
         break;
     CALL:
         FAILS(< 0, gpuexec_kernel_best_block(K, fuzz_number(s), &x));

@@ -1185,7 +1185,8 @@ TEST(a_limit_that_the_device_cuts) {
         SKIP("this device takes a printf buffer of any size");
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, &is));
     snprintf(text, sizeof text,
-            "cannot set limit PRINTF_FIFO to 1125899906842624: device 0 allows at most %llu",
+            "cannot set limit PRINTF_FIFO to 1125899906842624: device 0 allows at most %llu, which "
+            "is the limit now",
             (unsigned long long)is);
     CHECK_TEXT(gpuexec_error_text(), text, "request less");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);

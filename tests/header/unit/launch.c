@@ -533,6 +533,31 @@ TEST(events_of_a_launch) {
     CHECK_EQ(got, 32);
 }
 
+/* In a capture, the event is a point in the graph, through which another stream joins. */
+TEST(an_event_of_a_captured_launch) {
+    setting t = set_up(UNIT_PTX, "count", 4);
+    gpuexec_stream other = gpuexec_stream_create(t.ctx, NULL);
+    gpuexec_launch_desc desc = { 0 };
+    gpuexec_graph_info info;
+    gpuexec_graph graph;
+    if (gpuexec_driver_version() < 12030) SKIP("needs a driver for CUDA 12.3");
+    desc.started_event = make_event(t.ctx, 1);
+    CHECK_OK(gpuexec_capture_begin(t.stream, NULL));
+    CHECK_OK(gpuexec_launch_with(
+            t.kernel, t.stream, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.data)));
+    CHECK_FAILED(gpuexec_event_query(desc.started_event), GPUEXEC_CAPTURING,
+            "was last recorded during a capture");
+    CHECK_OK(gpuexec_stream_wait_event(other, desc.started_event));
+    CHECK_OK(gpuexec_launch(t.kernel, other, gpuexec_grid(1, 4, 0), GPUEXEC_ARGS(t.data)));
+    CHECK_OK(gpuexec_stream_wait_stream(t.stream, other));
+    graph = gpuexec_capture_end(t.stream);
+    CHECK_MADE(graph);
+    CHECK_OK(gpuexec_graph_get_info(graph, &info));
+    CHECK_EQ(info.nodes, 2);
+    CHECK_OK(gpuexec_graph_launch(graph, t.stream));
+    CHECK_EQ(result_of(t), 12);
+}
+
 static gpuexec_result launch_as(setting t, const gpuexec_launch_desc *desc) {
     return gpuexec_launch_with(
             t.kernel, t.stream, gpuexec_grid(8, 4, 0), desc, GPUEXEC_ARGS(t.data));
@@ -595,7 +620,7 @@ TEST(wrong_values_of_attributes) {
     desc.cluster_x = 2;
     desc.preferred_cluster_x = 6;
     CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_LAUNCH, "grid_x is 8",
-            "preferred_cluster_x, 6 blocks");
+            "preferred_cluster_x, which is 6 blocks");
     desc.preferred_cluster_x = 16;
     CHECK_REFUSED(gpuexec_launch_with(
                           t.kernel, t.stream, gpuexec_grid(32, 4, 0), &desc, GPUEXEC_ARGS(t.data)),
@@ -670,6 +695,56 @@ TEST(a_node_that_kernels_can_change) {
     graph = gpuexec_capture_end(t.stream);
     CHECK_OK(gpuexec_graph_launch(graph, t.stream));
     CHECK_EQ(result_of(t), 32);
+}
+
+/* How large clusters can be, and how many of them run at the same time. */
+TEST(clusters_that_fit) {
+    setting t = set_up(UNIT_PTX, "count", 4);
+    const gpuexec_dims dims = gpuexec_grid(16, 64, 0);
+    const gpuexec_kernel none = { 0 };
+    gpuexec_launch_desc desc = { 0 };
+    int largest, two, eight;
+    if (gpuexec_driver_version() < 11080 || !attribute(120)) SKIP("needs clusters");
+    largest = gpuexec_kernel_largest_cluster(t.kernel, dims, NULL);
+    CHECK_EQ(largest, 8);
+    desc.cluster_x = 2;
+    two = gpuexec_kernel_resident_clusters(t.kernel, dims, &desc);
+    desc.cluster_x = 8;
+    eight = gpuexec_kernel_resident_clusters(t.kernel, dims, &desc);
+    CHECK(eight > 0 && two > eight);
+    CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, dims, &desc, GPUEXEC_ARGS(t.data)));
+    CHECK_EQ(result_of(t), 16 * 64);
+    desc.non_portable_cluster = 1;
+    CHECK(gpuexec_kernel_largest_cluster(t.kernel, dims, &desc) >= 8);
+    desc.cluster_x = 3;
+    CHECK_EQ(gpuexec_kernel_resident_clusters(t.kernel, dims, &desc), -1);
+    CHECK_TEXT(gpuexec_error_text(), "cuOccupancyMaxActiveClusters", "16 x 1 x 1 blocks",
+            "a multiple of the cluster");
+    CHECK_EQ(gpuexec_kernel_largest_cluster(t.kernel, gpuexec_grid(0, 64, 0), NULL), -1);
+    CHECK_TEXT(gpuexec_error_text(), "cuOccupancyMaxPotentialClusterSize", "\"count\"");
+    CHECK_EQ(gpuexec_kernel_largest_cluster(none, dims, NULL), -1);
+    CHECK_TEXT(gpuexec_error_text(), "the kernel");
+    memset(&desc, 0xff, sizeof desc);
+    CHECK_EQ(gpuexec_kernel_resident_clusters(t.kernel, dims, &desc), -1);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_launch_desc was not zero-initialized");
+    CHECK_OK(gpuexec_take_error());
+}
+
+TEST_ALONE(clusters_that_the_device_or_driver_lacks) {
+    setting t;
+    setenv("SIMGPU_DEVICE_0", "120=0", 1);
+    t = set_up(UNIT_PTX, "count", 4);
+    if (attribute(120)) SKIP("this device has clusters");
+    CHECK_EQ(gpuexec_kernel_largest_cluster(t.kernel, gpuexec_grid(2, 2, 0), NULL), -1);
+    CHECK_TEXT(gpuexec_error_text(), "device 0 has no clusters", "CLUSTER_LAUNCH is 0");
+}
+TEST_ALONE(clusters_that_the_driver_lacks) {
+    setting t;
+    setenv("SIMGPU_DRIVER_VERSION", "11040", 1);
+    if (gpuexec_driver_version() >= 11080) SKIP("this driver has clusters");
+    t = set_up(UNIT_PTX, "count", 4);
+    CHECK_EQ(gpuexec_kernel_resident_clusters(t.kernel, gpuexec_grid(2, 2, 0), NULL), -1);
+    CHECK_TEXT(gpuexec_error_text(), "clusters need", "CUDA 11.8", "CUDA 11.4");
 }
 
 TEST_ALONE(newer_attributes_on_older_drivers) {

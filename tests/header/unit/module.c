@@ -197,6 +197,68 @@ TEST(occupancy) {
     CHECK_EQ(gpuexec_kernel_occupancy(fn, 32, ((size_t)1 << 31 << 1) + 64), 0);
 }
 
+/* With the flag, the numbers are the same where caching costs no occupancy. */
+TEST(occupancy_with_flags) {
+    const setting t = set_up(UNIT_PTX, "add", 4);
+    const gpuexec_kernel none = { 0 };
+    int blocks = 0, flagged = 0;
+    CHECK_EQ(gpuexec_kernel_occupancy_flags(t.kernel, 64, 0, 0),
+            gpuexec_kernel_occupancy(t.kernel, 64, 0));
+    CHECK(gpuexec_kernel_occupancy_flags(t.kernel, 64, 0, 1) > 0);
+    CHECK_EQ(gpuexec_kernel_best_block_flags(t.kernel, 0, 0, &blocks),
+            gpuexec_kernel_best_block(t.kernel, 0, &flagged));
+    CHECK_EQ(blocks, flagged);
+    CHECK(gpuexec_kernel_best_block_flags(t.kernel, 0, 1, &flagged) > 0 && flagged > 0);
+    CHECK_EQ(gpuexec_kernel_occupancy_flags(t.kernel, 64, 0, 2), -1);
+    CHECK_TEXT(gpuexec_error_text(), "flags is 0x2", "CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE");
+    CHECK_EQ(gpuexec_kernel_best_block_flags(t.kernel, 0, 8, NULL), -1);
+    CHECK_TEXT(gpuexec_error_text(), "flags is 0x8");
+    CHECK_EQ(gpuexec_kernel_occupancy_flags(none, 64, 0, 1), -1);
+    CHECK_TEXT(gpuexec_error_text(), "the kernel");
+    CHECK_EQ(gpuexec_kernel_best_block_flags(none, 0, 1, &blocks), -1);
+    CHECK_EQ(gpuexec_kernel_occupancy_flags(t.kernel, 0, 0, 1), -1);
+    CHECK_TEXT(gpuexec_error_text(), "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+            "cannot query the occupancy");
+    CHECK_OK(gpuexec_take_error());
+}
+
+TEST(attributes_of_a_kernel_by_number) {
+    const setting t = set_up(UNIT_PTX, "add", 4);
+    gpuexec_kernel_info info;
+    int value = 0;
+    CHECK_OK(gpuexec_kernel_get_info(t.kernel, &info));
+    CHECK_OK(gpuexec_kernel_get_attribute(t.kernel, 4, &value)); /* CU_FUNC_ATTRIBUTE_NUM_REGS */
+    CHECK_EQ(value, info.registers);
+    CHECK_OK(gpuexec_kernel_set_attribute(t.kernel, 9, 75)); /* the carveout */
+    CHECK_OK(gpuexec_kernel_get_attribute(t.kernel, 9, &value));
+    CHECK_EQ(value, 75);
+    CHECK_OK(gpuexec_kernel_set_attribute(t.kernel, 9, -1));
+    CHECK_OK(gpuexec_kernel_get_info(t.kernel, &info));
+    CHECK_EQ(info.preferred_carveout, -1);
+    /* the limit of dynamic shared memory is raised, and not lowered */
+    value = (int)info.max_dynamic_shared;
+    CHECK_OK(gpuexec_kernel_set_attribute(t.kernel, 8, value));
+    CHECK_OK(gpuexec_kernel_set_attribute(t.kernel, 8, value + 1024));
+    CHECK_OK(gpuexec_kernel_get_info(t.kernel, &info));
+    CHECK_EQ(info.max_dynamic_shared, value + 1024);
+    CHECK_REFUSED(gpuexec_kernel_set_attribute(t.kernel, 8, 1000), GPUEXEC_BAD_ARGUMENT,
+            "cannot lower the limit of dynamic shared memory of kernel \"add\" to 1000 bytes");
+    CHECK_REFUSED(gpuexec_kernel_set_attribute(t.kernel, 8, -1), GPUEXEC_BAD_ARGUMENT,
+            "cannot set attribute 8 of kernel \"add\" to -1");
+    CHECK_REFUSED(gpuexec_kernel_set_attribute(t.kernel, 4, 10), GPUEXEC_BAD_ARGUMENT,
+            "cuFuncSetAttribute", "cannot set attribute 4 of kernel \"add\" to 10");
+    CHECK_REFUSED(gpuexec_kernel_set_attribute(t.kernel, -1, 0), GPUEXEC_BAD_ARGUMENT,
+            "-1 is not the number of a CUfunction_attribute");
+    CHECK_FAILED(gpuexec_kernel_get_attribute(t.kernel, 999, &value), GPUEXEC_BAD_ARGUMENT,
+            "cannot query attribute 999 of kernel \"add\"");
+    CHECK_FAILED(
+            gpuexec_kernel_get_attribute(t.kernel, 4, NULL), GPUEXEC_BAD_ARGUMENT, "value is NULL");
+    CHECK_OK(gpuexec_module_unload(t.mod));
+    CHECK_FAILED(
+            gpuexec_kernel_get_attribute(t.kernel, 4, &value), GPUEXEC_STALE_HANDLE, "the kernel");
+    CHECK_REFUSED(gpuexec_kernel_set_attribute(t.kernel, 9, 1), GPUEXEC_STALE_HANDLE, "the kernel");
+}
+
 TEST(variables_of_a_module) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL),

@@ -474,6 +474,93 @@ TEST_MULTI(by_the_driver) {
     works(devices_here(), GPUEXEC_MULTI_DRIVER, 0);
 }
 
+/* --- kernels that use multi_grid_group of cooperative groups ---------------------------------- */
+
+/* As nvcc compiles them: a declaration, and a call with the scope in a register or as a number. */
+static gpuexec_kernel get_handle(gpuexec_context ctx, const char *scope, const char *also) {
+    char ptx[2000];
+    gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
+    snprintf(ptx, sizeof ptx,
+            ".version 7.0\n.target sm_70\n.address_size 64\n"
+            ".extern .func (.param .b64 handle) cudaCGGetIntrinsicHandle (.param .b32 scope);\n%s"
+            ".visible .entry get_handle(.param .u64 to) {\n"
+            "    .reg .b32 %%r<3>; .reg .b64 %%rd<3>;\n"
+            "    ld.param.u64 %%rd1, [to];\n    mov.u32 \t%%r1, 1;\n    mov.u32 \t%%r2, 2;\n"
+            "    { .param .b32 param0; .param .b64 retval0;\n"
+            "    st.param.b32 \t[param0+0], %s;\n"
+            "    call.uni (retval0), cudaCGGetIntrinsicHandle, (param0);\n"
+            "    ld.param.b64 \t%%rd2, [retval0+0]; }\n    st.u64 [%%rd1], %%rd2;\n    ret;\n}\n",
+            also, scope);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, ptx, strlen(ptx) + 1, "get_handle"));
+    return gpuexec_kernel_get(gpuexec_linker_load(l), "get_handle");
+}
+/* Prepares the launch of such a kernel on two devices. */
+typedef struct pair {
+    gpuexec_device_launch launches[2];
+    gpuexec_ptr to[2];
+    const void *arguments[2];
+} pair;
+static void make_pair(pair *p, const char *scope, const char *also) {
+    unsigned i;
+    memset(p, 0, sizeof *p);
+    for (i = 0; i < 2; i++) {
+        const gpuexec_context ctx = gpuexec_context_open((int)i, NULL);
+        p->to[i] = gpuexec_alloc(ctx, 8);
+        p->arguments[i] = &p->to[i];
+        p->launches[i].kernel = get_handle(ctx, scope, also);
+        p->launches[i].stream = gpuexec_stream_create(ctx, NULL);
+        p->launches[i].dims = gpuexec_grid(1, 1, 0);
+        p->launches[i].args.addresses = &p->arguments[i];
+        p->launches[i].args.count = 1;
+    }
+}
+
+TEST_ALONE_MULTI(kernels_with_multi_grid_go_to_the_driver) {
+    static const char get_rank[] =
+            ".extern .func (.param .b32 error) cudaCGGetRank(.param .b64 handle);\n";
+    static const struct {
+        const char *scope, *also;
+        int multi;
+    } made[] = { { "%r2", "", 1 }, { "2", "", 1 }, { "%r1", "", 0 }, { "1", "", 0 },
+        { "1", get_rank, 1 } };
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+    gpuexec_graph graph;
+    unsigned i;
+    pair p;
+    /* the driver's own launch fails once for each of the three kernels that need it */
+    setenv("SIMGPU_FAIL",
+            "cuLaunchCooperativeKernelMultiDevice:1:801,cuLaunchCooperativeKernelMultiDevice:2:801,"
+            "cuLaunchCooperativeKernelMultiDevice:3:801",
+            1);
+    NEEDS(2);
+    if (!on_cpu_device()) SKIP("a GPU needs libcudadevrt.a");
+    for (i = 0; i < sizeof made / sizeof made[0]; i++) {
+        make_pair(&p, made[i].scope, made[i].also);
+        if (!made[i].multi) {
+            CHECK_OK(gpuexec_launch_multi_device(p.launches, 2, NULL));
+            continue;
+        }
+        CHECK_REFUSED(gpuexec_launch_multi_device(p.launches, 2, NULL), GPUEXEC_NOT_SUPPORTED,
+                "cuLaunchCooperativeKernelMultiDevice", "cannot launch kernel \"get_handle\"",
+                "use a gpuexec_barrier");
+    }
+    CHECK_OK(gpuexec_launch_multi_device(p.launches, 2, NULL));
+    desc.way = GPUEXEC_MULTI_PER_DEVICE;
+    CHECK_REFUSED(gpuexec_launch_multi_device(p.launches, 2, &desc), GPUEXEC_NOT_SUPPORTED,
+            "kernel \"get_handle\" uses multi_grid_group", "way to 0");
+    CHECK_OK(gpuexec_capture_begin(p.launches[0].stream, NULL));
+    CHECK_REFUSED(gpuexec_launch_multi_device(p.launches, 2, NULL), GPUEXEC_CAPTURING,
+            "uses multi_grid_group", "graphs cannot contain that", "use a gpuexec_barrier");
+    graph = gpuexec_capture_end(p.launches[0].stream);
+    CHECK_MADE(graph);
+    graph = gpuexec_graph_create(gpuexec_context_open(0, NULL));
+    CHECK(!gpuexec_ok(
+            gpuexec_graph_add_multi_device(graph, p.launches, 2, NULL, GPUEXEC_FIRST).graph));
+    CHECK_TEXT(gpuexec_error_text(), "uses multi_grid_group");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_CAPTURING);
+    for (i = 0; i < 2; i++) CHECK_OK(gpuexec_stream_sync(p.launches[i].stream));
+}
+
 /* --- kernels/exchange.cu, with sizes that are no multiple of anything ------------------------- */
 
 enum { KERNEL_DEVICES = 32, WORDS = 1027 };
@@ -638,6 +725,17 @@ TEST_MULTI(rules) {
     gpuexec_device_get_attribute(0, COOPERATIVE_MULTI_DEVICE, &with_driver);
     p.rounds = 0;
     most = gpuexec_kernel_cooperative_blocks(p.kernel[0], THREADS, 0);
+    CHECK_EQ(gpuexec_multi_cooperative_blocks(p.kernel, p.n, THREADS, 0), most);
+    CHECK(gpuexec_multi_cooperative_blocks(p.kernel, p.n, 2 * THREADS, 0) <= most);
+    CHECK_EQ(gpuexec_multi_cooperative_blocks(NULL, 2, THREADS, 0), -1);
+    CHECK_TEXT(gpuexec_error_text(), "kernels is NULL, but count is 2");
+    CHECK_EQ(gpuexec_multi_cooperative_blocks(p.kernel, 0, THREADS, 0), -1);
+    CHECK_TEXT(gpuexec_error_text(), "count is 0");
+    {
+        const gpuexec_kernel some[2] = { p.kernel[0], { 0 } };
+        CHECK_EQ(gpuexec_multi_cooperative_blocks(some, 2, THREADS, 0), -1);
+        CHECK_TEXT(gpuexec_error_text(), "kernels[1]");
+    }
     CHECK(most > BLOCKS);
 
 #define RENEW() list_of(&p, list, a)
