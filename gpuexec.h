@@ -37,7 +37,7 @@
         >>barrier     a barrier across devices
         >>multi       one launch on several devices
         >>ipc         memory and events of other processes, and connections to these
-        >>cplusplus   launches that take any values
+        >>cplusplus   launches that take any values, owners of handles
         >>names       the names that programs use
       >>end-of-api
       >>impl        the implementation:
@@ -2862,7 +2862,8 @@ GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuex
    and appends the struct as one argument, or as one member of the struct that is then still open.
    Until the struct has ended, gpuexec_params_count and _offset describe its members, and the
    parameter block yields no arguments and no data. If a member cannot be added, the block is
-   incomplete, as after gpuexec_params_add. */
+   incomplete, as after gpuexec_params_add. If gpuexec_params_end_struct lacks memory
+   (GPUEXEC_OUT_OF_HOST_MEMORY), the struct has not ended, and you can call it again. */
 GPUEXEC_API gpuexec_result gpuexec_params_begin_struct_at(const char *where, gpuexec_params params);
 GPUEXEC_API gpuexec_result gpuexec_params_end_struct_at(const char *where, gpuexec_params params);
 
@@ -3746,7 +3747,9 @@ template <class... T> struct gxi_values {
            values[i] = gpuexec_values_of(x[i], 2 * n);
            launches[i].args = values[i].args();
        }
-   What args() returns is valid until the object is assigned to, moved or destroyed. */
+   What args() returns is valid until the object is assigned to, moved or destroyed. A
+   gpuexec_values can be passed instead of a gpuexec_args, and converts to one:
+   gpuexec_launch(kernel, stream, dims, values[0]); launches[0].args = values[0]. */
 template <class... T> struct gxi_value_list {
     GXI_INLINE void list(const void **) const {}
 };
@@ -3765,6 +3768,8 @@ template <class... T> class gpuexec_values {
     gxi_value_list<T...> held;
     const void *addresses[sizeof...(T) + 1];
     unsigned short sizes[2 * sizeof...(T) + 1];
+    template <class... U> friend struct gxi_values;
+    template <class... U> friend struct gxi_values_after;
 
 public:
     GXI_INLINE gpuexec_values()
@@ -3777,6 +3782,20 @@ public:
     GXI_INLINE gpuexec_args args() & {
         gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)), 3, { 0 } };
         held.list(addresses);
+        return made;
+    }
+    GXI_INLINE operator gpuexec_args() & { return args(); }
+};
+/* instead of values: those that it holds */
+template <class... T> struct gxi_values<gpuexec_values<T...>> {
+    const void *addresses[sizeof...(T) + 1];
+    const unsigned short *sizes;
+    GXI_INLINE explicit gxi_values(const gpuexec_values<T...> &values)
+        : addresses(), sizes(values.sizes) {
+        values.held.list(addresses);
+    }
+    GXI_INLINE gpuexec_args args() const {
+        gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)), 3, { 0 } };
         return made;
     }
 };
@@ -3865,6 +3884,13 @@ template <class... T> struct gxi_values_after {
     }
 };
 template <class... T>
+struct gxi_values_after<gpuexec_values<T...>, gpuexec_after> : gxi_values<gpuexec_values<T...>> {
+    gpuexec_after after;
+    GXI_INLINE explicit gxi_values_after(
+            const gpuexec_values<T...> &values, const gpuexec_after &nodes)
+        : gxi_values<gpuexec_values<T...>>(values), after(nodes) {}
+};
+template <class... T>
 GXI_INLINE gpuexec_node gpuexec_graph_add_kernel_at(const char *where, gpuexec_graph graph,
         gpuexec_kernel kernel, gpuexec_dims dims, const T &...values) {
     static_assert(gxi_last_type<T...>::is_after,
@@ -3902,6 +3928,85 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator==(T a,
 template <class T>
 GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a, T b) {
     return a.id != b.id;
+}
+
+/* How the object of a handle ends; the kinds without a row, kernels and nodes, end with what they
+   belong to. */
+template <class Handle> struct gxi_owned {
+    static_assert(sizeof(Handle) == 0,
+            "gpuexec_owner owns handles whose objects are destroyed, unloaded or closed: not "
+            "kernels "
+            "and nodes, which end with what they belong to");
+    static void close(Handle);
+};
+#define GXI_OWNED(name, end) \
+    template <> struct gxi_owned<gpuexec_##name> { \
+        GXI_INLINE static void close(gpuexec_##name handle) { \
+            static_cast<void>(gpuexec_##name##_##end##_at("~gpuexec_owner", handle)); \
+        } \
+    };
+/* clang-format off */
+GXI_OWNED(context, close) GXI_OWNED(module, unload) GXI_OWNED(library, unload)
+GXI_OWNED(linker, destroy) GXI_OWNED(stream, destroy) GXI_OWNED(event, destroy)
+GXI_OWNED(pool, destroy) GXI_OWNED(params, destroy) GXI_OWNED(prepared, destroy)
+GXI_OWNED(graph, destroy) GXI_OWNED(batch, destroy) GXI_OWNED(barrier, destroy)
+GXI_OWNED(ipc, close)
+/* clang-format on */
+#undef GXI_OWNED
+
+        /* Owns an object of gpuexec: its destructor destroys, unloads or closes it. Owners can be
+           moved, not copied. Members are destroyed in the reverse order of their declaration, so
+           declare a context before what it owns. gpuexec_owner<gpuexec_context>
+           ctx(gpuexec_context_open(0, nullptr)); auto stream =
+           gpuexec_own(gpuexec_stream_create(ctx.get(), nullptr)); if (!stream) ...
+           gpuexec_why(stream.get()) An owner is false if it is empty or its handle is not ok.
+           Destruction never throws and never latches. If it fails, gpuexec_setup_desc.log receives
+           the failure; to see its result, call the function yourself:
+           gpuexec_context_close(ctx.release()). Texts name "~gpuexec_owner" as the place of the
+           destruction. Owners exist for contexts, modules, libraries, linkers, streams, events,
+           pools, parameter blocks, prepared launches, graphs, batches, barriers and connections. */
+        template <class Handle>
+        class gpuexec_owner {
+    Handle held;
+
+public:
+    GXI_INLINE gpuexec_owner() noexcept : held() {}
+    GXI_INLINE explicit gpuexec_owner(Handle handle) noexcept : held(handle) {}
+    GXI_INLINE gpuexec_owner(gpuexec_owner &&other) noexcept : held(other.release()) {}
+    GXI_INLINE gpuexec_owner &operator=(gpuexec_owner &&other) noexcept {
+        reset(other.release());
+        return *this;
+    }
+    gpuexec_owner(const gpuexec_owner &) = delete;
+    gpuexec_owner &operator=(const gpuexec_owner &) = delete;
+    GXI_INLINE ~gpuexec_owner() { gxi_owned<Handle>::close(held); }
+
+    GXI_INLINE Handle get() const noexcept { return held; }
+    GXI_INLINE explicit operator bool() const noexcept { return gpuexec_ok(held) != 0; }
+    /* Returns the handle, which the caller then owns. */
+    GXI_INLINE Handle release() noexcept {
+        const Handle handle = held;
+        held = Handle();
+        return handle;
+    }
+    /* Destroys the object, and owns another one. */
+    GXI_INLINE void reset(Handle handle = Handle()) noexcept {
+        const Handle old = held;
+        held = handle;
+        if (old.id != handle.id) gxi_owned<Handle>::close(old);
+    }
+    GXI_INLINE void swap(gpuexec_owner &other) noexcept {
+        const Handle handle = held;
+        held = other.held;
+        other.held = handle;
+    }
+};
+template <class Handle>
+GXI_INLINE void swap(gpuexec_owner<Handle> &one, gpuexec_owner<Handle> &other) noexcept {
+    one.swap(other);
+}
+template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle handle) noexcept {
+    return gpuexec_owner<Handle>(handle);
 }
 #endif
 
@@ -20080,17 +20185,22 @@ GPUEXEC_API gpuexec_result gpuexec_params_begin_struct_at(
     slot->data.params.info = b;
     return GPUEXEC_OK;
 }
-/* Ends the struct whose members b has, and frees b. */
+/* Ends the struct whose members b has, and frees b. Without memory, the struct stays open. */
 static gpuexec_result gxi_params_append_members(
         gxi_call *call, gpuexec_params params, gxi_slot *slot, gxi_block *b) {
     gpuexec_result result = b->refused;
     size_t alignment = 1, bytes;
-    gxi_block *padded;
     unsigned i;
     for (i = 0; i < b->count; i++)
         if (gxi_kind_alignment(b->kinds[i]) > alignment)
             alignment = gxi_kind_alignment(b->kinds[i]);
     bytes = gxi_align_up(b->bytes, alignment);
+    if (!result && bytes > b->space) {
+        gxi_block *const padded = gxi_block_new(b->room, bytes, b);
+        if (!padded) return gxi_fail_memory(call, "end a struct in a parameter block");
+        gxi_free(b);
+        b = padded;
+    }
     slot->data.params.info = b->outer;
     if (result)
         gxi_fail(call, result, "call gpuexec_params_clear, then add all arguments again",
@@ -20100,29 +20210,24 @@ static gpuexec_result gxi_params_append_members(
         result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "add the members between gpuexec_params_begin_struct and gpuexec_params_end_struct",
                 "the struct%s%s has no members", GXI_PART(" begun at ", b->begun_at));
-    else if (bytes > b->space && !(padded = gxi_block_new(b->room, bytes, b)))
-        result = gxi_fail_memory(call, "end a struct in a parameter block");
-    else {
-        if (bytes > b->space) {
-            gxi_free(b);
-            b = padded;
-        }
-        result = gxi_params_append_struct(call, params, b->data, bytes, alignment);
+    else result = gxi_params_append_struct(call, params, b->data, bytes, alignment);
+    if (result == GPUEXEC_OUT_OF_HOST_MEMORY && !b->refused) {
+        slot->data.params.info = b;
+        return result;
     }
     gxi_free(b);
-    return result;
+    return gxi_params_finish(call, params, result);
 }
 GPUEXEC_API gpuexec_result gpuexec_params_end_struct_at(const char *where, gpuexec_params params) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_params_end_struct, GXI_MAKES);
     if (!(slot = gxi_find_params(call, params))) return gxi_failed_result();
-    if (!gxi_block_of(slot)->outer)
-        return gxi_params_finish(call, params,
-                gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                        "call gpuexec_params_begin_struct before the struct's first member",
-                        "the parameter block has no struct that was begun and has not ended"));
-    return gxi_params_finish(
-            call, params, gxi_params_append_members(call, params, slot, gxi_block_of(slot)));
+    if (gxi_block_of(slot)->outer)
+        return gxi_params_append_members(call, params, slot, gxi_block_of(slot));
+    return gxi_params_finish(call, params,
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                    "call gpuexec_params_begin_struct before the struct's first member",
+                    "the parameter block has no struct that was begun and has not ended"));
 }
 #endif
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
