@@ -19235,23 +19235,20 @@ static GXI_NOINLINE int gxi_typed_args_fit(const unsigned short *known, const gp
 GXI_HOT int gxi_marked_args_fit(const unsigned short *known, const gpuexec_args *args) {
     const void *const *addresses = args->addresses;
     const unsigned short *sizes = args->sizes, *expected;
-    size_t i = args->count;
-    const size_t count = i;
+    const size_t count = args->count;
+    size_t left = count; /* by fours: fewer instructions */
     if (!known || count != known[0]) return 0;
-    expected = known + 1;
-    for (; i >= 4; i -= 4) {
-        uint64_t size[2], mark[2];
-        if (!addresses[i - 1] || !addresses[i - 2] || !addresses[i - 3] || !addresses[i - 4])
-            return 0;
-        memcpy(size, sizes + i - 4, sizeof *size);
-        memcpy(size + 1, expected + i - 4, sizeof *size);
-        memcpy(mark, sizes + count + i - 4, sizeof *mark);
-        memcpy(mark + 1, expected + count + i - 4, sizeof *mark);
-        if ((size[0] ^ size[1]) | (mark[0] & mark[1])) return 0;
+    for (expected = known + 1; left >= 4; left -= 4, addresses += 4, sizes += 4, expected += 4) {
+        uint64_t size, mark, wanted, refused;
+        if (!addresses[0] || !addresses[1] || !addresses[2] || !addresses[3]) return 0;
+        memcpy(&size, sizes, sizeof size);
+        memcpy(&wanted, expected, sizeof wanted);
+        memcpy(&mark, sizes + count, sizeof mark);
+        memcpy(&refused, expected + count, sizeof refused);
+        if ((size ^ wanted) | (mark & refused)) return 0;
     }
-    while (i--)
-        if (!addresses[i] || sizes[i] != expected[i] || (sizes[count + i] & expected[count + i]))
-            return 0;
+    for (; left; left--, addresses++, sizes++, expected++)
+        if (!*addresses || *sizes != *expected || (sizes[count] & expected[count])) return 0;
     return 1;
 }
 /* For arguments without types: typed ones do not fit. */
@@ -19278,10 +19275,12 @@ GXI_HOT int gxi_plain_args_fit(const unsigned short *known, const gpuexec_args *
     return 1;
 }
 static GXI_NOINLINE int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
-    gpuexec_args plain = *args;
-    plain.typed = 0;
+    gpuexec_args plain;
+    if (!args->typed) return gxi_plain_args_fit(known, args);
     if (args->typed == GXI_MARKED && gxi_marked_args_fit(known, args)) return 1;
-    return (!args->typed || gxi_typed_args_fit(known, args)) && gxi_plain_args_fit(known, &plain);
+    plain = *args;
+    plain.typed = 0;
+    return gxi_typed_args_fit(known, args) && gxi_plain_args_fit(known, &plain);
 }
 static GXI_COLD gpuexec_result gxi_fail_args(
         gxi_call *call, const char *kernel, const unsigned short *known, const gpuexec_args *args) {
@@ -19946,14 +19945,18 @@ GXI_HOT gpuexec_result gxi_launch_fast(const char *where, gpuexec_kernel kernel,
     return gxi_launch_slow(
             "gpuexec_launch", s->data.stream.last_where, kernel, stream, dims, args, cu, NULL);
 }
+static GXI_NOINLINE gpuexec_result gxi_launch_plain(const char *where, gpuexec_kernel kernel,
+        gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
+    return gxi_launch_fast(where, kernel, stream, &dims, &args, 0);
+}
 static GXI_NOINLINE gpuexec_result gxi_launch_marked(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
     return gxi_launch_fast(where, kernel, stream, &dims, &args, 1);
 }
 GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
-    if (args.typed == GXI_MARKED) return gxi_launch_marked(where, kernel, stream, dims, args);
-    return gxi_launch_fast(where, kernel, stream, &dims, &args, 0);
+    return args.typed == GXI_MARKED ? gxi_launch_marked(where, kernel, stream, dims, args)
+                                    : gxi_launch_plain(where, kernel, stream, dims, args);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel,
