@@ -41,7 +41,10 @@ endif
 
 SIMGPU   := $(BUILD)/libsimgpu.so
 SIM_OBJ  := $(patsubst tests/simgpu/%.c,$(BUILD)/simgpu/%.o,$(wildcard tests/simgpu/*/*.c))
-EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+# Without a C++ compiler, those in C only.
+HAS_CXX  := $(shell echo 'int main() {}' | $(CXX) -x c++ -std=c++11 -fsyntax-only - 2>&1 || echo no)
+EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
+    $(if $(HAS_CXX),,$(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/*.cpp)))
 TESTS    := $(patsubst %.c,$(BUILD)/unit/%,$(notdir $(wildcard tests/*/unit/*.c)))
 BENCHES  := $(addprefix $(BUILD)/bench/,launch calls pool graph batch copies start cache multi \
     allreduce)
@@ -119,6 +122,11 @@ $(IMPLEMENTATION): tests/support/implementation.c
 $(BUILD)/examples/%: examples/%.c $(IMPLEMENTATION)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -ldl -lpthread
+$(BUILD)/examples/%: examples/%.cpp $(IMPLEMENTATION)
+	@mkdir -p $(@D)
+	$(call step,compile) $(CXX) -std=c++11 -ffp-contract=off $(CFLAGS) \
+	    $(filter-out -Wstrict-prototypes,$(STRICT)) $(SAN_FLAGS) $(DEPEND) \
+	    -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -ldl -lpthread
 # mpi_jacobi uses MPI if the machine has one; a sanitizer would report MPI itself.
 ifeq ($(SAN_FLAGS)$(shell echo '\#include <mpi.h>' | mpicc -E -x c - >/dev/null 2>&1 || \
     echo without),)

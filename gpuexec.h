@@ -37,7 +37,7 @@
         >>barrier     a barrier across devices
         >>multi       one launch on several devices
         >>ipc         memory and events of other processes, and connections to these
-        >>cplusplus   launches that take any values
+        >>cplusplus   launches that take any values, owners of handles
         >>names       the names that programs use
       >>end-of-api
       >>impl        the implementation:
@@ -54,7 +54,8 @@
         >>impl-ptx, impl-image, impl-find, impl-cache, impl-includes, impl-module, impl-kernel,
         >>impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked, impl-compile,
         >>impl-memory, impl-stream, impl-hints, impl-current, impl-pool, impl-managed, impl-event,
-        >>impl-transfer, impl-copies, impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params,
+        >>impl-transfer, impl-copies, impl-arguments, impl-dims, impl-attributes, impl-launch,
+        >>impl-params, impl-kept,
         >>impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier,
         >>impl-multi, impl-ipc, impl-messages, impl-connection
 
@@ -675,7 +676,9 @@
                                                             // to 16 bytes; the host need not
           gpuexec_params_add_struct(p, &camera, sizeof camera, 16);
           gpuexec_launch(kernel, stream, dims, gpuexec_params_args(p));
-      Every launch function accepts gpuexec_params_args(p). For your own driver calls,
+      Every launch function accepts gpuexec_params_args(p). If host and device lay out a struct
+      differently, gpuexec_params_begin_struct builds it member by member. If you have a packed
+      buffer, gpuexec_params_unpack makes its contents the arguments. For your own driver calls,
       gpuexec_params_data(p, &bytes) returns the packed buffer (CU_LAUNCH_PARAM_BUFFER_POINTER). The
       driver does not report an error for an incorrect buffer, so call gpuexec_params_check(p,
       kernel) first. A prepared launch is checked only once, when it is prepared. After that, each
@@ -3110,9 +3113,30 @@ GPUEXEC_API gpuexec_result gpuexec_params_add_at(
 /* The same for a struct or union. `alignment` is that of its most aligned member in device code, a
    power of two; `bytes` is a multiple of it. The bytes must have the layout of device code: there,
    struct { float f; float4 f4; } has 12 bytes of padding after f, so the host's float4 must also be
-   aligned to 16. */
+   aligned to 16. If host and device lay out the struct differently, use
+   gpuexec_params_begin_struct. */
 GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuexec_params params,
         const void *value, size_t bytes, size_t alignment);
+
+/* Begin and end a struct whose members are added one by one, in the order of their declaration, at
+   the offsets that device code uses. For an array, add its elements. A member can be a struct
+   itself: begin and end it between the two calls, or add it with gpuexec_params_add_struct, as you
+   do for a union. Bit-fields cannot be added. gpuexec_params_end_struct adds the padding at the end
+   and appends the struct as one argument, or as one member of the struct that is then still open.
+   Until the struct has ended, gpuexec_params_count and _offset describe its members, and the
+   parameter block yields no arguments and no data. If a member cannot be added, the block is
+   incomplete, as after gpuexec_params_add. If gpuexec_params_end_struct lacks memory
+   (GPUEXEC_OUT_OF_HOST_MEMORY), the struct has not ended, and you can call it again. */
+GPUEXEC_API gpuexec_result gpuexec_params_begin_struct_at(const char *where, gpuexec_params params);
+GPUEXEC_API gpuexec_result gpuexec_params_end_struct_at(const char *where, gpuexec_params params);
+
+/* Replaces the contents of the parameter block with the kernel's arguments from a packed buffer, as
+   CU_LAUNCH_PARAM_BUFFER_POINTER takes it: each argument is at its gpuexec_kernel_parameter_offset.
+   The buffer is copied. `bytes` is the offset of the last argument plus its size, or up to 15 more
+   for padding at the end (GPUEXEC_BAD_PARAMETERS). gpuexec_params_args then yields the arguments
+   for a launch of any kind. GPUEXEC_NOT_SUPPORTED if the kernel's layout is not known. */
+GPUEXEC_API gpuexec_result gpuexec_params_unpack_at(const char *where, gpuexec_params params,
+        gpuexec_kernel kernel, const void *buffer, size_t bytes);
 
 /* Return the number of arguments, and the offset of argument `index` in bytes; -1 if the handle is
    not ok or there is no such argument. Queries. */
@@ -4038,7 +4062,9 @@ template <class... T> struct gxi_values {
            values[i] = gpuexec_values_of(x[i], 2 * n);
            launches[i].args = values[i].args();
        }
-   What args() returns is valid until the object is assigned to, moved or destroyed. */
+   What args() returns is valid until the object is assigned to, moved or destroyed. A
+   gpuexec_values can be passed instead of a gpuexec_args, and converts to one:
+   gpuexec_launch(kernel, stream, dims, values[0]); launches[0].args = values[0]. */
 template <class... T> struct gxi_value_list {
     GXI_INLINE void list(const void **) const {}
 };
@@ -4057,6 +4083,8 @@ template <class... T> class gpuexec_values {
     gxi_value_list<T...> held;
     const void *addresses[sizeof...(T) + 1];
     unsigned short sizes[2 * sizeof...(T) + 1];
+    template <class... U> friend struct gxi_values;
+    template <class... U> friend struct gxi_values_after;
 
 public:
     GXI_INLINE gpuexec_values()
@@ -4069,6 +4097,20 @@ public:
     GXI_INLINE gpuexec_args args() & {
         gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)), 3, { 0 } };
         held.list(addresses);
+        return made;
+    }
+    GXI_INLINE operator gpuexec_args() & { return args(); }
+};
+/* instead of values: those that it holds */
+template <class... T> struct gxi_values<gpuexec_values<T...>> {
+    const void *addresses[sizeof...(T) + 1];
+    const unsigned short *sizes;
+    GXI_INLINE explicit gxi_values(const gpuexec_values<T...> &values)
+        : addresses(), sizes(values.sizes) {
+        values.held.list(addresses);
+    }
+    GXI_INLINE gpuexec_args args() const {
+        gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)), 3, { 0 } };
         return made;
     }
 };
@@ -4157,6 +4199,13 @@ template <class... T> struct gxi_values_after {
     }
 };
 template <class... T>
+struct gxi_values_after<gpuexec_values<T...>, gpuexec_after> : gxi_values<gpuexec_values<T...>> {
+    gpuexec_after after;
+    GXI_INLINE explicit gxi_values_after(
+            const gpuexec_values<T...> &values, const gpuexec_after &nodes)
+        : gxi_values<gpuexec_values<T...>>(values), after(nodes) {}
+};
+template <class... T>
 GXI_INLINE gpuexec_node gpuexec_graph_add_kernel_at(const char *where, gpuexec_graph graph,
         gpuexec_kernel kernel, gpuexec_dims dims, const T &...values) {
     static_assert(gxi_last_type<T...>::is_after,
@@ -4194,6 +4243,85 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator==(T a,
 template <class T>
 GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a, T b) {
     return a.id != b.id;
+}
+
+/* How the object of a handle ends; the kinds without a row, kernels and nodes, end with what they
+   belong to. */
+template <class Handle> struct gxi_owned {
+    static_assert(sizeof(Handle) == 0,
+            "gpuexec_owner owns handles whose objects are destroyed, unloaded or closed: not "
+            "kernels "
+            "and nodes, which end with what they belong to");
+    static void close(Handle);
+};
+#define GXI_OWNED(name, end) \
+    template <> struct gxi_owned<gpuexec_##name> { \
+        GXI_INLINE static void close(gpuexec_##name handle) { \
+            static_cast<void>(gpuexec_##name##_##end##_at("~gpuexec_owner", handle)); \
+        } \
+    };
+/* clang-format off */
+GXI_OWNED(context, close) GXI_OWNED(module, unload) GXI_OWNED(library, unload)
+GXI_OWNED(linker, destroy) GXI_OWNED(stream, destroy) GXI_OWNED(event, destroy)
+GXI_OWNED(pool, destroy) GXI_OWNED(params, destroy) GXI_OWNED(prepared, destroy)
+GXI_OWNED(graph, destroy) GXI_OWNED(batch, destroy) GXI_OWNED(barrier, destroy)
+GXI_OWNED(ipc, close)
+/* clang-format on */
+#undef GXI_OWNED
+
+        /* Owns an object of gpuexec: its destructor destroys, unloads or closes it. Owners can be
+           moved, not copied. Members are destroyed in the reverse order of their declaration, so
+           declare a context before what it owns. gpuexec_owner<gpuexec_context>
+           ctx(gpuexec_context_open(0, nullptr)); auto stream =
+           gpuexec_own(gpuexec_stream_create(ctx.get(), nullptr)); if (!stream) ...
+           gpuexec_why(stream.get()) An owner is false if it is empty or its handle is not ok.
+           Destruction never throws and never latches. If it fails, gpuexec_setup_desc.log receives
+           the failure; to see its result, call the function yourself:
+           gpuexec_context_close(ctx.release()). Texts name "~gpuexec_owner" as the place of the
+           destruction. Owners exist for contexts, modules, libraries, linkers, streams, events,
+           pools, parameter blocks, prepared launches, graphs, batches, barriers and connections. */
+        template <class Handle>
+        class gpuexec_owner {
+    Handle held;
+
+public:
+    GXI_INLINE gpuexec_owner() noexcept : held() {}
+    GXI_INLINE explicit gpuexec_owner(Handle handle) noexcept : held(handle) {}
+    GXI_INLINE gpuexec_owner(gpuexec_owner &&other) noexcept : held(other.release()) {}
+    GXI_INLINE gpuexec_owner &operator=(gpuexec_owner &&other) noexcept {
+        reset(other.release());
+        return *this;
+    }
+    gpuexec_owner(const gpuexec_owner &) = delete;
+    gpuexec_owner &operator=(const gpuexec_owner &) = delete;
+    GXI_INLINE ~gpuexec_owner() { gxi_owned<Handle>::close(held); }
+
+    GXI_INLINE Handle get() const noexcept { return held; }
+    GXI_INLINE explicit operator bool() const noexcept { return gpuexec_ok(held) != 0; }
+    /* Returns the handle, which the caller then owns. */
+    GXI_INLINE Handle release() noexcept {
+        const Handle handle = held;
+        held = Handle();
+        return handle;
+    }
+    /* Destroys the object, and owns another one. */
+    GXI_INLINE void reset(Handle handle = Handle()) noexcept {
+        const Handle old = held;
+        held = handle;
+        if (old.id != handle.id) gxi_owned<Handle>::close(old);
+    }
+    GXI_INLINE void swap(gpuexec_owner &other) noexcept {
+        const Handle handle = held;
+        held = other.held;
+        other.held = handle;
+    }
+};
+template <class Handle>
+GXI_INLINE void swap(gpuexec_owner<Handle> &one, gpuexec_owner<Handle> &other) noexcept {
+    one.swap(other);
+}
+template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle handle) noexcept {
+    return gpuexec_owner<Handle>(handle);
 }
 #endif
 
@@ -4354,6 +4482,9 @@ GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a,
 #define gpuexec_params_create() gpuexec_params_create_at(GPUEXEC_HERE)
 #define gpuexec_params_add(...) gpuexec_params_add_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_params_add_struct(...) gpuexec_params_add_struct_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_params_begin_struct(...) gpuexec_params_begin_struct_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_params_end_struct(...) gpuexec_params_end_struct_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_params_unpack(...) gpuexec_params_unpack_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_params_data(...) gpuexec_params_data_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_params_args(...) gpuexec_params_args_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_params_check(...) gpuexec_params_check_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -20629,21 +20760,31 @@ typedef struct gxi_block {
     unsigned count, room;          /* number of arguments; capacity of the tables */
     size_t bytes, space;           /* bytes used; capacity of data */
     size_t base; /* offset at which the device's parameters begin: see gxi_block_fit_kernel */
-    const char *refused_at; /* the place where an argument could not be added ... */
-    unsigned refused_count; /* ... after this many ... */
-    gpuexec_result refused; /* ... for this reason: the block is incomplete */
+    const char *refused_at;  /* the place where an argument could not be added ... */
+    unsigned refused_count;  /* ... after this many ... */
+    gpuexec_result refused;  /* ... for this reason: the block is incomplete */
+    struct gxi_block *outer; /* of a struct that is open: its members; what it will be added to */
+    const char *begun_at;    /* then: the place where it was begun */
 } gxi_block;
 enum { GXI_TYPED = 1, GXI_OF_BLOCK = 2, GXI_MARKED = 3 }; /* gpuexec_args.typed */
 
 /* The block that the arguments are from; NULL if it is closed or incomplete, or has changed since
-   and may have moved them. */
+   and may have moved them (with a struct that is open, it is another one). */
 static const gxi_block *gxi_block_of_args(const gpuexec_args *args) {
     const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
     const gxi_block *b = slot ? slot->data.params.info : NULL;
     if (!b || b->refused || b->addresses != args->addresses || b->sizes != args->sizes) return NULL;
     return b->count == args->count ? b : NULL;
 }
-static GXI_COLD gpuexec_result gxi_fail_refused(gxi_call *call, const gxi_block *b) {
+/* 1: arguments could not be added, or a struct is open. */
+static int gxi_block_is_incomplete(const gxi_block *b) { return b->refused || b->outer; }
+static GXI_COLD gpuexec_result gxi_fail_incomplete(gxi_call *call, const gxi_block *b) {
+    if (b->outer)
+        return gxi_fail(call, b->refused ? b->refused : GPUEXEC_BAD_PARAMETERS,
+                b->refused ? "call gpuexec_params_clear, then add all arguments again"
+                           : "call gpuexec_params_end_struct after the struct's last member",
+                "the parameter block is incomplete: a struct%s%s has not ended",
+                GXI_PART(" begun at ", b->begun_at));
     return gxi_fail(call, b->refused, "call gpuexec_params_clear, then add all arguments again",
             "the parameter block is incomplete: argument %u (counted from 0) could not be "
             "added%s%s (%s); the parameter block holds %u argument%s",
@@ -20703,23 +20844,20 @@ static GXI_NOINLINE int gxi_typed_args_fit(const unsigned short *known, const gp
 GXI_HOT int gxi_marked_args_fit(const unsigned short *known, const gpuexec_args *args) {
     const void *const *addresses = args->addresses;
     const unsigned short *sizes = args->sizes, *expected;
-    size_t i = args->count;
-    const size_t count = i;
+    const size_t count = args->count;
+    size_t left = count; /* by fours: fewer instructions */
     if (!known || count != known[0]) return 0;
-    expected = known + 1;
-    for (; i >= 4; i -= 4) {
-        uint64_t size[2], mark[2];
-        if (!addresses[i - 1] || !addresses[i - 2] || !addresses[i - 3] || !addresses[i - 4])
-            return 0;
-        memcpy(size, sizes + i - 4, sizeof *size);
-        memcpy(size + 1, expected + i - 4, sizeof *size);
-        memcpy(mark, sizes + count + i - 4, sizeof *mark);
-        memcpy(mark + 1, expected + count + i - 4, sizeof *mark);
-        if ((size[0] ^ size[1]) | (mark[0] & mark[1])) return 0;
+    for (expected = known + 1; left >= 4; left -= 4, addresses += 4, sizes += 4, expected += 4) {
+        uint64_t size, mark, wanted, refused;
+        if (!addresses[0] || !addresses[1] || !addresses[2] || !addresses[3]) return 0;
+        memcpy(&size, sizes, sizeof size);
+        memcpy(&wanted, expected, sizeof wanted);
+        memcpy(&mark, sizes + count, sizeof mark);
+        memcpy(&refused, expected + count, sizeof refused);
+        if ((size ^ wanted) | (mark & refused)) return 0;
     }
-    while (i--)
-        if (!addresses[i] || sizes[i] != expected[i] || (sizes[count + i] & expected[count + i]))
-            return 0;
+    for (; left; left--, addresses++, sizes++, expected++)
+        if (!*addresses || *sizes != *expected || (sizes[count] & expected[count])) return 0;
     return 1;
 }
 /* For arguments without types: typed ones do not fit. */
@@ -20746,10 +20884,12 @@ GXI_HOT int gxi_plain_args_fit(const unsigned short *known, const gpuexec_args *
     return 1;
 }
 static GXI_NOINLINE int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
-    gpuexec_args plain = *args;
-    plain.typed = 0;
+    gpuexec_args plain;
+    if (!args->typed) return gxi_plain_args_fit(known, args);
     if (args->typed == GXI_MARKED && gxi_marked_args_fit(known, args)) return 1;
-    return (!args->typed || gxi_typed_args_fit(known, args)) && gxi_plain_args_fit(known, &plain);
+    plain = *args;
+    plain.typed = 0;
+    return gxi_typed_args_fit(known, args) && gxi_plain_args_fit(known, &plain);
 }
 static GXI_COLD gpuexec_result gxi_fail_args(
         gxi_call *call, const char *kernel, const unsigned short *known, const gpuexec_args *args) {
@@ -20763,7 +20903,8 @@ static GXI_COLD gpuexec_result gxi_fail_args(
         if (!slot)
             return gxi_fail_handle(call, args->block.id, GXI_PARAMS,
                     "the parameter block that the arguments come from");
-        if (slot->data.params.info->refused) return gxi_fail_refused(call, slot->data.params.info);
+        if (gxi_block_is_incomplete(slot->data.params.info))
+            return gxi_fail_incomplete(call, slot->data.params.info);
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                 "call gpuexec_params_args again before each launch",
                 "the parameter block passed to %s has changed: it had %u argument%s when "
@@ -21719,14 +21860,18 @@ GXI_HOT gpuexec_result gxi_launch_fast(const char *where, gpuexec_kernel kernel,
     return gxi_launch_slow(
             "gpuexec_launch", s->data.stream.last_where, kernel, stream, dims, args, cu, NULL);
 }
+static GXI_NOINLINE gpuexec_result gxi_launch_plain(const char *where, gpuexec_kernel kernel,
+        gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
+    return gxi_launch_fast(where, kernel, stream, &dims, &args, 0);
+}
 static GXI_NOINLINE gpuexec_result gxi_launch_marked(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
     return gxi_launch_fast(where, kernel, stream, &dims, &args, 1);
 }
 GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
-    if (args.typed == GXI_MARKED) return gxi_launch_marked(where, kernel, stream, dims, args);
-    return gxi_launch_fast(where, kernel, stream, &dims, &args, 0);
+    return args.typed == GXI_MARKED ? gxi_launch_marked(where, kernel, stream, dims, args)
+                                    : gxi_launch_plain(where, kernel, stream, dims, args);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel,
@@ -21748,11 +21893,8 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
 
 #if !defined(GPUEXEC_NO_PARAMS) || !defined(GPUEXEC_NO_GRAPH) || !defined(GPUEXEC_NO_MULTI)
 /* -------------------------------------------------------------------------------------------------
-   >>impl-params   Parameter blocks, kept launches, prepared launches. What is prepared, in a batch,
-   or a node that is changed is a gxi_kept_launch: gxi_check_kept makes all checks once, also those
-   of a part of a multi-device launch; gxi_kept_launch_copy copies what the caller owns; and the
-   launch is valid until gxi_kept_launch_lost_id finds its kernel or its stream closed. None was as
-   long as gxi.objects.closes is the same: one comparison instead of look-ups. */
+   >>impl-params   Parameter blocks. While a struct is open, its members are in a separate
+   block, whose outer block it will be added to. */
 
 enum {
     GXI_MAX_ARGUMENT_BYTES = 32764,
@@ -21761,6 +21903,19 @@ enum {
 
 static size_t gxi_align_up(size_t at, size_t alignment) {
     return (at + alignment - 1) / alignment * alignment;
+}
+static size_t gxi_kind_alignment(unsigned kind) {
+    return kind < GXI_STRUCT ? gxi_number_types[kind].alignment : (size_t)1 << (kind - GXI_STRUCT);
+}
+/* Copies of arguments are the addresses of the values, then the values: each at its offset in the
+   kernel's parameters or, if these are not known, aligned to 16. */
+static size_t gxi_values_bytes(
+        const unsigned short *known, unsigned count, const unsigned short *sizes) {
+    size_t bytes = 0;
+    unsigned i;
+    if (known) return count ? (size_t)known[3 * count] + known[count] : 0;
+    for (i = 0; i < count; i++) bytes = gxi_align_up(bytes, 16) + sizes[i];
+    return bytes;
 }
 
 /* One allocation: the block, the addresses, sizes and kinds of `room` arguments, and `space` bytes
@@ -21841,8 +21996,17 @@ static gxi_slot *gxi_find_params(gxi_call *call, gpuexec_params params) {
 
 static gxi_block *gxi_block_of(const gxi_slot *slot) { return slot->data.params.info; }
 #if !defined(GPUEXEC_NO_PARAMS)
+/* Leaves the structs that are open; their members are lost. */
+static void gxi_params_leave_structs(gxi_slot *slot) {
+    gxi_block *b;
+    while ((b = gxi_block_of(slot))->outer) {
+        slot->data.params.info = b->outer;
+        gxi_free(b);
+    }
+}
 static int gxi_params_destroy(gxi_call *call, gxi_slot *old) {
     (void)call;
+    gxi_params_leave_structs(old);
     gxi_free(old->data.params.info);
     return 0;
 }
@@ -21859,6 +22023,8 @@ static gpuexec_result gxi_params_finish(
     }
     return result;
 }
+/* What is added to it, for texts. */
+static const char *gxi_block_part(const gxi_block *b) { return b->outer ? "member" : "argument"; }
 static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, const void *value,
         size_t bytes, size_t alignment, unsigned kind) {
     gxi_slot *slot = gxi_find_params(call, params);
@@ -21868,21 +22034,22 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
     b = gxi_block_of(slot);
     if (!value)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "the address of the value of argument %u (counted from 0) is NULL", b->count);
+                "the address of the value of %s %u (counted from 0) is NULL", gxi_block_part(b),
+                b->count);
     if (bytes > GXI_MAX_ARGUMENT_BYTES ||
             (end = gxi_block_place(b, b->bytes, alignment) + bytes) > GXI_MAX_ARGUMENT_BYTES)
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                 "put large data into device memory and pass its address",
-                "argument %u (counted from 0) is %llu byte%s long and does not fit: a kernel's "
-                "parameters are limited to %d bytes, and the arguments before it take %llu",
-                b->count, (unsigned long long)bytes, gxi_plural_s(bytes), GXI_MAX_ARGUMENT_BYTES,
-                (unsigned long long)b->bytes);
+                "%s %u (counted from 0) is %llu byte%s long and does not fit: a kernel's "
+                "parameters are limited to %d bytes, and the %ss before it take %llu",
+                gxi_block_part(b), b->count, (unsigned long long)bytes, gxi_plural_s(bytes),
+                GXI_MAX_ARGUMENT_BYTES, gxi_block_part(b), (unsigned long long)b->bytes);
     if (b->count == b->room || end > b->space) {
         gxi_block *larger = gxi_block_new(b->count == b->room ? b->room * 2 : b->room,
                 end > b->space ? end * 2 : b->space, b);
         if (!larger)
-            return gxi_fail_memory(
-                    call, "add argument %u (counted from 0) to a parameter block", b->count);
+            return gxi_fail_memory(call, "add %s %u (counted from 0) to a parameter block",
+                    gxi_block_part(b), b->count);
         gxi_block_add(larger, value, bytes, alignment, kind); /* value may be in the old one */
         slot->data.params.info = larger;
         gxi_free(b);
@@ -21925,6 +22092,64 @@ GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuex
     return gxi_params_finish(
             call, params, gxi_params_append_struct(call, params, value, bytes, alignment));
 }
+GPUEXEC_API gpuexec_result gpuexec_params_begin_struct_at(
+        const char *where, gpuexec_params params) {
+    gxi_slot *slot;
+    gxi_block *b;
+    GXI_CALL(gpuexec_params_begin_struct, GXI_MAKES);
+    if (!(slot = gxi_find_params(call, params))) return gxi_failed_result();
+    if (!(b = gxi_block_new(16, 256, NULL)))
+        return gxi_params_finish(
+                call, params, gxi_fail_memory(call, "begin a struct in a parameter block"));
+    b->outer = gxi_block_of(slot);
+    b->begun_at = call->where;
+    slot->data.params.info = b;
+    return GPUEXEC_OK;
+}
+/* Ends the struct whose members b has, and frees b. Without memory, the struct stays open. */
+static gpuexec_result gxi_params_append_members(
+        gxi_call *call, gpuexec_params params, gxi_slot *slot, gxi_block *b) {
+    gpuexec_result result = b->refused;
+    size_t alignment = 1, bytes;
+    unsigned i;
+    for (i = 0; i < b->count; i++)
+        if (gxi_kind_alignment(b->kinds[i]) > alignment)
+            alignment = gxi_kind_alignment(b->kinds[i]);
+    bytes = gxi_align_up(b->bytes, alignment);
+    if (!result && bytes > b->space) {
+        gxi_block *const padded = gxi_block_new(b->room, bytes, b);
+        if (!padded) return gxi_fail_memory(call, "end a struct in a parameter block");
+        gxi_free(b);
+        b = padded;
+    }
+    slot->data.params.info = b->outer;
+    if (result)
+        gxi_fail(call, result, "call gpuexec_params_clear, then add all arguments again",
+                "member %u (counted from 0) of the struct could not be added%s%s (%s)",
+                b->refused_count, GXI_AT(b->refused_at), gpuexec_result_name(result));
+    else if (!b->count)
+        result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "add the members between gpuexec_params_begin_struct and gpuexec_params_end_struct",
+                "the struct%s%s has no members", GXI_PART(" begun at ", b->begun_at));
+    else result = gxi_params_append_struct(call, params, b->data, bytes, alignment);
+    if (result == GPUEXEC_OUT_OF_HOST_MEMORY && !b->refused) {
+        slot->data.params.info = b;
+        return result;
+    }
+    gxi_free(b);
+    return gxi_params_finish(call, params, result);
+}
+GPUEXEC_API gpuexec_result gpuexec_params_end_struct_at(const char *where, gpuexec_params params) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_params_end_struct, GXI_MAKES);
+    if (!(slot = gxi_find_params(call, params))) return gxi_failed_result();
+    if (gxi_block_of(slot)->outer)
+        return gxi_params_append_members(call, params, slot, gxi_block_of(slot));
+    return gxi_params_finish(call, params,
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                    "call gpuexec_params_begin_struct before the struct's first member",
+                    "the parameter block has no struct that was begun and has not ended"));
+}
 #endif
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
     const gxi_slot *slot = gxi_get_to_query(
@@ -21944,8 +22169,8 @@ GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params param
     gxi_slot *slot = gxi_find_params(call, params);
     if (bytes) *bytes = 0;
     if (!slot) return NULL;
-    if (gxi_block_of(slot)->refused) {
-        gxi_fail_refused(call, gxi_block_of(slot));
+    if (gxi_block_is_incomplete(gxi_block_of(slot))) {
+        gxi_fail_incomplete(call, gxi_block_of(slot));
         return NULL;
     }
     if (bytes) *bytes = gxi_block_of(slot)->bytes;
@@ -21955,7 +22180,8 @@ GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_param
     gpuexec_args args = { 0, 0, 0, 0, { 0 } };
     GXI_CALL(gpuexec_params_args, GXI_MAKES);
     gxi_slot *slot = gxi_find_params(call, params);
-    if (slot && gxi_block_of(slot)->refused) gxi_fail_refused(call, gxi_block_of(slot));
+    if (slot && gxi_block_is_incomplete(gxi_block_of(slot)))
+        gxi_fail_incomplete(call, gxi_block_of(slot));
     else if (slot) args = gxi_block_args(gxi_block_of(slot));
     args.typed = GXI_OF_BLOCK; /* a launch looks the block up again, even if it is closed now */
     args.block = params;
@@ -21994,10 +22220,6 @@ static GXI_COLD gpuexec_result gxi_fail_layout(
             i, name, bytes, gxi_plural_s(bytes), offset, type, b->sizes[i], gxi_block_offset(b, i));
 }
 
-static size_t gxi_kind_alignment(unsigned kind) {
-    return kind < GXI_STRUCT ? gxi_number_types[kind].alignment : (size_t)1 << (kind - GXI_STRUCT);
-}
-
 /* Parameters begin at offset 0x160 of the constant bank (sm_70 to sm_89), 0x210 (sm_90) or 0x380
    (sm_100), and the compiler aligns them from the start of the bank: with an alignment above 16,
    their offsets depend on the device. Lays out the block with these offsets. Returns 0 if that is
@@ -22029,6 +22251,12 @@ static int gxi_block_fit_kernel(gxi_slot *slot, const unsigned short *offsets) {
     return 1;
 }
 #if !defined(GPUEXEC_NO_PARAMS)
+static GXI_COLD gpuexec_result gxi_fail_unknown_layout(
+        gxi_call *call, const gxi_slot *k, const char *consequence) {
+    return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+            "load PTX instead of a cubin, or install a driver for CUDA 12.4 or later",
+            "the parameters of %s are not known, so %s", gxi_kernel_of(k)->title, consequence);
+}
 GPUEXEC_API gpuexec_result gpuexec_params_check_at(
         const char *where, gpuexec_params params, gpuexec_kernel kernel) {
     gxi_slot *slot, *k;
@@ -22042,7 +22270,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(
             !(k = gxi_find_kernel(call, kernel)))
         return gxi_failed_result();
     b = gxi_block_of(slot);
-    if (b->refused) return gxi_fail_refused(call, b);
+    if (gxi_block_is_incomplete(b)) return gxi_fail_incomplete(call, b);
     args = gxi_block_args(b);
     args.typed = GXI_OF_BLOCK;
     args.block = params;
@@ -22057,10 +22285,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(
                     "to %d",
                     (unsigned long long)b->bytes, name, limit);
         if (k->data.kernel.sizes) return gxi_fail_args(call, name, k->data.kernel.sizes, &args);
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                "load PTX instead of a cubin, or install a driver for CUDA 12.4 or later",
-                "the parameters of %s are not known, so the parameter block cannot be checked",
-                name);
+        return gxi_fail_unknown_layout(call, k, "the parameter block cannot be checked");
     }
     for (i = 0; i < b->count; i++) {
         if (b->sizes[i] != k->data.kernel.sizes[i + 1]) return gxi_fail_layout(call, k, b, i);
@@ -22083,11 +22308,76 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(
     return GPUEXEC_OK;
 }
 
+/* Copies the buffer, whose size fits, into the block of that slot. */
+static gpuexec_result gxi_block_unpack(
+        gxi_call *call, gxi_slot *slot, const gxi_slot *k, const void *buffer, size_t bytes) {
+    const unsigned short *const known = k->data.kernel.sizes;
+    const unsigned count = known[0];
+    gxi_block *b, *larger;
+    unsigned i, kind;
+    gxi_params_leave_structs(slot);
+    b = gxi_block_of(slot);
+    if (count > b->room || bytes > b->space) {
+        larger = gxi_block_new(
+                count > b->room ? count : b->room, bytes > b->space ? bytes : b->space, NULL);
+        if (!larger) return gxi_fail_memory(call, "unpack a buffer into a parameter block");
+        if (bytes) memcpy(larger->data, buffer, bytes);
+        slot->data.params.info = larger;
+        gxi_free(b);
+        b = larger;
+    } else {
+        if (bytes) memmove(b->data, buffer, bytes); /* it may be the block's own */
+        if (b->bytes > bytes) memset(b->data + bytes, 0, b->bytes - bytes);
+    }
+    b->bytes = b->base = b->count = 0;
+    b->refused = GPUEXEC_OK;
+    for (i = 0; i < count; i++) {
+        const size_t at = known[1 + 2 * count + i];
+        /* the smallest alignment that leads to this offset */
+        for (kind = GXI_STRUCT; kind < GXI_STRUCT + 15; kind++)
+            if (gxi_block_place(b, b->bytes, gxi_kind_alignment(kind)) == at) break;
+        b->addresses[i] = b->data + at;
+        b->sizes[i] = known[1 + i];
+        b->kinds[i] = (unsigned short)kind;
+        b->bytes = at + known[1 + i];
+        b->count++;
+    }
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_params_unpack(gxi_call *call, gpuexec_params params,
+        gpuexec_kernel kernel, const void *buffer, size_t bytes) {
+    gxi_slot *slot, *k;
+    size_t end;
+    if (!(slot = gxi_find_params(call, params)) || gxi_begin(call) ||
+            !(k = gxi_find_kernel(call, kernel)))
+        return gxi_failed_result();
+    if (!k->data.kernel.sizes)
+        return gxi_fail_unknown_layout(call, k, "the packed buffer cannot be divided into them");
+    end = gxi_values_bytes(k->data.kernel.sizes, k->data.kernel.sizes[0], NULL);
+    if (!buffer && bytes)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "the address of the packed buffer of %llu bytes is NULL",
+                (unsigned long long)bytes);
+    if (bytes < end || bytes - end > (end ? 15 : 0))
+        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                "give the buffer the layout of the kernel's parameters: "
+                "gpuexec_kernel_parameter_offset and gpuexec_kernel_parameter_size return it",
+                "the packed buffer has %llu byte%s, but the parameters of %s take %llu",
+                (unsigned long long)bytes, gxi_plural_s(bytes), gxi_kernel_of(k)->title,
+                (unsigned long long)end);
+    return gxi_block_unpack(call, slot, k, buffer, end);
+}
+GPUEXEC_API gpuexec_result gpuexec_params_unpack_at(const char *where, gpuexec_params params,
+        gpuexec_kernel kernel, const void *buffer, size_t bytes) {
+    GXI_CALL(gpuexec_params_unpack, GXI_MAKES);
+    return gxi_params_finish(call, params, gxi_params_unpack(call, params, kernel, buffer, bytes));
+}
 GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_params params) {
     GXI_CALL(gpuexec_params_clear, GXI_MAKES);
     gxi_slot *slot = gxi_find_params(call, params);
     gxi_block *b;
     if (!slot) return gxi_failed_result();
+    gxi_params_leave_structs(slot);
     b = gxi_block_of(slot);
     memset(b->data, 0, b->bytes); /* padding is 0 */
     b->bytes = b->base = b->count = 0;
@@ -22100,18 +22390,13 @@ GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_
 }
 #endif
 
-/* --- kept launches ---------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------------
+   >>impl-kept   Kept launches, prepared launches. What is prepared, in a batch, or a node that is
+   changed is a gxi_kept_launch: gxi_check_kept makes all checks once, also those of a part of a
+   multi-device launch; gxi_kept_launch_copy copies what the caller owns; and the launch is valid
+   until gxi_kept_launch_lost_id finds its kernel or its stream closed. None was as long as
+   gxi.objects.closes is the same: one comparison instead of look-ups. */
 
-/* Copies of arguments are the addresses of the values, then the values: each at its offset in the
-   kernel's parameters or, if these are not known, aligned to 16. */
-static size_t gxi_values_bytes(
-        const unsigned short *known, unsigned count, const unsigned short *sizes) {
-    size_t bytes = 0;
-    unsigned i;
-    if (known) return count ? (size_t)known[3 * count] + known[count] : 0;
-    for (i = 0; i < count; i++) bytes = gxi_align_up(bytes, 16) + sizes[i];
-    return bytes;
-}
 static void gxi_place_values(void **addresses, const unsigned short *known, unsigned count,
         const unsigned short *sizes) {
     char *values = (char *)(addresses + count);

@@ -163,7 +163,7 @@ cxx_standard() {
     accepts cc $c || { skip "$* -std=$std: not supported"; return; }
     quiet "$* $std: header" $c -x c++ $here/program.c
     for places in '' ${MATRIX:+-DGPUEXEC_NO_HERE}; do
-        for file in implementation.c values.cpp; do
+        for file in implementation.c values.cpp owners.cpp; do
             quiet "$* $std $places: $file" $c $places -x c++ $here/$file
             [ -z "$MATRIX" ] || everything_of "$std $places" c++ $file "$@"
         done
@@ -186,6 +186,8 @@ cxx_programs() {
     quiet "$*: implementation in C++" $c -DGPUEXEC_IMPLEMENTATION $here/values.cpp -o "$out/cpp" \
         $libs
     quiet "$*: implementation in C++ runs" "$out/cpp"
+    quiet "$*: owners" $c -DGPUEXEC_IMPLEMENTATION $here/owners.cpp -o "$out/owners" $libs
+    quiet "$*: owners run" "$out/owners"
     quiet "$*: callbacks that throw" $c -DGPUEXEC_IMPLEMENTATION $here/throwing.cpp \
         -o "$out/throwing" $libs
     quiet "$*: callbacks that throw end the program" "$out/throwing"
@@ -202,14 +204,21 @@ END
 }
 cxx_warnings() {
     c="$* $strict -std=c++11 -fsyntax-only"
-    for file in implementation.c values.cpp; do everything_of c++11 c++ $file "$@"; done
+    for file in implementation.c values.cpp owners.cpp; do
+        everything_of c++11 c++ $file "$@"
+    done
     is_clang "$@" || quiet "$*: no cast of the old style, none that is useless" \
         $c -Wold-style-cast -Wuseless-cast -Wzero-as-null-pointer-constant \
         -DGPUEXEC_IMPLEMENTATION $here/values.cpp
     quiet "$*: static" $c -x c++ -DGPUEXEC_STATIC $here/program.c
     quiet "$*: no exceptions, no rtti" $c -fno-exceptions -fno-rtti -DGPUEXEC_IMPLEMENTATION \
         $here/values.cpp
-    refused "$*: arguments of values that are gone" 'args' $c -DMISUSE $here/values.cpp
+    for values in 1 2; do
+        refused "$*: arguments of values that are gone" 'args' $c -DMISUSE=$values $here/values.cpp
+    done
+    refused "$*: an owner of a kernel" 'not kernels and nodes' $c -DMISUSE=1 $here/owners.cpp
+    refused "$*: a copy of an owner" 'deleted' $c -DMISUSE=2 $here/owners.cpp
+    refused "$*: an owner as an argument" 'trivially copyable' $c -DMISUSE=3 $here/owners.cpp
     for where in CUDA_FIRST CUDA_LAST; do quiet "$*: cuda.h's types, $where" $c -x c++ -D$where \
         $here/cuda_types.c; done
 }

@@ -81,6 +81,66 @@ void several_devices() {
             __LINE__);
     gpuexec_take_error();
 }
+
+// A gpuexec_values instead of a gpuexec_args, in every call that takes one.
+void held_values(gpuexec_context ctx, gpuexec_stream s, gpuexec_kernel fn, gpuexec_ptr out) {
+    const gpuexec_dims one = gpuexec_grid(1, 1, 0);
+    const gpuexec_values<gpuexec_ptr, unsigned, double, pair> fixed(out, 31u, 0.5, pair{ 2, 1.0f });
+    gpuexec_values<gpuexec_ptr, unsigned, double, pair> held = fixed;
+    gpuexec_launch_desc attributes = {};
+    gpuexec_device_launch launch = {};
+    unsigned last = 0;
+    const auto expect = [&](unsigned a) {
+        result got = {};
+        gpuexec_copy_out(s, &got, out, sizeof got);
+        check(gpuexec_stream_sync(s) == GPUEXEC_OK && got.a == a && got.c.x == 2, __LINE__);
+        gpuexec_fill(s, out, 0, 1, sizeof got);
+        held = gpuexec_values_of(out, ++last, 0.5, pair{ 2, 1.0f });
+    };
+    attributes.cooperative = 1;
+    check(gpuexec_launch(fn, s, one, fixed) == GPUEXEC_OK, __LINE__);
+    expect(31);
+    check(gpuexec_launch(fn, s, one, held) == GPUEXEC_OK, __LINE__);
+    expect(1);
+    check(gpuexec_launch(fn, s, one, gpuexec_values_of(out, 32u, 0.5, pair{ 2, 1.0f })) ==
+                    GPUEXEC_OK,
+            __LINE__);
+    expect(32);
+    check(gpuexec_launch_cooperative(fn, s, one, held) == GPUEXEC_OK, __LINE__);
+    expect(3);
+    check(gpuexec_launch_with(fn, s, one, &attributes, held) == GPUEXEC_OK, __LINE__);
+    expect(4);
+    check(gpuexec_launch_prepared(gpuexec_prepare(fn, s, one, held)) == GPUEXEC_OK, __LINE__);
+    expect(5);
+    check(gpuexec_launch_prepared(gpuexec_prepare_with(fn, s, one, &attributes, held)) ==
+                    GPUEXEC_OK,
+            __LINE__);
+    expect(6);
+    const gpuexec_graph graph = gpuexec_graph_create(ctx);
+    gpuexec_node node = gpuexec_graph_add_kernel(graph, fn, one, fixed, GPUEXEC_FIRST);
+    node = gpuexec_graph_add_kernel_with(graph, fn, one, &attributes, held, GPUEXEC_AFTER(node));
+    check(gpuexec_graph_launch(graph, s) == GPUEXEC_OK, __LINE__);
+    expect(7);
+    check(gpuexec_node_set_args(node, held) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_graph_launch(graph, s) == GPUEXEC_OK, __LINE__);
+    expect(8);
+    const gpuexec_batch batch = gpuexec_batch_create(ctx, nullptr);
+    check(gpuexec_batch_add(batch, fn, one, fixed) == 0, __LINE__);
+    check(gpuexec_batch_add_with(batch, fn, one, &attributes, held) == 1, __LINE__);
+    check(gpuexec_batch_launch(batch, s) == GPUEXEC_OK, __LINE__);
+    expect(9);
+    launch.kernel = fn;
+    launch.stream = s;
+    launch.dims = one;
+    launch.args = held;
+    check(gpuexec_launch_multi_device(&launch, 1, nullptr) == GPUEXEC_OK, __LINE__);
+    expect(10);
+    check(gpuexec_launch(fn, s, one, gpuexec_values_of(out, 1.0f, 0.5, pair{ 2, 1.0f })) ==
+                    GPUEXEC_BAD_PARAMETERS,
+            __LINE__);
+    check(std::strstr(gpuexec_error_text(), "is a float") != nullptr, __LINE__);
+    gpuexec_take_error();
+}
 }    // namespace
 
 int main() {
@@ -194,9 +254,14 @@ int main() {
     check(gpuexec_launch(fn, s, one, out, bits, b, c) == GPUEXEC_OK, __LINE__);
     check(gpuexec_stream_sync(s) == GPUEXEC_OK, __LINE__);
 #ifdef MISUSE    // must not compile
+#if MISUSE == 2
+    gpuexec_args dangles = gpuexec_values_of(out, five);
+#else
     gpuexec_args dangles = gpuexec_values_of(out, five).args();
+#endif
     check(gpuexec_launch(fn, s, one, dangles) == GPUEXEC_OK, __LINE__);
 #endif
+    held_values(ctx, s, fn, out);
     several_devices();
     gpuexec_shutdown();
 }

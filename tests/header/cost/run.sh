@@ -1,7 +1,8 @@
 #!/bin/sh
 # Counts with callgrind how many instructions gpuexec adds to the driver's calls, over a driver that
 # does nothing: for a launch with four arguments (at most 150 for gpuexec_launch with
-# gpuexec_grid_for, also on GPUEXEC_CURRENT; with clang 175, half of it on the caller's side), a
+# gpuexec_grid_for, also on GPUEXEC_CURRENT, in C99 and in C11; with clang 175, half of it on the caller's
+# side), a
 # prepared one, a record, a wait, queries, copies, a fill, events, a stream scope, a graph, a node
 # of a graph and a change of one of its arguments, a batch and a change of an argument, an
 # allocation and its free in stream order, at the same address again, and at another one each time.
@@ -70,10 +71,13 @@ ${CC:-cc} -O2 -shared -fPIC driver.c -o "$out/driver.so" &&
 export GPUEXEC_DRIVER="$out/driver.so"
 "$out/launches" all 1 || fail "it does not run"
 
-valgrind --tool=callgrind --callgrind-out-file="$out/counts" \
-    "$out/launches" all 10000 >"$out/said" 2>&1 &&
-    callgrind_annotate --inclusive=yes --threshold=100 "$out/counts" >"$out/functions" ||
-    fail "valgrind does not run it"
+count_calls() {
+    valgrind --tool=callgrind --callgrind-out-file="$out/counts" \
+        "$out/launches" all 10000 >"$out/said" 2>&1 &&
+        callgrind_annotate --inclusive=yes --threshold=100 "$out/counts" >"$out/functions" ||
+        fail "valgrind does not run it"
+}
+count_calls
 # each KIND: the instructions of one, from a line such as
 # " 1,234 (5.6%)  launches.c:do_KIND [/tmp/launches]"
 each() {
@@ -114,6 +118,13 @@ check node raw_node $((1080 + 2 * clang))
 check argument raw_argument $((1020 + 2 * clang))
 check batch raw_graph $((80 + clang))
 check set raw_graph $((90 + clang))
+# From C11 on, GPUEXEC_ARGS passes types, which are also compared.
+${CC:-cc} -std=c11 -O2 launches.c -o "$out/launches" -ldl -lpthread ||
+    fail "it does not compile as C11"
+count_calls
+check launch raw_launch $((150 + clang))
+check current raw_launch $((150 + clang))
+check node raw_node $((1080 + 2 * clang))
 
 # Calls among 10 and among 10,000 graphs, slots, or nodes of one graph: at most 1.5 times the
 # instructions.

@@ -2048,6 +2048,12 @@ FLOW(params) {
     WORK(gpuexec_copy_out(s, &got, p, 4));
     WAIT(gpuexec_stream_sync(s));
     EQUAL(got, 1 + 1 + 5 + 10 + 1);
+    DO(gpuexec_params_clear(block));
+    DO(gpuexec_params_begin_struct(block));
+    for (i = 0; i < 40; i++) DO(gpuexec_params_add(block, GPUEXEC_DOUBLE4_32A, fault_ptx));
+    if (!fault.fired) DO(gpuexec_params_end_struct(block));
+    if (!fault.fired) GET(data, gpuexec_params_data(block, NULL));
+    if (!fault.fired) DO(gpuexec_params_unpack(block, add, fault_ptx, 16));
     for (i = 0; i < 40; i++)
         DO(gpuexec_params_add(block, GPUEXEC_DOUBLE4_32A,
                 got ? (const void *)fault_ptx : (const void *)&fault_real));

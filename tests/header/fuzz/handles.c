@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 151, ENDS = 68 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 151, ENDS = 71 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -1142,6 +1142,15 @@ static void alone(struct fuzz_source *s) {
     CALL:
         RESULT(gpuexec_params_add_struct(
                 params_of(s), host, fuzz_number(s) % HOST, fuzz_number(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_params_begin_struct(params_of(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_params_end_struct(params_of(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_params_unpack(params_of(s), K, host, fuzz_byte(s) % 64));
         break;
     CALL:
         (void)gpuexec_params_count(params_of(s));

@@ -375,6 +375,9 @@ TEST_ALONE(more_bytes_than_an_old_driver_takes) {
     fn = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));
     CHECK_FAILED(
             gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "limited to 4096");
+    CHECK_REFUSED(gpuexec_params_unpack(p, fn, bytes, 128), GPUEXEC_NOT_SUPPORTED,
+            "the parameters of this adopted kernel are not known", "cannot be divided",
+            "CUDA 12.4");
     CHECK_OK(gpuexec_params_clear(p));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));
     CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_NOT_SUPPORTED, "are not known", "CUDA 12.4");
@@ -737,6 +740,235 @@ TEST(a_block_that_is_not_whole) {
         CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, args));
     }
     CHECK_EQ(word(t, 0), 11);
+}
+/* -------------------------------------------------------------------------------------------------
+   Structs whose members are added one by one. */
+
+/* The host's struct has no padding between f and f4; the kernel's has 12 bytes. */
+TEST(a_struct_built_member_by_member) {
+    setting t = set_up(PARAMETERS_PTX, "receive", 4096);
+    const float f = 7, f4[4] = { 8, 9, 10, 11 };
+    values v = all;
+    gpuexec_params whole, p = gpuexec_params_create();
+    gpuexec_prepared prepared;
+    size_t bytes = 0, expected = 0;
+    v.out = t.data;
+    whole = block_of(&v);
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &v.i));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT4, &v.f4));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, &v.c));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT, &v.f));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &v.p));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT2, &v.f2));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &v.out));
+    CHECK_OK(gpuexec_params_begin_struct(p));
+    CHECK_EQ(gpuexec_params_count(p), 0);
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT, &f));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT4, f4));
+    CHECK_EQ(gpuexec_params_count(p), 2);
+    CHECK_EQ(gpuexec_params_offset(p, 1), 16); /* of the member in its struct */
+    CHECK_OK(gpuexec_params_end_struct(p));
+    CHECK_EQ(gpuexec_params_count(p), 8);
+    CHECK_EQ(gpuexec_params_offset(p, 7), 64);
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_BOOL, &v.b));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_SHORT3, v.s3));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_DOUBLE, &v.d));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_HALF, &v.h));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_UCHAR4, v.u4));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG, &v.l));
+    CHECK_OK(gpuexec_params_check(p, t.kernel));
+    CHECK(memcmp(gpuexec_params_data(p, &bytes), gpuexec_params_data(whole, &expected), 128) == 0);
+    CHECK(bytes == 128 && expected == 128);
+    CHECK_OK(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
+    check_received(t, &v);
+    prepared = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p));
+    CHECK_OK(gpuexec_launch_prepared(prepared));
+    check_received(t, &v);
+}
+/* struct outer { char c; struct { short s; double d; char e; } in[2]; struct { char x[3]; } tail; }
+   as device code lays it out: 8 + 2 * 24 + 3, and 5 bytes of padding. */
+TEST(structs_in_structs) {
+    static const unsigned char byte = 5, three[3] = { 1, 2, 3 };
+    const short word = 6;
+    const double real = 0.5;
+    gpuexec_params p = gpuexec_params_create();
+    unsigned char expected[64] = { 0 }, zeros[300] = { 0 };
+    size_t bytes = 0;
+    int i;
+    CHECK_OK(gpuexec_params_begin_struct(p));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, &byte));
+    for (i = 0; i < 2; i++) {
+        CHECK_OK(gpuexec_params_begin_struct(p));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_SHORT, &word));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_DOUBLE, &real));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, &byte));
+        CHECK_EQ(gpuexec_params_offset(p, 2), 16);
+        CHECK_OK(gpuexec_params_end_struct(p));
+        CHECK_EQ(gpuexec_params_offset(p, 1 + i), 8 + 24 * i);
+        put(expected, 8 + 24 * (size_t)i, &word, 2);
+        put(expected, 16 + 24 * (size_t)i, &real, 8);
+        put(expected, 24 + 24 * (size_t)i, &byte, 1);
+    }
+    CHECK_OK(gpuexec_params_add_struct(p, three, 3, 1));
+    CHECK_EQ(gpuexec_params_offset(p, 3), 56);
+    CHECK_OK(gpuexec_params_end_struct(p));
+    put(expected, 0, &byte, 1);
+    put(expected, 56, three, 3);
+    CHECK_EQ(gpuexec_params_count(p), 1);
+    CHECK_EQ(gpuexec_params_args(p).sizes[0], 64);
+    CHECK(memcmp(gpuexec_params_data(p, &bytes), expected, 64) == 0);
+    CHECK_EQ(bytes, 64);
+    /* more members and bytes than fit at first; padding that needs more memory */
+    CHECK_OK(gpuexec_params_clear(p));
+    CHECK_OK(gpuexec_params_begin_struct(p));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_DOUBLE4_32A, zeros));
+    for (i = 0; i < 30; i++) CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, &byte));
+    CHECK_OK(gpuexec_params_add_struct(p, zeros, 256 - 62, 1));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, &byte));
+    CHECK_OK(gpuexec_params_end_struct(p));
+    CHECK_EQ(gpuexec_params_args(p).sizes[0], 288);
+}
+TEST(a_struct_that_has_not_ended) {
+    setting t = set_up(UNIT_PTX, "count", 4096);
+    gpuexec_dims one = gpuexec_grid(1, 1, 0);
+    gpuexec_params p = gpuexec_params_create();
+    gpuexec_args args;
+    size_t bytes = 1;
+    CHECK_REFUSED(gpuexec_params_end_struct(p), GPUEXEC_BAD_ARGUMENT,
+            "has no struct that was begun", "gpuexec_params_begin_struct");
+    CHECK_OK(gpuexec_params_clear(p));
+    CHECK_OK(gpuexec_params_begin_struct(p));
+    CHECK_REFUSED(gpuexec_params_end_struct(p), GPUEXEC_BAD_ARGUMENT, "the struct begun at ",
+            "params.c:", "has no members");
+    CHECK_OK(gpuexec_params_clear(p));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
+    args = gpuexec_params_args(p);
+    CHECK_OK(gpuexec_params_begin_struct(p));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, one, args), GPUEXEC_BAD_PARAMETERS,
+            "the parameter block is incomplete: a struct begun at ", "params.c:", "has not ended",
+            "gpuexec_params_end_struct");
+    args = gpuexec_params_args(p);
+    CHECK_EQ(gpuexec_take_error(), GPUEXEC_BAD_PARAMETERS);
+    CHECK_REFUSED(
+            gpuexec_launch(t.kernel, t.stream, one, args), GPUEXEC_BAD_PARAMETERS, "has not ended");
+    CHECK(gpuexec_params_data(p, &bytes) == NULL && bytes == 0);
+    CHECK_EQ(gpuexec_take_error(), GPUEXEC_BAD_PARAMETERS);
+    CHECK_RESULT(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS);
+    /* a member that cannot be added makes the whole block incomplete */
+    CHECK_OK(gpuexec_params_begin_struct(p));
+    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_INT, NULL), GPUEXEC_BAD_ARGUMENT,
+            "value of member 0 (counted from 0) is NULL");
+    CHECK_REFUSED(gpuexec_params_end_struct(p), GPUEXEC_BAD_ARGUMENT,
+            "member 0 (counted from 0) of the struct could not be added at ", "params.c:");
+    CHECK_REFUSED(gpuexec_params_end_struct(p), GPUEXEC_BAD_ARGUMENT,
+            "member 1 (counted from 0) of the struct could not be added");
+    CHECK(gpuexec_params_data(p, NULL) == NULL);
+    CHECK_TEXT(gpuexec_error_text(), "argument 1 (counted from 0) could not be added",
+            "gpuexec_params_clear");
+    CHECK_EQ(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_OK(gpuexec_params_begin_struct(p));
+    CHECK_OK(gpuexec_params_begin_struct(p));
+    CHECK_OK(gpuexec_params_clear(p)); /* also leaves the structs */
+    CHECK_EQ(gpuexec_params_count(p), 0);
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
+    CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, gpuexec_params_args(p)));
+    CHECK_OK(gpuexec_params_begin_struct(p));
+    CHECK_OK(gpuexec_params_destroy(p));
+    CHECK_REFUSED(gpuexec_params_begin_struct(p), GPUEXEC_STALE_HANDLE, "the parameter block");
+    CHECK_REFUSED(gpuexec_params_end_struct(p), GPUEXEC_STALE_HANDLE, "the parameter block");
+    CHECK_EQ(word(t, 0), 1);
+}
+
+/* -------------------------------------------------------------------------------------------------
+   Packed buffers of the caller. */
+
+TEST(a_packed_buffer_for_every_way_to_launch) {
+    setting t = set_up(PARAMETERS_PTX, "receive", 4096);
+    gpuexec_dims one = gpuexec_grid(1, 1, 0);
+    unsigned char buffer[144] = { 0 };
+    values v = all;
+    gpuexec_params p = gpuexec_params_create(), packed;
+    gpuexec_device_launch on_device;
+    gpuexec_graph graph = gpuexec_graph_create(t.ctx);
+    gpuexec_batch batch = gpuexec_batch_create(t.ctx, NULL);
+    gpuexec_prepared prepared;
+    size_t bytes = 0;
+    int i;
+    v.out = t.data;
+    packed = block_of(&v);
+    memcpy(buffer, gpuexec_params_data(packed, NULL), 128);
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &i)); /* is replaced */
+    CHECK_OK(gpuexec_params_begin_struct(p));
+    CHECK_OK(gpuexec_params_unpack(p, t.kernel, buffer, 128));
+    CHECK_EQ(gpuexec_params_count(p), 14);
+    for (i = 0; i < 14; i++)
+        CHECK_EQ(gpuexec_params_offset(p, i), gpuexec_kernel_parameter_offset(t.kernel, i));
+    CHECK_OK(gpuexec_params_check(p, t.kernel));
+    CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, gpuexec_params_args(p)));
+    check_received(t, &v);
+    v.i = 9;
+    memcpy(buffer, &v.i, 4);
+    CHECK_OK(gpuexec_params_unpack(p, t.kernel, buffer, 143)); /* padding at the end */
+    CHECK(memcmp(gpuexec_params_data(p, &bytes), buffer, 128) == 0 && bytes == 128);
+    memset(buffer, 0xFF, sizeof buffer); /* it was copied */
+    CHECK_OK(gpuexec_launch_cooperative(t.kernel, t.stream, one, gpuexec_params_args(p)));
+    check_received(t, &v);
+    on_device.kernel = t.kernel;
+    on_device.stream = t.stream;
+    on_device.dims = one;
+    on_device.args = gpuexec_params_args(p);
+    CHECK_OK(gpuexec_launch_multi_device(&on_device, 1, NULL));
+    check_received(t, &v);
+    prepared = gpuexec_prepare(t.kernel, t.stream, one, gpuexec_params_args(p));
+    CHECK_OK(gpuexec_launch_prepared(prepared));
+    check_received(t, &v);
+    CHECK(gpuexec_ok(
+            gpuexec_graph_add_kernel(graph, t.kernel, one, gpuexec_params_args(p), GPUEXEC_FIRST)
+                    .graph));
+    CHECK_OK(gpuexec_graph_launch(graph, t.stream));
+    check_received(t, &v);
+    CHECK_EQ(gpuexec_batch_add(batch, t.kernel, one, gpuexec_params_args(p)), 0);
+    CHECK_OK(gpuexec_batch_launch(batch, t.stream));
+    check_received(t, &v);
+    /* from the block itself, which then is the same */
+    CHECK_OK(gpuexec_params_unpack(p, t.kernel, gpuexec_params_data(p, NULL), 128));
+    CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, gpuexec_params_args(p)));
+    check_received(t, &v);
+}
+TEST(packed_buffers_that_do_not_fit) {
+    setting t = set_up(UNIT_PTX, "add", 4096);
+    gpuexec_module mod = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL);
+    gpuexec_kernel nothing = gpuexec_kernel_get(mod, "nothing");
+    gpuexec_params p = gpuexec_params_create();
+    const unsigned char large[4096] = { 0 };
+    struct {
+        gpuexec_ptr data;
+        uint32_t by, n;
+    } args = { 0, 5, 4 };
+    size_t bytes = 1;
+    args.data = t.data;
+    CHECK_REFUSED(gpuexec_params_unpack(p, t.kernel, &args, 12), GPUEXEC_BAD_PARAMETERS,
+            "the packed buffer has 12 bytes, but the parameters of kernel \"add\" take 16",
+            "gpuexec_kernel_parameter_offset");
+    CHECK(gpuexec_params_data(p, &bytes) == NULL && bytes == 0); /* incomplete */
+    CHECK_EQ(gpuexec_take_error(), GPUEXEC_BAD_PARAMETERS);
+    CHECK_REFUSED(gpuexec_params_unpack(p, t.kernel, large, 32), GPUEXEC_BAD_PARAMETERS,
+            "has 32 bytes", "take 16");
+    CHECK_REFUSED(gpuexec_params_unpack(p, nothing, large, 1), GPUEXEC_BAD_PARAMETERS,
+            "has 1 byte, but the parameters of kernel \"nothing\" take 0");
+    CHECK_REFUSED(gpuexec_params_unpack(p, t.kernel, NULL, 16), GPUEXEC_BAD_ARGUMENT,
+            "the address of the packed buffer of 16 bytes is NULL");
+    CHECK_REFUSED(gpuexec_params_unpack(p, (gpuexec_kernel){ 0 }, &args, 16), GPUEXEC_BAD_HANDLE,
+            "the kernel");
+    CHECK_OK(gpuexec_params_unpack(p, nothing, NULL, 0));
+    CHECK_OK(gpuexec_launch(nothing, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
+    CHECK_OK(gpuexec_params_unpack(p, t.kernel, &args, sizeof args));
+    CHECK_OK(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 32, 0), gpuexec_params_args(p)));
+    CHECK_EQ(word(t, 3), 5);
+    CHECK_OK(gpuexec_params_destroy(p));
+    CHECK_REFUSED(gpuexec_params_unpack(p, t.kernel, &args, sizeof args), GPUEXEC_STALE_HANDLE,
+            "the parameter block");
 }
 /* Arguments that are still used after the block has changed or is destroyed. */
 TEST(arguments_of_a_block_that_has_changed_or_gone) {
