@@ -1208,7 +1208,8 @@ typedef struct gpuexec_error {
     const char *function;           /* "gpuexec_launch" */
     const char *where;              /* "main.c:12", or NULL */
     const char *message;            /* the cause, one line, without the other parts */
-    const char *log;                /* the JIT compiler's whole log, or NULL */
+    const char *log; /* the JIT compiler's whole log, or NULL. If the PTX has lines of its CUDA
+                        source (nvcc -lineinfo), what cites a line of the PTX also cites that */
     const char *driver_log; /* one line that the driver itself logged about driver_result, if the
                                message cannot explain it; otherwise NULL. Needs a driver for
                                CUDA 12.9 or later. cuLogsDumpToMemory */
@@ -10399,6 +10400,73 @@ static const char *gxi_ptx_after(const char *const *names, size_t n, const char 
 }
 #endif
 
+#if !defined(GPUEXEC_NO_IMAGES)
+/* --- lines of the CUDA source (nvcc -lineinfo): `.loc FILE LINE COLUMN` before instructions, and
+   `.file FILE "NAME"`, often at the end ------------------------------------------------------- */
+
+enum { GXI_CITED = 16 }; /* at most so many lines of a log: each search reads the PTX */
+/* The first place of the text in that line, or NULL. */
+static const char *gxi_find_in_line(const char *p, const char *text) {
+    const size_t n = strlen(text);
+    for (; *p && *p != '\n'; p++)
+        if (strncmp(p, text, n) == 0) return p;
+    return NULL;
+}
+/* What follows the directive at the beginning of that line, or NULL. */
+static const char *gxi_ptx_line_after(const char *p, const char *directive) {
+    const size_t n = strlen(directive);
+    p += strspn(p, " \t");
+    return strncmp(p, directive, n) == 0 && (p[n] == ' ' || p[n] == '\t') ? p + n : NULL;
+}
+/* Adds "a.cu:7" for the numbers of a file and a line at p. */
+static void gxi_add_source(gxi_text *t, const char *ptx, const char *p) {
+    char *end;
+    const unsigned long file = strtoul(p, &end, 10), line = strtoul(end, &end, 10);
+    const char *name;
+    for (; ptx; ptx = strchr(ptx, '\n') ? strchr(ptx, '\n') + 1 : NULL) {
+        if (!(name = gxi_ptx_line_after(ptx, ".file")) || strtoul(name, &end, 10) != file) continue;
+        name = gxi_find_in_line(end, "\"");
+        if (name) gxi_add(t, "%.*s:%lu", (int)strcspn(name + 1, "\"\n"), name + 1, line);
+        return;
+    }
+    gxi_add(t, "line %lu of file %lu", line, file);
+}
+/* What follows the .loc that holds for that line of the text; NULL: none, in its function. */
+static const char *gxi_ptx_find_loc(const char *ptx, unsigned long line) {
+    const char *loc = NULL, *p;
+    for (; ptx && line--; ptx = strchr(ptx, '\n') ? strchr(ptx, '\n') + 1 : NULL) {
+        if ((p = gxi_ptx_line_after(ptx, ".loc")) != NULL) loc = p;
+        else if (*ptx == '.' && (gxi_find_in_line(ptx, ".entry") || gxi_find_in_line(ptx, ".func")))
+            loc = NULL;
+    }
+    return loc;
+}
+/* A copy of the compiler's log whose lines about a line of the PTX also cite its source; NULL:
+   there is none, or no memory. */
+static char *gxi_cite_sources(const char *log, const char *ptx) {
+    gxi_text t = { 0, 0, 0, 0 };
+    unsigned cited = 0;
+    size_t n;
+    for (; log && ptx && *log; log += n + (log[n] != 0)) {
+        const char *const at = gxi_find_in_line(log, ", line "),
+                          *const loc = at && cited < GXI_CITED
+                ? gxi_ptx_find_loc(ptx, strtoul(at + strlen(", line "), NULL, 10))
+                : NULL,
+                          *const by = loc ? gxi_find_in_line(loc, "inlined_at ") : NULL;
+        n = strcspn(log, "\n");
+        gxi_add(&t, "%.*s", (int)n, log);
+        if (at) cited++;
+        if (loc) gxi_add(&t, " (CUDA source: ");
+        if (loc) gxi_add_source(&t, ptx, loc);
+        if (by) gxi_add(&t, ", inlined at ");
+        if (by) gxi_add_source(&t, ptx, by + strlen("inlined_at "));
+        gxi_add(&t, "%s%s", loc ? ")" : "", log[n] ? "\n" : "");
+    }
+    if (t.failed) gxi_text_free(&t);
+    return t.p;
+}
+#endif
+
 /* -------------------------------------------------------------------------------------------------
    >>impl-image   Shared by loading and linking: device code in memory, its kind and its headers;
    the JIT options and logs; the failures. Uses no handles except the context's. */
@@ -11023,13 +11091,15 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
         const gpuexec_module_desc *desc, const char *name, const gxi_image *image) {
     static const char few[] = "the image is only a few bytes long: pass the length of the text, "
                               "not the size of a pointer (0 means that the PTX ends at its NUL)";
-    const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx;
-    const unsigned says = gxi_log_words_of(call->log);
+    const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx, *const log = call->log;
+    char *const cited = gxi_cite_sources(log, ptx);
+    const unsigned says = gxi_log_words_of(log);
     char version[GXI_VALUE] = "", target[GXI_VALUE] = "", suffix;
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
     int sm, supported = gxi_ptx_of_driver(gxi.driver.version), target_sm = 0;
     gxi_device_capability(&query, gxi_context_of(context)->device, &sm);
+    if (cited) call->log = cited;
     if (ptx) {
         gxi_ptx_directive(ptx, ".version", version);
         gxi_ptx_directive(ptx, ".target", target);
@@ -11095,6 +11165,8 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
         cure.p = gxi_jit_cure(cu, desc);
         gxi_fail_cu(call, cure.p, "cannot load %s", name);
     }
+    call->log = log;
+    gxi_free(cited);
     gxi_text_free(&cure);
     gxi_text_free(&parts);
 }
@@ -14112,7 +14184,9 @@ static GXI_COLD void gxi_fail_nvjitlink(
                                 : gxi_nvjitlink_type(n->refused) == GXI_NVJITLINK_INPUT_LTOIR &&
                         code != GXI_NVJITLINK_ARCH_MISMATCH && !(says & GXI_SAYS_TARGET);
         gxi_text parts = { 0, 0, 0, 0 };
+        char *cited;
         if (ptx) image.ptx = n->refused->data;
+        if ((cited = gxi_cite_sources(errors, image.ptx)) != NULL) call->log = cited;
         gxi_image_describe(&parts, &image, sm);
         if (damaged)
             gxi_add(&cure,
@@ -14124,6 +14198,7 @@ static GXI_COLD void gxi_fail_nvjitlink(
                     sm);
         gxi_fail(call, damaged ? GPUEXEC_BAD_IMAGE : GPUEXEC_IMAGE_TOO_NEW, cure.p,
                 "%s does not accept %s%s%s", by, name, GXI_PART(". It contains ", parts.p));
+        gxi_free(cited);
         gxi_text_free(&parts);
     } else
         gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "cannot link %s from %lu input%s with %s",
