@@ -13464,7 +13464,7 @@ static gpuexec_result gxi_library_copy(
 static struct CUlib_st *gxi_library_start(gxi_call *call, gxi_library *l) {
     int option = GXI_LIBRARY_BINARY_IS_PRESERVED, cut = 0, cu = 0;
     struct CUlib_st *native = NULL;
-    char *cure, *log;
+    char *cure, *log, *cited;
     do {
         void *preserved = l; /* any value but 0 */
         native = NULL;
@@ -13480,9 +13480,12 @@ static struct CUlib_st *gxi_library_start(gxi_call *call, gxi_library *l) {
     } while (cut);
     if (cu == 0) return native;
     cure = gxi_jit_cure(cu, &l->desc);
-    call->log = log = gxi_jit_log(&l->jit);
+    log = gxi_jit_log(&l->jit);
+    cited = gxi_cite_sources(log, gxi_is_ptx(l->copy) ? l->copy : NULL);
+    call->log = cited ? cited : log;
     gxi_fail_cu(call, cure, "cannot load %s", l->about->name);
     call->log = NULL;
+    gxi_free(cited);
     gxi_free(log);
     gxi_free(cure);
     return NULL;

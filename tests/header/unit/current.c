@@ -314,11 +314,9 @@ TEST(the_object_decides_which_stream_is_current) {
     gpuexec_prepared prepared;
     gpuexec_copy_info how;
     gpuexec_ptr q = 0;
-    desc.has_priority = 1;
     BY_OBJECT(gpuexec_launch(s->kernel, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(s->data, one, n)));
     BY_OBJECT(gpuexec_launch_cooperative(
             s->kernel, GPUEXEC_CURRENT, gpuexec_grid(1, 128, 0), GPUEXEC_ARGS(s->data, one, n)));
-    desc.has_priority = 0;
     BY_OBJECT(gpuexec_launch_with(
             s->kernel, GPUEXEC_CURRENT, dims, &desc, GPUEXEC_ARGS(s->data, one, n)));
     prepared = gpuexec_prepare(s->kernel, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(s->data, one, n));
@@ -349,16 +347,23 @@ TEST(the_object_decides_which_stream_is_current) {
     CHECK_OK(gpuexec_copy_explain(GPUEXEC_CURRENT, c.p, (uintptr_t)s->host, 64, &how));
     CHECK_EQ(how.asynchronous, 1);
     CHECK_OK(gpuexec_copy_explain(GPUEXEC_CURRENT, (uintptr_t)s->host, c.p, 64, &how));
-    BY_OBJECT(gpuexec_stream_write_value32(GPUEXEC_CURRENT, c.p, 5));
-    BY_OBJECT(gpuexec_stream_wait_value32(GPUEXEC_CURRENT, c.p, 5, GPUEXEC_EQUAL));
-    BY_OBJECT(gpuexec_stream_write_value64(GPUEXEC_CURRENT, c.p, 6));
-    BY_OBJECT(gpuexec_stream_wait_value64(GPUEXEC_CURRENT, c.p, 6, GPUEXEC_EQUAL));
     GOES_TO((q = gpuexec_pool_alloc(pool, GPUEXEC_CURRENT, BYTES)) != 0, c.by_object, c.by_thread);
     BY_OBJECT(gpuexec_free_on(GPUEXEC_CURRENT, q));
     CHECK_OK(gpuexec_context_set_stream(s->ctx, GPUEXEC_CURRENT)); /* changes nothing */
     CHECK(gpuexec_same(gpuexec_context_stream(s->ctx), c.mine));
     CHECK_OK(gpuexec_stream_sync(c.mine));
     CHECK_OK(gpuexec_context_pop(c.other));
+}
+
+TEST(the_address_of_a_value_decides_which_stream_is_current) {
+    contexts c = begin_contexts();
+    CHECK_OK(gpuexec_context_pop(c.other));
+    if (gpuexec_driver_version() < 11070) SKIP("values need a driver for CUDA 11.7");
+    BY_OBJECT(gpuexec_stream_write_value32(GPUEXEC_CURRENT, c.p, 5));
+    BY_OBJECT(gpuexec_stream_wait_value32(GPUEXEC_CURRENT, c.p, 5, GPUEXEC_EQUAL));
+    BY_OBJECT(gpuexec_stream_write_value64(GPUEXEC_CURRENT, c.p, 6));
+    BY_OBJECT(gpuexec_stream_wait_value64(GPUEXEC_CURRENT, c.p, 6, GPUEXEC_EQUAL));
+    CHECK_OK(gpuexec_stream_sync(c.mine));
 }
 
 TEST(managed_memory_decides_which_stream_is_current) {

@@ -1162,6 +1162,9 @@ TEST(errors_in_ptx_cite_the_cuda_source) {
         gpuexec_linker_load(linker);
     CHECK_TEXT(gpuexec_error_text(), "(CUDA source: /src/a.cu:17)\n");
     CHECK(gpuexec_take_error() != GPUEXEC_OK);
+    gpuexec_library_module(gpuexec_library_load(LINED, 0, NULL), ctx);
+    CHECK_TEXT(gpuexec_error_text(), "(CUDA source: /src/a.cu:17)\n");
+    CHECK(gpuexec_take_error() != GPUEXEC_OK);
 }
 
 TEST(what_a_log_cites) {
