@@ -2457,7 +2457,8 @@ GPUEXEC_API gpuexec_pool gpuexec_pool_from_native_at(
    destroyed with the last of them. */
 GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_context context);
 
-/* gpuexec_alloc_on with memory of this pool; the stream must be on the pool's device. Free it with
+/* gpuexec_alloc_on with memory of this pool; the stream must be on the pool's device
+   (GPUEXEC_CURRENT: the current one of the context that the pool was created for). Free it with
    gpuexec_free_on or gpuexec_free. GPUEXEC_WRONG_CONTEXT for a stream on another device,
    GPUEXEC_OUT_OF_DEVICE_MEMORY also if the pool has reached max_bytes. cuMemAllocFromPoolAsync; on
    a device without pools, cuMemAlloc. */
