@@ -53,11 +53,11 @@
         >>impl-shutdown,
         >>impl-ptx, impl-image, impl-find, impl-cache, impl-includes, impl-module, impl-kernel,
         >>impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked, impl-compile,
-        >>impl-memory, impl-stream, impl-hints, impl-current, impl-pool, impl-managed, impl-event,
-        >>impl-transfer, impl-copies, impl-arguments, impl-dims, impl-attributes, impl-launch,
-        >>impl-params, impl-kept,
-        >>impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier,
-        >>impl-multi, impl-ipc, impl-messages, impl-connection
+        >>impl-memory, impl-stream, impl-waits, impl-hints, impl-current, impl-pool, impl-managed,
+        >>impl-event, impl-transfer, impl-copies, impl-arguments, impl-dims, impl-attributes,
+        >>impl-launch, impl-params, impl-kept, impl-used, impl-graph, impl-capture, impl-nodes,
+        >>impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc, impl-messages,
+        >>impl-connection
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -1222,7 +1222,8 @@ typedef struct gpuexec_error {
     const char *function;           /* "gpuexec_launch" */
     const char *where;              /* "main.c:12", or NULL */
     const char *message;            /* the cause, one line, without the other parts */
-    const char *log;                /* the JIT compiler's whole log, or NULL */
+    const char *log; /* the JIT compiler's whole log, or NULL. If the PTX has lines of its CUDA
+                        source (nvcc -lineinfo), what cites a line of the PTX also cites that */
     const char *driver_log; /* one line that the driver itself logged about driver_result, if the
                                message cannot explain it; otherwise NULL. Needs a driver for
                                CUDA 12.9 or later. cuLogsDumpToMemory */
@@ -2504,11 +2505,21 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
 
 /* -------------------------------------------------------------------------------------------------
    >>current   Each thread has a current stream in each context: at first the context's own stream.
-   GPUEXEC_CURRENT in place of a stream means the current stream of the calling thread: for a
-   launch, in the kernel's context; for a copy or fill, in the context of the destination, or of the
-   source if the destination is host memory; for gpuexec_event_record, in the event's context; for
-   gpuexec_alloc_on, in the thread's current context; for gpuexec_free_on, in the allocation's
-   context. All other calls refuse it: pass gpuexec_context_stream(context). */
+   GPUEXEC_CURRENT in place of a stream means the calling thread's current stream. All calls that
+   take a stream accept it, except gpuexec_stream_destroy. What else the call takes decides in which
+   context:
+   - a kernel: each launch, also the parts of gpuexec_launch_multi_device; gpuexec_prepare and
+     gpuexec_prepared_set_stream (which keep the stream that is current then);
+   - a graph or batch: its launch, and gpuexec_graph_prepare;
+   - an event or another stream: gpuexec_event_record, gpuexec_stream_wait_event and _wait_stream
+     (also for `other`). For an event of another device, name the stream;
+   - memory: copies, fills and gpuexec_copy_explain (the destination; if that is host memory, the
+     source; for gpuexec_copy_many, of the first copy), gpuexec_free_on, gpuexec_managed_prefetch
+     and _attach, and the waits for and writes of values;
+   - a pool: gpuexec_pool_alloc; a context: gpuexec_context_set_stream;
+   - nothing else: the thread's current context (gpuexec_context_push) decides, for
+     gpuexec_alloc_on, gpuexec_stream_sync, _query, _record, _host_function, _get_info and _native,
+     captures, and scopes. If no context is current: GPUEXEC_BAD_ARGUMENT. */
 
 #ifdef __cplusplus
 #define GPUEXEC_CURRENT (gpuexec_stream{ 0x3F })
@@ -2641,7 +2652,8 @@ GPUEXEC_API gpuexec_pool gpuexec_pool_from_native_at(
    destroyed with the last of them. */
 GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_context context);
 
-/* gpuexec_alloc_on with memory of this pool; the stream must be on the pool's device. Free it with
+/* gpuexec_alloc_on with memory of this pool; the stream must be on the pool's device
+   (GPUEXEC_CURRENT: the current one of the context that the pool was created for). Free it with
    gpuexec_free_on or gpuexec_free. GPUEXEC_WRONG_CONTEXT for a stream on another device,
    GPUEXEC_OUT_OF_DEVICE_MEMORY also if the pool has reached max_bytes, GPUEXEC_CAPTURING while the
    stream captures, if the pool is on the host. The host must not use such memory before the stream
@@ -8356,10 +8368,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, gxi_kinds[kind].create,
                 "%s was never created: the handle is {0}", role);
     if (id == GXI_CURRENT)
-        return gxi_fail(call, GPUEXEC_BAD_HANDLE, "pass gpuexec_context_stream(context)",
-                "%s is GPUEXEC_CURRENT, but only launches, copies, fills, gpuexec_event_record, "
-                "gpuexec_alloc_on and gpuexec_free_on accept it",
-                role);
+        return gxi_fail(call, GPUEXEC_BAD_HANDLE, "pass the handle itself",
+                "%s is GPUEXEC_CURRENT, which %s does not accept", role, call->function);
     if (found == GXI_NOTHING || found >= GXI_KINDS)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL,
                 "%s is not a gpuexec handle: 0x%016llx; it may be uninitialized memory", role,
@@ -11447,6 +11457,72 @@ static int gxi_ptx_has_multi_grid(const char *ptx) {
     return 0;
 }
 #endif
+#if !defined(GPUEXEC_NO_IMAGES)
+/* --- lines of the CUDA source (nvcc -lineinfo): `.loc FILE LINE COLUMN` before instructions, and
+   `.file FILE "NAME"`, often at the end ------------------------------------------------------- */
+
+enum { GXI_CITED = 16 }; /* at most so many lines of a log: each search reads the PTX */
+/* The first place of the text in that line, or NULL. */
+static const char *gxi_find_in_line(const char *p, const char *text) {
+    const size_t n = strlen(text);
+    for (; *p && *p != '\n'; p++)
+        if (strncmp(p, text, n) == 0) return p;
+    return NULL;
+}
+/* What follows the directive at the beginning of that line, or NULL. */
+static const char *gxi_ptx_line_after(const char *p, const char *directive) {
+    const size_t n = strlen(directive);
+    p += strspn(p, " \t");
+    return strncmp(p, directive, n) == 0 && (p[n] == ' ' || p[n] == '\t') ? p + n : NULL;
+}
+/* Adds "a.cu:7" for the numbers of a file and a line at p. */
+static void gxi_add_source(gxi_text *t, const char *ptx, const char *p) {
+    char *end;
+    const unsigned long file = strtoul(p, &end, 10), line = strtoul(end, &end, 10);
+    const char *name;
+    for (; ptx; ptx = strchr(ptx, '\n') ? strchr(ptx, '\n') + 1 : NULL) {
+        if (!(name = gxi_ptx_line_after(ptx, ".file")) || strtoul(name, &end, 10) != file) continue;
+        name = gxi_find_in_line(end, "\"");
+        if (name) gxi_add(t, "%.*s:%lu", (int)strcspn(name + 1, "\"\n"), name + 1, line);
+        return;
+    }
+    gxi_add(t, "line %lu of file %lu", line, file);
+}
+/* What follows the .loc that holds for that line of the text; NULL: none, in its function. */
+static const char *gxi_ptx_find_loc(const char *ptx, unsigned long line) {
+    const char *loc = NULL, *p;
+    for (; ptx && line--; ptx = strchr(ptx, '\n') ? strchr(ptx, '\n') + 1 : NULL) {
+        if ((p = gxi_ptx_line_after(ptx, ".loc")) != NULL) loc = p;
+        else if (*ptx == '.' && (gxi_find_in_line(ptx, ".entry") || gxi_find_in_line(ptx, ".func")))
+            loc = NULL;
+    }
+    return loc;
+}
+/* A copy of the compiler's log whose lines about a line of the PTX also cite its source; NULL:
+   there is none, or no memory. */
+static char *gxi_cite_sources(const char *log, const char *ptx) {
+    gxi_text t = { 0, 0, 0, 0 };
+    unsigned cited = 0;
+    size_t n;
+    for (; log && ptx && *log; log += n + (log[n] != 0)) {
+        const char *const at = gxi_find_in_line(log, ", line "),
+                          *const loc = at && cited < GXI_CITED
+                ? gxi_ptx_find_loc(ptx, strtoul(at + strlen(", line "), NULL, 10))
+                : NULL,
+                          *const by = loc ? gxi_find_in_line(loc, "inlined_at ") : NULL;
+        n = strcspn(log, "\n");
+        gxi_add(&t, "%.*s", (int)n, log);
+        if (at) cited++;
+        if (loc) gxi_add(&t, " (CUDA source: ");
+        if (loc) gxi_add_source(&t, ptx, loc);
+        if (by) gxi_add(&t, ", inlined at ");
+        if (by) gxi_add_source(&t, ptx, by + strlen("inlined_at "));
+        gxi_add(&t, "%s%s", loc ? ")" : "", log[n] ? "\n" : "");
+    }
+    if (t.failed) gxi_text_free(&t);
+    return t.p;
+}
+#endif
 
 /* -------------------------------------------------------------------------------------------------
    >>impl-image   Shared by loading and linking: device code in memory, its kind and its headers;
@@ -12073,13 +12149,15 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
         const gpuexec_module_desc *desc, const char *name, const gxi_image *image) {
     static const char few[] = "the image is only a few bytes long: pass the length of the text, "
                               "not the size of a pointer (0 means that the PTX ends at its NUL)";
-    const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx;
-    const unsigned says = gxi_log_words_of(call->log);
+    const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx, *const log = call->log;
+    char *const cited = gxi_cite_sources(log, ptx);
+    const unsigned says = gxi_log_words_of(log);
     char version[GXI_VALUE] = "", target[GXI_VALUE] = "", suffix;
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
     int sm, supported = gxi_ptx_of_driver(gxi.driver.version), target_sm = 0;
     gxi_device_capability(&query, gxi_context_of(context)->device, &sm);
+    if (cited) call->log = cited;
     if (ptx) {
         gxi_ptx_directive(ptx, ".version", version);
         gxi_ptx_directive(ptx, ".target", target);
@@ -12145,6 +12223,8 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
         cure.p = gxi_jit_cure(cu, desc);
         gxi_fail_cu(call, cure.p, "cannot load %s", name);
     }
+    call->log = log;
+    gxi_free(cited);
     gxi_text_free(&cure);
     gxi_text_free(&parts);
 }
@@ -14537,7 +14617,7 @@ static gpuexec_result gxi_library_copy(
 static struct CUlib_st *gxi_library_start(gxi_call *call, gxi_library *l) {
     int option = GXI_LIBRARY_BINARY_IS_PRESERVED, cut = 0, cu = 0;
     struct CUlib_st *native = NULL;
-    char *cure, *log;
+    char *cure, *log, *cited;
     do {
         void *preserved = l; /* any value but 0 */
         native = NULL;
@@ -14553,9 +14633,12 @@ static struct CUlib_st *gxi_library_start(gxi_call *call, gxi_library *l) {
     } while (cut);
     if (cu == 0) return native;
     cure = gxi_jit_cure(cu, &l->desc);
-    call->log = log = gxi_jit_log(&l->jit);
+    log = gxi_jit_log(&l->jit);
+    cited = gxi_cite_sources(log, gxi_is_ptx(l->copy) ? l->copy : NULL);
+    call->log = cited ? cited : log;
     gxi_fail_cu(call, cure, "cannot load %s", l->about->name);
     call->log = NULL;
+    gxi_free(cited);
     gxi_free(log);
     gxi_free(cure);
     return NULL;
@@ -15257,7 +15340,9 @@ static GXI_COLD void gxi_fail_nvjitlink(
                                 : gxi_nvjitlink_type(n->refused) == GXI_NVJITLINK_INPUT_LTOIR &&
                         code != GXI_NVJITLINK_ARCH_MISMATCH && !(says & GXI_SAYS_TARGET);
         gxi_text parts = { 0, 0, 0, 0 };
+        char *cited;
         if (ptx) image.ptx = n->refused->data;
+        if ((cited = gxi_cite_sources(errors, image.ptx)) != NULL) call->log = cited;
         gxi_image_describe(&parts, &image, sm);
         if (damaged)
             gxi_add(&cure,
@@ -15271,6 +15356,7 @@ static GXI_COLD void gxi_fail_nvjitlink(
                     sm);
         gxi_fail(call, damaged ? GPUEXEC_BAD_IMAGE : GPUEXEC_IMAGE_TOO_NEW, cure.p,
                 "%s does not accept %s%s%s", by, name, GXI_PART(". It contains ", parts.p));
+        gxi_free(cited);
         gxi_text_free(&parts);
     } else
         gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "cannot link %s from %lu input%s with %s",
@@ -17070,6 +17156,18 @@ static int gxi_enter_on_device(gxi_call *call, int ordinal, gxi_scope *scope) {
     return cu;
 }
 
+/* The context of the memory at an address, as a handle id: of gpuexec's allocations from the table,
+   of others from the driver. 0: not known. */
+static uint64_t gxi_context_of_address(gxi_call *call, uint64_t address) {
+    int what = GXI_POINTER_CONTEXT;
+    struct CUctx_st *native = NULL;
+    void *value = &native;
+    gxi_range range;
+    if (gxi_range_find(address, &range)) return range.context;
+    if (GXI_TRY(cuPointerGetAttributes, (1, &what, &value, address)) || !native) return 0;
+    return gxi_context_of_native(native);
+}
+
 /* Describes an address from the table alone. 0: the driver must be queried, because the memory is
    not in the table, may not exist any more, or its address for kernels is not known yet. */
 static int gxi_pointer_query_fast(uint64_t address, gpuexec_pointer_info *info) {
@@ -17324,17 +17422,167 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(
 }
 #endif
 
+/* --- GPUEXEC_CURRENT: a thread's record has what it uses in each context -----------------------
+ */
+
+static GXI_NOINLINE gxi_context_use *gxi_context_use_find(uint64_t context) {
+    gxi_thread_record *record = gxi_thread.record;
+    unsigned i;
+    if (!record || gxi_thread.epoch != GXI_LOAD(&gxi.start.epoch)) return NULL;
+    for (i = 0; i < record->nuses; i++)
+        if (record->uses[i].context == context) return gxi_thread.use = &record->uses[i];
+    return NULL;
+}
+/* This thread's entry for a context; NULL: none. */
+GXI_HOT gxi_context_use *gxi_context_use_of(uint64_t context) {
+    gxi_context_use *use = gxi_thread.use;
+    return gxi_thread.epoch == GXI_LOAD(&gxi.start.epoch) && use->context == context
+            ? use
+            : gxi_context_use_find(context);
+}
+/* The same; creates it. NULL: no memory. */
+static gxi_context_use *gxi_context_use_make(uint64_t context) {
+    gxi_context_use *use = gxi_context_use_of(context);
+    gxi_thread_record *record = use ? NULL : gxi_thread_record_get();
+    unsigned i, open = 0;
+    if (use || !record) return use;
+    gxi_thread.use = &gxi_no_context_use;
+    for (i = 0; i < record->nuses; i++) /* contexts may have been closed since */
+        if (gxi_peek(record->uses[i].context, GXI_CONTEXT)) record->uses[open++] = record->uses[i];
+    record->nuses = open;
+    if (open == record->uses_cap) {
+        const unsigned cap = open ? 2 * open : 4;
+        gxi_context_use *uses = (gxi_context_use *)gxi_realloc(record->uses, cap * sizeof *uses);
+        if (!uses) return NULL;
+        record->uses = uses;
+        record->uses_cap = cap;
+    }
+    use = &record->uses[record->nuses++];
+    memset(use, 0, sizeof *use);
+    use->context = context;
+    return use;
+}
+#if !defined(GPUEXEC_NO_CURRENT)
+/* The stream that this thread made current in the context; 0: none, it uses the context's own
+   stream. */
+static uint64_t gxi_current_stream_set_by_thread(uint64_t context) {
+    const gxi_context_use *use = gxi_context_use_of(context);
+    return use ? use->stream : 0;
+}
+/* The same, or the context's own stream, if that exists; else 0. */
+static uint64_t gxi_current_stream_if_known(uint64_t context) {
+    const uint64_t set = gxi_current_stream_set_by_thread(context);
+    const gxi_slot *slot = set ? NULL : gxi_peek(context, GXI_CONTEXT);
+    return slot ? GXI_LOAD(&gxi_context_of(slot)->own) : set;
+}
+/* The current stream; creates the context's own stream if that is current and does not exist. 0
+   after a failure. */
+static uint64_t gxi_current_stream_get(gxi_call *call, uint64_t context) {
+    const uint64_t known = gxi_current_stream_if_known(context);
+    gpuexec_context handle;
+    gxi_slot *slot;
+    uint64_t made;
+    handle.id = context;
+    if (known && gxi_peek(known, GXI_STREAM)) return known;
+    if (!(slot = gxi_begin_with_context(call, handle))) return 0;
+    if (known) {
+        gxi_fail(call, GPUEXEC_STALE_HANDLE,
+                "make another stream current: gpuexec_context_set_stream",
+                "the current stream of the context on device %d was destroyed",
+                gxi_context_of(slot)->ordinal);
+        return 0;
+    }
+    made = gxi_stream_make(call, handle, NULL, 1);
+    return gxi_context_keep_object(call, &gxi_context_of(slot)->own, made);
+}
+/* The current stream of this thread in its current context. 0 after a failure. */
+static uint64_t gxi_current_stream_of_thread(gxi_call *call) {
+    const unsigned depth = gxi_audit_depth();
+    struct CUctx_st *native;
+    char why[80] = "no context is current on this thread";
+    uint64_t id = 0;
+    if (gxi_begin(call) || gxi_current_context(call, &native)) return 0;
+    /* several handles may refer to it: the one that was pushed, or the newest */
+    if (native && depth && depth <= GXI_AUDIT_DEPTH &&
+            gxi_local.pushes[depth - 1].native == native &&
+            gxi_peek(gxi_local.pushes[depth - 1].context, GXI_CONTEXT))
+        id = gxi_local.pushes[depth - 1].context;
+    else if (native) id = gxi_context_of_native(native);
+    if (id) return gxi_current_stream_get(call, id);
+    if (native)
+        snprintf(why, sizeof why, "gpuexec has no handle for the current context, %p",
+                (void *)native);
+    gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+            "push a context first (gpuexec_context_push), or pass gpuexec_context_stream(context)",
+            "GPUEXEC_CURRENT does not refer to a stream here: %s", why);
+    return 0;
+}
+#else
+static GXI_COLD uint64_t gxi_current_stream_get(gxi_call *call, uint64_t context) {
+    (void)context;
+    gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+            "name a stream, or compile the implementation without GPUEXEC_NO_CURRENT",
+            "GPUEXEC_CURRENT is not available: GPUEXEC_NO_CURRENT omits it");
+    return 0;
+}
+static uint64_t gxi_current_stream_of_thread(gxi_call *call) {
+    return gxi_begin(call) ? 0 : gxi_current_stream_get(call, 0);
+}
+static uint64_t gxi_current_stream_if_known(uint64_t context) {
+    (void)context;
+    return 0;
+}
+#endif
+/* The stream that a call on GPUEXEC_CURRENT uses: the current one of that context (a handle id), or
+   for 0 of the thread's current context. Other handles stay as they are. 0 after a failure. */
+static GXI_NOINLINE uint64_t gxi_stream_resolve(gxi_call *call, uint64_t stream, uint64_t context) {
+    if (stream != GXI_CURRENT) return stream;
+    stream = context ? gxi_current_stream_get(call, context) : gxi_current_stream_of_thread(call);
+    if (call->stream == GXI_CURRENT) call->stream = stream;
+    return stream;
+}
+
+/* The stream; GPUEXEC_CURRENT: see gxi_stream_resolve. */
+static gxi_slot *gxi_find_stream_in(gxi_call *call, gpuexec_stream stream, uint64_t context) {
+    const uint64_t id = gxi_stream_resolve(call, stream.id, context);
+    return id || !stream.id ? gxi_get(call, id, GXI_STREAM, "the stream") : NULL;
+}
 static gxi_slot *gxi_find_stream(gxi_call *call, gpuexec_stream stream) {
-    return gxi_get(call, stream.id, GXI_STREAM, "the stream");
+    return gxi_find_stream_in(call, stream, 0);
 }
 
 static gxi_slot *gxi_begin_with_stream(gxi_call *call, gpuexec_stream stream) {
-    return gxi_begin_with(call, stream.id, GXI_STREAM, "the stream");
+    return stream.id == GXI_CURRENT ? gxi_find_stream(call, stream)
+                                    : gxi_begin_with(call, stream.id, GXI_STREAM, "the stream");
+}
+/* The same; GPUEXEC_CURRENT: of the context of that object, which the call also takes. */
+static gxi_slot *gxi_begin_with_stream_of(
+        gxi_call *call, gpuexec_stream stream, uint64_t id, unsigned kind, const char *role) {
+    const gxi_slot *object;
+    if (stream.id != GXI_CURRENT) return gxi_begin_with_stream(call, stream);
+    object = gxi_begin_with(call, id, kind, role);
+    return object ? gxi_find_stream_in(call, stream, object->context) : NULL;
+}
+/* The same; GPUEXEC_CURRENT: of the context of the memory there. */
+static gxi_slot *gxi_begin_with_stream_at(gxi_call *call, gpuexec_stream stream, uint64_t address) {
+    uint64_t context;
+    if (stream.id != GXI_CURRENT) return gxi_begin_with_stream(call, stream);
+    if (gxi_begin(call)) return NULL;
+    context = gxi_context_of_address(call, address);
+    if (context) return gxi_find_stream_in(call, stream, context);
+    gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+            "pass a stream instead of GPUEXEC_CURRENT; check the address",
+            "the address 0x%llx does not belong to any context that gpuexec has opened or adopted",
+            (unsigned long long)address);
+    return NULL;
 }
 
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
-    const gxi_slot *slot = gxi_get_to_query(
-            "gpuexec_stream_native", stream.id, GXI_STREAM, "the stream");
+    const gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_stream_native, GXI_QUERIES);
+    if (stream.id == GXI_CURRENT && !(stream.id = gxi_stream_resolve(call, stream.id, 0)))
+        return NULL;
+    slot = gxi_get_to_query("gpuexec_stream_native", stream.id, GXI_STREAM, "the stream");
     gxi_capturing_list_add(stream.id, GXI_CAPTURED_BY_OTHERS);
     return slot ? slot->data.stream.native : NULL;
 }
@@ -17426,6 +17674,11 @@ static GXI_NOINLINE gpuexec_result gxi_check_work(
 #endif
     return GPUEXEC_OK;
 }
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-waits   What a stream waits for: events, other streams, host functions, values in
+   memory. */
+
 enum { GXI_CAPTURED = 2 }; /* gxi_slot.data.event.recorded: in a capture */
 static void gxi_event_set_flag(uint64_t event, uint32_t flag) {
     gxi_slot *e;
@@ -17576,7 +17829,7 @@ static GXI_NOINLINE gpuexec_result gxi_wait_event_slow(
     gxi_slot *slot, *e;
     int captured, given;
     GXI_CALL_ON(stream, gpuexec_stream_wait_event);
-    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+    if (!(slot = gxi_begin_with_stream_of(call, stream, event.id, GXI_EVENT, "the event")) ||
             !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
             gxi_check_event_record(call, e, "the event"))
         return gxi_failed_result();
@@ -17617,43 +17870,6 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(
    cuStreamWaitEvent takes the record at the time of the call, so that the event can be recorded
    again when it has returned. --- */
 
-static GXI_NOINLINE gxi_context_use *gxi_context_use_find(uint64_t context) {
-    gxi_thread_record *record = gxi_thread.record;
-    unsigned i;
-    if (!record || gxi_thread.epoch != GXI_LOAD(&gxi.start.epoch)) return NULL;
-    for (i = 0; i < record->nuses; i++)
-        if (record->uses[i].context == context) return gxi_thread.use = &record->uses[i];
-    return NULL;
-}
-/* This thread's entry for a context; NULL: none. */
-GXI_HOT gxi_context_use *gxi_context_use_of(uint64_t context) {
-    gxi_context_use *use = gxi_thread.use;
-    return gxi_thread.epoch == GXI_LOAD(&gxi.start.epoch) && use->context == context
-            ? use
-            : gxi_context_use_find(context);
-}
-/* The same; creates it. NULL: no memory. */
-static gxi_context_use *gxi_context_use_make(uint64_t context) {
-    gxi_context_use *use = gxi_context_use_of(context);
-    gxi_thread_record *record = use ? NULL : gxi_thread_record_get();
-    unsigned i, open = 0;
-    if (use || !record) return use;
-    gxi_thread.use = &gxi_no_context_use;
-    for (i = 0; i < record->nuses; i++) /* contexts may have been closed since */
-        if (gxi_peek(record->uses[i].context, GXI_CONTEXT)) record->uses[open++] = record->uses[i];
-    record->nuses = open;
-    if (open == record->uses_cap) {
-        const unsigned cap = open ? 2 * open : 4;
-        gxi_context_use *uses = (gxi_context_use *)gxi_realloc(record->uses, cap * sizeof *uses);
-        if (!uses) return NULL;
-        record->uses = uses;
-        record->uses_cap = cap;
-    }
-    use = &record->uses[record->nuses++];
-    memset(use, 0, sizeof *use);
-    use->context = context;
-    return use;
-}
 static void gxi_thread_return_events(gxi_thread_record *record) {
     for (; record->nuses; record->nuses--) {
         const gxi_context_use *use = &record->uses[record->nuses - 1];
@@ -17779,9 +17995,13 @@ static GXI_NOINLINE gpuexec_result gxi_wait_stream_slow(
     gxi_slot *slot = gxi_peek(stream.id, GXI_STREAM), *before = gxi_peek(other.id, GXI_STREAM);
     GXI_CALL_ON(stream, gpuexec_stream_wait_stream);
     if (slot && before && gxi_stream_wait_not_capturing(slot, before, &tried)) return GPUEXEC_OK;
-    if (!(slot = gxi_begin_with_stream(call, stream)) ||
-            !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream")))
+    if (!(slot = other.id == GXI_CURRENT ? gxi_begin_with_stream(call, stream)
+                                         : gxi_begin_with_stream_of(call, stream, other.id,
+                                                   GXI_STREAM, "the other stream")))
         return gxi_failed_result();
+    before = other.id == GXI_CURRENT ? gxi_find_stream_in(call, other, slot->context)
+                                     : gxi_get(call, other.id, GXI_STREAM, "the other stream");
+    if (!before) return gxi_failed_result();
     return gxi_stream_wait_stream(call, slot, before, tried);
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(
@@ -17842,7 +18062,7 @@ static gpuexec_result gxi_check_value(
 #if !defined(GPUEXEC_NO_VALUES)
 static gpuexec_result gxi_stream_use_value(gxi_call *call, gpuexec_stream stream,
         gpuexec_ptr address, unsigned bytes, uint64_t value, int compare) {
-    gxi_slot *slot = gxi_begin_with_stream(call, stream);
+    gxi_slot *slot = gxi_begin_with_stream_at(call, stream, address);
     struct CUstream_st *native;
     gxi_scope scope;
     int cu;
@@ -17918,7 +18138,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
     gxi_slot *slot;
     GXI_CALL(gpuexec_stream_destroy, GXI_CLEANS);
     if (gxi_was_never_created(stream.id, GXI_STREAM)) return GPUEXEC_OK;
-    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_result();
+    if (!(slot = gxi_get(call, stream.id, GXI_STREAM, "the stream"))) return gxi_failed_result();
     if (slot->owned)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                 "cannot destroy the %s stream; it is closed with its context",
@@ -18100,38 +18320,6 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_attributes_at(
    >>impl-current   A thread's record lists the streams that it made current, one for each
    context. */
 
-/* The stream that this thread made current in the context; 0: none, it uses the context's own
-   stream. */
-static uint64_t gxi_current_stream_set_by_thread(uint64_t context) {
-    const gxi_context_use *use = gxi_context_use_of(context);
-    return use ? use->stream : 0;
-}
-/* The same, or the context's own stream, if that exists; else 0. */
-static uint64_t gxi_current_stream_if_known(uint64_t context) {
-    const uint64_t set = gxi_current_stream_set_by_thread(context);
-    const gxi_slot *slot = set ? NULL : gxi_peek(context, GXI_CONTEXT);
-    return slot ? GXI_LOAD(&gxi_context_of(slot)->own) : set;
-}
-/* The current stream; creates the context's own stream if that is current and does not exist. 0
-   after a failure. */
-static uint64_t gxi_current_stream_get(gxi_call *call, uint64_t context) {
-    const uint64_t known = gxi_current_stream_if_known(context);
-    gpuexec_context handle;
-    gxi_slot *slot;
-    uint64_t made;
-    handle.id = context;
-    if (known && gxi_peek(known, GXI_STREAM)) return known;
-    if (!(slot = gxi_begin_with_context(call, handle))) return 0;
-    if (known) {
-        gxi_fail(call, GPUEXEC_STALE_HANDLE,
-                "make another stream current: gpuexec_context_set_stream",
-                "the current stream of the context on device %d was destroyed",
-                gxi_context_of(slot)->ordinal);
-        return 0;
-    }
-    made = gxi_stream_make(call, handle, NULL, 1);
-    return gxi_context_keep_object(call, &gxi_context_of(slot)->own, made);
-}
 /* Makes the stream current for this thread; 0: the context's own. */
 static gpuexec_result gxi_current_stream_set(gxi_call *call, uint64_t context, uint64_t stream) {
     gxi_context_use *use = stream ? gxi_context_use_make(context) : gxi_context_use_of(context);
@@ -18155,7 +18343,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_stream_at(
     GXI_CALL(gpuexec_context_set_stream, GXI_MAKES);
     if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_result();
     if (stream.id == 0) return gxi_current_stream_set(call, context.id, 0);
-    if (!(s = gxi_find_stream(call, stream))) return gxi_failed_result();
+    if (!(s = gxi_find_stream_in(call, stream, context.id))) return gxi_failed_result();
     if (s->cu_context != slot->cu_context) {
         const gxi_context_name passed = gxi_name_context(NULL, context.id),
                                its = gxi_name_context_of(s);
@@ -18163,7 +18351,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_stream_at(
                 "%s is on device %d, but the stream is on device %d, in %s", passed.text,
                 gxi_context_of(slot)->ordinal, gxi_ordinal_of(s), its.text);
     }
-    return gxi_current_stream_set(call, context.id, stream.id);
+    return gxi_current_stream_set(call, context.id, s->id);
 }
 
 /* The checked way into a scope. */
@@ -18175,7 +18363,7 @@ static GXI_NOINLINE gpuexec_stream_scope gxi_scope_begin_slow(
     GXI_CALL(GPUEXEC_STREAM_SCOPE, GXI_MAKES);
     if (!(slot = gxi_begin_with_stream(call, stream))) return scope;
     scope.context.id = slot->context;
-    scope.stream = stream;
+    scope.stream.id = stream.id = slot->id;
     scope.before.id = gxi_current_stream_set_by_thread(slot->context);
     scope.where = where;
     scope.join = join;
@@ -18257,13 +18445,6 @@ GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
 }
 
 #else
-static GXI_COLD uint64_t gxi_current_stream_get(gxi_call *call, uint64_t context) {
-    (void)context;
-    gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-            "name a stream, or compile the implementation without GPUEXEC_NO_CURRENT",
-            "GPUEXEC_CURRENT is not available: GPUEXEC_NO_CURRENT omits it");
-    return 0;
-}
 static gxi_slot *gxi_current_stream_fast(uint64_t context) {
     (void)context;
     return NULL;
@@ -18699,28 +18880,6 @@ GPUEXEC_API gpuexec_result gpuexec_pool_destroy_at(const char *where, gpuexec_po
     return gxi_handle_destroy(call, pool.id, GXI_POOL, "the pool");
 }
 
-/* The current stream of this thread in its current context. 0 after a failure. */
-static uint64_t gxi_current_stream_any_context(gxi_call *call) {
-    const unsigned depth = gxi_audit_depth();
-    struct CUctx_st *native;
-    char why[80] = "no context is current on this thread";
-    uint64_t id = 0;
-    if (gxi_begin(call) || gxi_current_context(call, &native)) return 0;
-    /* several handles may refer to it: the one that was pushed, or the newest */
-    if (native && depth && depth <= GXI_AUDIT_DEPTH &&
-            gxi_local.pushes[depth - 1].native == native &&
-            gxi_peek(gxi_local.pushes[depth - 1].context, GXI_CONTEXT))
-        id = gxi_local.pushes[depth - 1].context;
-    else if (native) id = gxi_context_of_native(native);
-    if (id) return gxi_current_stream_get(call, id);
-    if (native)
-        snprintf(why, sizeof why, "gpuexec has no handle for the current context, %p",
-                (void *)native);
-    gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-            "push a context first (gpuexec_context_push), or pass gpuexec_context_stream(context)",
-            "GPUEXEC_CURRENT does not refer to a stream here: %s", why);
-    return 0;
-}
 /* Why the driver did not allocate; the stream's context need not be current. own: the pool of the
    call, or NULL. */
 static GXI_COLD void gxi_fail_pool_alloc(gxi_call *call, int cu, const gxi_slot *context,
@@ -18780,10 +18939,8 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuex
     gpuexec_memory_kind kind;
     void *pool = NULL;
     int pooled;
-    if (stream.id == GXI_CURRENT &&
-            !(call->stream = stream.id = gxi_current_stream_any_context(call)))
-        return 0;
-    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+    if (!(slot = from ? gxi_begin_with_stream_of(call, stream, from->id, GXI_POOL, "the pool")
+                      : gxi_begin_with_stream(call, stream)) ||
             !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
             gxi_check_alloc(call, bytes, 1, 0, 0) ||
             gxi_pool_find_native(call, from, context, slot, &own, &pool) ||
@@ -19120,7 +19277,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_prefetch_at(
     gxi_scope scope;
     int device, cu;
     GXI_CALL_ON(stream, gpuexec_managed_prefetch);
-    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+    if (!(slot = gxi_begin_with_stream_at(call, stream, address)) ||
             !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
             gxi_check_managed(call, address, bytes, &device, NULL) ||
             gxi_location_of(call, location, GXI_HAS(cuMemPrefetchAsync_12020), &to) ||
@@ -19134,7 +19291,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_prefetch_at(
             ? gxi_call_record(call, "cuMemPrefetchAsync",
                       gxi.cu.cuMemPrefetchAsync_12020(
                               address, bytes, to, 0, slot->data.stream.native),
-                      GXI_NUMBERS(address, bytes, to.type, to.id))
+                      GXI_NUMBERS(address, bytes, to.type, to.id, slot->data.stream.native))
             : GXI_TRY(cuMemPrefetchAsync,
                       (address, bytes, gxi_old_location(&to), slot->data.stream.native));
     gxi_leave(&scope);
@@ -19182,7 +19339,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_attach_at(const char *where, gpuexec_
     gxi_scope scope;
     int device, cu;
     GXI_CALL_ON(stream, gpuexec_managed_attach);
-    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+    if (!(slot = gxi_begin_with_stream_at(call, stream, address)) ||
             gxi_check_managed(call, address, 1, &device, NULL))
         return gxi_failed_result();
     if (attachment != GPUEXEC_ATTACH_ALL && attachment != GPUEXEC_ATTACH_HOST &&
@@ -19431,10 +19588,7 @@ static gpuexec_result gxi_event_record_checked(
     gxi_slot *e, *slot;
     gpuexec_result result;
     if (!(e = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_result();
-    if (stream.id == GXI_CURRENT &&
-            !(call->stream = stream.id = gxi_current_stream_get(call, e->context)))
-        return gxi_failed_result();
-    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_result();
+    if (!(slot = gxi_find_stream_in(call, stream, e->context))) return gxi_failed_result();
     if (e->cu_context != slot->cu_context)
         return gxi_fail_contexts(call,
                 "record it on a stream of its context, then make the other stream wait for it",
@@ -19983,17 +20137,10 @@ static gpuexec_result gxi_check_transfer(gxi_call *call, gxi_transfer *x, const 
         if (gxi_check_side(call, x, &x->sides[i], max_pitch)) return GPUEXEC_BAD_ARGUMENT;
     return gxi_transfer_count_sides(x) == 2 ? gxi_check_overlap(call, x) : GPUEXEC_OK;
 }
-/* The context of a side, as a handle id: for allocations of gpuexec from the table, for others from
-   the driver. 0: not known. */
+/* The context of a side, as a handle id. 0: not known. */
 static uint64_t gxi_context_of_side(gxi_call *call, const gxi_side *side) {
-    int what = GXI_POINTER_CONTEXT;
-    struct CUctx_st *native = NULL;
-    void *value = &native;
-    gxi_range range;
-    if (side->context || side->host) return side->context;
-    if (gxi_range_find(side->address, &range)) return range.context;
-    if (GXI_TRY(cuPointerGetAttributes, (1, &what, &value, side->address)) || !native) return 0;
-    return gxi_context_of_native(native);
+    return side->context || side->host ? side->context
+                                       : gxi_context_of_address(call, side->address);
 }
 /* The stream of a copy or fill on GPUEXEC_CURRENT: the current one of the destination's context; if
    the destination is host memory, of the source's. 0 after a failure. */
@@ -20294,6 +20441,17 @@ static gpuexec_result gxi_explain_devices(gxi_call *call, gxi_text *t, const gxi
     else gxi_add(t, "device %d cannot access the memory of device %d", device, what[other].device);
     return GPUEXEC_OK;
 }
+/* On GPUEXEC_CURRENT: the stream that would make the copy. */
+static gxi_slot *gxi_find_stream_to_explain(gxi_call *call, uint64_t to, uint64_t from) {
+    const gpuexec_stream current = { GXI_CURRENT };
+    gpuexec_pointer_info info;
+    uint64_t side = from;
+    if (gxi_begin(call)) return NULL;
+    if (gxi_pointer_query(call, to, &info) == 0 &&
+            (info.kind == GPUEXEC_MEMORY_DEVICE || info.kind == GPUEXEC_MEMORY_MANAGED))
+        side = to;
+    return gxi_find_stream_in(call, current, gxi_context_of_address(call, side));
+}
 GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_stream stream,
         gpuexec_ptr to, gpuexec_ptr from, size_t bytes, gpuexec_copy_info *info) {
     static const char cure[] =
@@ -20307,7 +20465,8 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_st
     GXI_CALL(gpuexec_copy_explain, GXI_QUERIES);
     if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (!(slot = gxi_begin_with(call, stream.id, GXI_STREAM, "the stream")) ||
+    if (!(slot = stream.id == GXI_CURRENT ? gxi_find_stream_to_explain(call, to, from)
+                                          : gxi_begin_with_stream(call, stream)) ||
             !(home = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")))
         return gxi_failed_result();
     if (gxi_device_attribute(
@@ -21755,7 +21914,9 @@ static GXI_COLD int gxi_find_launch(gxi_call *call, gpuexec_kernel kernel, gpuex
         const gpuexec_args *args, gxi_slot **k, gxi_slot **s) {
     if (!(*k = gxi_find_kernel(call, kernel))) return 0;
     *s = gxi_peek(stream.id, GXI_STREAM); /* in the kernel's context, which was just checked */
-    if ((!*s || (*s)->context != (*k)->context) && !(*s = gxi_find_stream(call, stream))) return 0;
+    if ((!*s || (*s)->context != (*k)->context) &&
+            !(*s = gxi_find_stream_in(call, stream, (*k)->context)))
+        return 0;
     if ((*k)->cu_context == (*s)->cu_context) return gxi_check_args(call, *k, args);
     gxi_fail_contexts(call,
             "use a stream of the kernel's context, or load the module into the stream's context",
@@ -21789,11 +21950,6 @@ static GXI_COLD gpuexec_result gxi_launch_slow(const char *function, const char 
     if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary))
         return GPUEXEC_BAD_ARGUMENT;
     if (gxi_begin(call)) return gxi_failed_result();
-    if (stream.id == GXI_CURRENT) {
-        if (!(k = gxi_find_kernel(call, kernel))) return gxi_failed_result();
-        if (!(call->stream = stream.id = gxi_current_stream_get(call, k->context)))
-            return gxi_failed_result();
-    }
     if (!gxi_find_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_result();
     if (gxi_check_attributes(call, k, desc) || gxi_check_device_node(call, s, desc))
         return gxi_failed_result();
@@ -22726,7 +22882,8 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_set_stream_at(
     GXI_CALL(gpuexec_prepared_set_stream, GXI_MAKES);
     if (!(slot = gxi_find_prepared(call, prepared))) return gxi_failed_result();
     p = gxi_prepared_of(slot);
-    if (!(k = gxi_find_kernel(call, p->launch.kernel)) || !(s = gxi_find_stream(call, stream)))
+    if (!(k = gxi_find_kernel(call, p->launch.kernel)) ||
+            !(s = gxi_find_stream_in(call, stream, k->context)))
         return gxi_failed_result();
     if (k->cu_context != s->cu_context)
         return gxi_fail_contexts(call, "use a stream of the kernel's context",
@@ -23773,10 +23930,7 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_slow(
     gxi_scope scope;
     GXI_CALL_ON(stream, gpuexec_graph_launch);
     if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_result();
-    if (stream.id == GXI_CURRENT &&
-            !(call->stream = stream.id = gxi_current_stream_get(call, g->context)))
-        return gxi_failed_result();
-    if (!(s = gxi_find_stream(call, stream)) ||
+    if (!(s = gxi_find_stream_in(call, stream, g->context)) ||
             gxi_check_capture(
                     call, s, "launch a graph", "capture the graph's calls again instead") ||
             gxi_graph_instantiate(call, g) ||
@@ -23831,7 +23985,8 @@ GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(
     gxi_scope scope;
     int cu;
     GXI_CALL_ON(stream, gpuexec_graph_prepare);
-    if (!(g = gxi_begin_with_graph(call, graph)) || !(s = gxi_find_stream(call, stream)) ||
+    if (!(g = gxi_begin_with_graph(call, graph)) ||
+            !(s = gxi_find_stream_in(call, stream, g->context)) ||
             gxi_check_capture(call, s, "upload a graph", "pass a stream that is not capturing") ||
             gxi_graph_instantiate(call, g) || gxi_enter_relaxed(call, s, &scope))
         return gxi_failed_result();
@@ -24003,6 +24158,7 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(
     if (desc && gxi_check_desc(call, "gpuexec_capture_desc", desc->start_canary, desc->end_canary))
         return gxi_failed_result();
     if (!(slot = gxi_begin_with_stream(call, stream))) return gxi_failed_result();
+    stream.id = slot->id;
     if (mode > 2)
         return gxi_fail(
                 call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_capture_mode", (int)mode);
@@ -24151,7 +24307,10 @@ GPUEXEC_API gpuexec_graph gpuexec_capture_end_at(const char *where, gpuexec_stre
     const gxi_slot *slot;
     gpuexec_graph handle;
     GXI_CALL(gpuexec_capture_end, GXI_MAKES);
-    handle.id = gxi_id_or_failed(gxi_capture_finish(call, stream), GXI_GRAPH);
+    const int given = stream.id != GXI_CURRENT;
+    stream.id = gxi_stream_resolve(call, stream.id, 0);
+    handle.id = gxi_id_or_failed(
+            given || stream.id ? gxi_capture_finish(call, stream) : 0, GXI_GRAPH);
     /* no longer: see gxi_capturing_list_prune */
     if ((slot = gxi_peek(stream.id, GXI_STREAM)) != NULL) gxi_capture_status_of(slot);
     gxi_deferred_frees_run(call, 0);
@@ -24168,7 +24327,14 @@ GPUEXEC_API gpuexec_capture_scope gpuexec_capture_scope_begin_at(
     if (!graph) {
         GXI_CALL(gpuexec_capture_begin, GXI_MAKES);
         gxi_is_null(call, graph, "the argument \"graph\"");
-    } else if (gpuexec_capture_begin_at(where, stream, NULL) == GPUEXEC_OK) scope.entered = 1;
+        return scope;
+    }
+    if (stream.id == GXI_CURRENT) { /* also at the end of the block */
+        GXI_CALL(gpuexec_capture_begin, GXI_WORKS);
+        scope.stream.id = gxi_stream_resolve(call, stream.id, 0);
+        stream = scope.stream;
+    }
+    if (stream.id && gpuexec_capture_begin_at(where, stream, NULL) == GPUEXEC_OK) scope.entered = 1;
     else graph->id = gxi_failed_id(GXI_GRAPH);
     return scope;
 }
@@ -25849,10 +26015,8 @@ static GXI_NOINLINE gpuexec_result gxi_batch_run_slow(
     GXI_CALL_ON(stream, gpuexec_batch_launch);
     if (!(slot = gxi_begin_with(call, batch.id, GXI_BATCH, "the batch")))
         return gxi_failed_result();
-    if (stream.id == GXI_CURRENT &&
-            !(call->stream = stream.id = gxi_current_stream_get(call, slot->context)))
-        return gxi_failed_result();
-    if (!(s = gxi_find_stream(call, stream))) return gxi_failed_result();
+    if (!(s = gxi_find_stream_in(call, stream, slot->context))) return gxi_failed_result();
+    stream.id = s->id;
     b = gxi_batch_of(slot);
     if (cu >= 0) gxi_call_set_cu(call, "cuGraphLaunch", cu);
     else {
@@ -26903,8 +27067,9 @@ static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_
     gpuexec_result result;
     char role[24];
     if (!(d->kernel = gxi_multi_get_object(call, one->kernel.id, GXI_KERNEL, "kernel", i)) ||
-            !(d->stream = in_graph
-                            ? d->kernel
+            !(d->stream = in_graph ? d->kernel
+                            : one->stream.id == GXI_CURRENT
+                            ? gxi_find_stream_in(call, one->stream, d->kernel->context)
                             : gxi_multi_get_object(call, one->stream.id, GXI_STREAM, "stream", i)))
         return gxi_failed_result();
     if (d->kernel->cu_context != d->stream->cu_context ||
@@ -27090,6 +27255,12 @@ static gpuexec_result gxi_multi_launch_run(gxi_call *call, const gpuexec_device_
     for (i = 0; i < count && !result; i++) result = gxi_check_work(call, d[i].stream, "a kernel");
     return result;
 }
+/* The stream of one part, as a handle id; 0: not known. */
+static uint64_t gxi_multi_stream_of(const gpuexec_device_launch *one) {
+    const gxi_slot *const k = gxi_peek(one->kernel.id, GXI_KERNEL);
+    if (one->stream.id != GXI_CURRENT) return one->stream.id;
+    return k ? gxi_current_stream_if_known(k->context) : 0;
+}
 GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where,
         const gpuexec_device_launch *list, unsigned count, const gpuexec_multi_desc *desc) {
     gpuexec_result result;
@@ -27100,7 +27271,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where,
     for (i = 0;
             result && gxi_failure_latched() && list && count <= GXI_MULTI_MAX_DEVICES && i < count;
             i++)
-        gxi_stream_mark_refused(list[i].stream.id);
+        gxi_stream_mark_refused(gxi_multi_stream_of(&list[i]));
     return result;
 }
 GPUEXEC_API int gpuexec_multi_cooperative_blocks_at(const char *where,

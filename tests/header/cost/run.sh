@@ -1,18 +1,17 @@
 #!/bin/sh
 # Counts with callgrind how many instructions gpuexec adds to the driver's calls, over a driver that
 # does nothing: for a launch with four arguments (at most 150 for gpuexec_launch with
-# gpuexec_grid_for, also on GPUEXEC_CURRENT, in C99 and in C11; with clang 175, half of it on the caller's
-# side), a
-# prepared one, a record, a wait, queries, copies, a fill, events, a stream scope, a graph, a node
-# of a graph and a change of one of its arguments, a batch and a change of an argument, an
-# allocation and its free in stream order, at the same address again, and at another one each time.
-# Compares calls among 10 and among 10,000 graphs, objects, nodes and files of the cache. Also
-# measures the time for a million allocations and ten thousand objects, how the CPU device loads
-# large texts, and what stays behind when objects of all kinds come and go, in gpuexec and in the
-# CPU device alone (COST_CYCLES=1000000: a million times, in ten minutes). With COST_COMPILE="-O0
-# -O2" it only counts how many million instructions the compiler needs for a file that includes
-# gpuexec.h, compared with an empty one, and for the implementation; compile.sh measures both in
-# time.
+# gpuexec_grid_for, also on GPUEXEC_CURRENT, in C99 and in C11; with clang 175, half of it on the
+# caller's side), a prepared one, a record, a wait, queries, copies, a fill, events, a stream scope,
+# a graph, a node of a graph and a change of one of its arguments, a batch and a change of an
+# argument, an allocation and its free in stream order, at the same address again, and at another
+# one each time. Compares calls among 10 and among 10,000 graphs, objects, nodes and files of the
+# cache. Also measures the time for a million allocations and ten thousand objects, how the CPU
+# device loads large texts, and what stays behind when objects of all kinds come and go, in gpuexec
+# and in the CPU device alone (COST_CYCLES=1000000: a million times, in ten minutes). With
+# COST_COMPILE="-O0 -O2" it only counts how many million instructions the compiler needs for a file
+# that includes gpuexec.h, compared with an empty one, and for the implementation; compile.sh
+# measures both in time.
 cd "$(dirname "$0")" || exit 1
 skip() { echo "  skipped: $1"; echo "suite cost: 0 passed, 0 failed, 1 skipped"; exit 0; }
 command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"

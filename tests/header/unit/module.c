@@ -1194,6 +1194,63 @@ TEST(fatbins_in_fatbins) {
     free(image);
 }
 
+/* --- lines of the CUDA source ----------------------------------------------------------------- */
+
+#define LINED \
+    ".version 7.0\n.target sm_70\n.address_size 64\n" /* lines 1 to 3 */ \
+    ".visible .entry first()\n{\n" \
+    "\t.loc\t1 17 3\n" /* 6 */ \
+    "\tfirst.wrong %r1;\n" \
+    "\t.loc\t2 5 1, function_name $L__info_string0, inlined_at 1 18 9\n" \
+    "\tsecond.wrong %r1;\n\tret;\n}\n"                  /* 9 to 11 */ \
+    ".visible .entry second()\n{\n\tthird.wrong %r1;\n" /* 14 */ \
+    "\t.loc 7 8 0\n\tfourth.wrong %r1;\n}\n"            /* 16 */ \
+    "\t.file\t1 \"/src/a.cu\"\n\t.file\t2 \"/src/include/b.cuh\", 1700000000, 50\n"
+
+TEST(errors_in_ptx_cite_the_cuda_source) {
+    static const char first[] = "line 7; error   : Not a name of any known instruction: 'first' "
+                                "(CUDA source: /src/a.cu:17)\n";
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker linker;
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, LINED, 0, NULL), GPUEXEC_BAD_IMAGE,
+            "is PTX that does not compile", "line 7; error", "(CUDA source: /src/a.cu:17)\n",
+            "(CUDA source: /src/include/b.cuh:5, inlined at /src/a.cu:18)\n");
+    if (on_cpu_device()) {
+        CHECK_NOT_MADE(gpuexec_module_load(ctx, LINED, 0, NULL), GPUEXEC_BAD_IMAGE, first);
+        CHECK_TEXT(gpuexec_error_detail()->log, first);
+    }
+    linker = gpuexec_linker_create(ctx, NULL);
+    if (gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, LINED, 0, "lined.ptx") == GPUEXEC_OK)
+        gpuexec_linker_load(linker);
+    CHECK_TEXT(gpuexec_error_text(), "(CUDA source: /src/a.cu:17)\n");
+    CHECK(gpuexec_take_error() != GPUEXEC_OK);
+    gpuexec_library_module(gpuexec_library_load(LINED, 0, NULL), ctx);
+    CHECK_TEXT(gpuexec_error_text(), "(CUDA source: /src/a.cu:17)\n");
+    CHECK(gpuexec_take_error() != GPUEXEC_OK);
+}
+
+TEST(what_a_log_cites) {
+    static const char log[] = "a, line 14; error\nb, line 16; error\nc, line 7000; error\n"
+                              "d, line x; error\nno line\ne, line 9; last";
+    char many[40 * 20] = "", *cited = gxi_cite_sources(log, LINED), *at;
+    int i, n = 0;
+    CHECK_STRING(cited,
+            "a, line 14; error\n" /* before the first .loc of its function */
+            "b, line 16; error (CUDA source: line 8 of file 7)\n"
+            "c, line 7000; error (CUDA source: line 8 of file 7)\n"
+            "d, line x; error\nno line\n"
+            "e, line 9; last (CUDA source: /src/include/b.cuh:5, inlined at "
+            "/src/a.cu:18)");
+    gxi_free(cited);
+    CHECK(gxi_cite_sources(NULL, LINED) == NULL);
+    CHECK(gxi_cite_sources(log, NULL) == NULL);
+    for (i = 0; i < 20; i++) strcat(many, "f, line 7; error\n");
+    cited = gxi_cite_sources(many, LINED); /* each one is a search */
+    for (at = cited; at && (at = strstr(at, "a.cu:17")) != NULL; at++) n++;
+    CHECK_EQ(n, GXI_CITED);
+    gxi_free(cited);
+}
+
 /* A search that does not end with the line reads the rest of the log for each line. */
 TEST(logs_of_many_lines) {
     static const char line[] = "error   : a line without any of the words\n";
