@@ -14258,7 +14258,7 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_attribute_at(
         const char *where, gpuexec_kernel kernel, int attribute, int *value) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_kernel_get_attribute, GXI_QUERIES);
-    if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, value, "the argument \"value\"")) return GPUEXEC_BAD_ARGUMENT;
     *value = 0;
     if (!(slot = gxi_find_kernel(call, kernel)) || gxi_check_function_attribute(call, attribute))
         return gxi_failed_result();
@@ -18253,7 +18253,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_set_attributes_at(
     gxi_slot *slot;
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_set_attributes, GXI_MAKES);
-    if (gxi_is_null(call, attributes, "attributes") ||
+    if (gxi_is_null(call, attributes, "the argument \"attributes\"") ||
             gxi_check_desc(call, "gpuexec_stream_attributes", attributes->start_canary,
                     attributes->end_canary))
         return GPUEXEC_BAD_ARGUMENT;
@@ -18287,7 +18287,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_attributes_at(
     gxi_slot *slot;
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_get_attributes, GXI_QUERIES);
-    if (gxi_is_null(call, attributes, "attributes")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, attributes, "the argument \"attributes\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(attributes, 0, sizeof *attributes);
     if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
         return gxi_failed_result();
@@ -21595,8 +21595,8 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
     if (limit > 0 && blocks > (unsigned)limit)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                 "use smaller clusters, smaller blocks or less shared memory",
-                "a cluster of %u x %u x %u has %llu blocks, but at most %d blocks of this size of "
-                "%s fit into a cluster on device %d",
+                "a cluster of %u x %u x %u has %llu blocks, but with this block size, at most %d "
+                "blocks of %s fit into a cluster on device %d",
                 cluster[0], cluster[1], cluster[2], (unsigned long long)blocks, limit, name,
                 ordinal);
     return GPUEXEC_OK;
@@ -25038,7 +25038,8 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_if_else_at(const char *where, gpuexec
     gpuexec_graph both[2];
     gpuexec_node node;
     GXI_CALL(gpuexec_graph_add_if_else, GXI_MAKES);
-    node = gxi_is_null(call, body, "body") || gxi_is_null(call, otherwise, "otherwise")
+    node = gxi_is_null(call, body, "the argument \"body\"") ||
+                    gxi_is_null(call, otherwise, "the argument \"otherwise\"")
             ? gxi_failed_node()
             : gxi_graph_add_conditional(
                       call, graph, condition, GXI_GRAPH_COND_TYPE_IF, both, 2, after);
@@ -25334,7 +25335,7 @@ GPUEXEC_API gpuexec_result gpuexec_node_get_attributes_at(
         const char *where, gpuexec_node node, gpuexec_launch_desc *desc) {
     gxi_node_change s;
     GXI_CALL(gpuexec_node_get_attributes, GXI_QUERIES);
-    if (gxi_is_null(call, desc, "desc")) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, desc, "the argument \"desc\"")) return GPUEXEC_BAD_ARGUMENT;
     memset(desc, 0, sizeof *desc);
     if (!gxi_begin_with_node(call, &s, node) || gxi_native_graph_read_nodes(call, s.graph) ||
             !gxi_node_find(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL))

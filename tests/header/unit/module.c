@@ -251,8 +251,8 @@ TEST(attributes_of_a_kernel_by_number) {
             "-1 is not the number of a CUfunction_attribute");
     CHECK_FAILED(gpuexec_kernel_get_attribute(t.kernel, 999, &value), GPUEXEC_BAD_ARGUMENT,
             "cannot query attribute 999 of kernel \"add\"");
-    CHECK_FAILED(
-            gpuexec_kernel_get_attribute(t.kernel, 4, NULL), GPUEXEC_BAD_ARGUMENT, "value is NULL");
+    CHECK_FAILED(gpuexec_kernel_get_attribute(t.kernel, 4, NULL), GPUEXEC_BAD_ARGUMENT,
+            "\"value\" is NULL");
     CHECK_OK(gpuexec_module_unload(t.mod));
     CHECK_FAILED(
             gpuexec_kernel_get_attribute(t.kernel, 4, &value), GPUEXEC_STALE_HANDLE, "the kernel");

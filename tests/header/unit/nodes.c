@@ -741,11 +741,11 @@ TEST(else_and_switch_in_a_graph) {
         CHECK_EQ(got[1], 30);
     }
     CHECK_NOT_MADE(gpuexec_graph_add_switch(graph, value, NULL, 1, GPUEXEC_AFTER(first)).graph,
-            GPUEXEC_BAD_ARGUMENT, "bodies is NULL");
+            GPUEXEC_BAD_ARGUMENT, "\"bodies\" is NULL");
     CHECK_NOT_MADE(gpuexec_graph_add_switch(graph, value, bodies, 0, GPUEXEC_AFTER(first)).graph,
             GPUEXEC_BAD_ARGUMENT, "count is 0");
     CHECK_NOT_MADE(gpuexec_graph_add_if_else(graph, value, &yes, NULL, GPUEXEC_FIRST).graph,
-            GPUEXEC_BAD_ARGUMENT, "otherwise is NULL");
+            GPUEXEC_BAD_ARGUMENT, "\"otherwise\" is NULL");
     CHECK(!gpuexec_ok(yes));
     CHECK_NOT_MADE(gpuexec_graph_add_switch(graph, 12345, bodies, 2, GPUEXEC_AFTER(first)).graph,
             GPUEXEC_BAD_ARGUMENT, "cannot add node");

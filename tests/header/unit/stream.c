@@ -440,11 +440,11 @@ TEST(wrong_attributes_of_a_stream) {
     gpuexec_stream_attributes a = { 0 }, dirty;
     memset(&dirty, 0xff, sizeof dirty);
     CHECK_REFUSED(gpuexec_stream_set_attributes(stream, NULL), GPUEXEC_BAD_ARGUMENT,
-            "attributes is NULL");
+            "\"attributes\" is NULL");
     CHECK_REFUSED(gpuexec_stream_set_attributes(stream, &dirty), GPUEXEC_BAD_ARGUMENT,
             "gpuexec_stream_attributes was not zero-initialized");
     CHECK_FAILED(gpuexec_stream_get_attributes(stream, NULL), GPUEXEC_BAD_ARGUMENT,
-            "attributes is NULL");
+            "\"attributes\" is NULL");
     CHECK_OK(gpuexec_stream_destroy(gone));
     CHECK_REFUSED(gpuexec_stream_set_attributes(gone, &a), GPUEXEC_STALE_HANDLE, "the stream");
     CHECK_FAILED(gpuexec_stream_get_attributes(gone, &a), GPUEXEC_STALE_HANDLE, "the stream");
