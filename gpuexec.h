@@ -18304,7 +18304,10 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_attributes_at(
                 gxi_stream_attributes[i - 1].member, gxi_ordinal_of(slot));
     attributes->has_window = has[GXI_STREAM_WINDOW];
     attributes->window = values[GXI_STREAM_WINDOW].window;
-    attributes->wait_policy = (gpuexec_wait_policy)values[GXI_STREAM_WAIT].number;
+    attributes->wait_policy = /* -1 if it was never set */
+            values[GXI_STREAM_WAIT].number < GPUEXEC_WAIT_AUTO
+            ? GPUEXEC_WAIT_AUTO
+            : (gpuexec_wait_policy)values[GXI_STREAM_WAIT].number;
     attributes->has_priority = has[GXI_STREAM_PRIORITY];
     attributes->priority = values[GXI_STREAM_PRIORITY].number;
     attributes->has_memory_sync_domain = has[GXI_STREAM_DOMAIN];
@@ -20276,8 +20279,10 @@ static int gxi_transfer_fast(const gxi_slot *stream, uint64_t to, uint64_t from,
     case GXI_FILL16:
         return gxi.cu.cuMemsetD16Async(to, (unsigned short)from, (size_t)bytes / 2, native);
     case GXI_FILL32: return gxi.cu.cuMemsetD32Async(to, (unsigned)from, (size_t)bytes / 4, native);
-    default: return -1;
+    case GXI_COPY_PEER:
+    case GXI_COPY_HOST: break;
     }
+    return -1;
 }
 
 /* Parameters in the API's order, which keeps the API functions short. on: a stream, or a context

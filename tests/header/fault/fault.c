@@ -1821,10 +1821,11 @@ FLOW(changes) {
     gpuexec_module mod;
     gpuexec_kernel add;
     gpuexec_kernel_info info;
-    gpuexec_launch_desc desc = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
+    gpuexec_launch_desc desc = { 0 };
     gpuexec_graph graph, clone;
     gpuexec_node first, fill, kernel, copy;
     gpuexec_ptr p;
+    desc.cooperative = 1;
     memset(got, 0, sizeof got);
     memset(&info, 0, sizeof info);
     MAKE(ctx, gpuexec_context_open(0, NULL));

@@ -215,7 +215,8 @@ static void write_kernel(struct fuzz_source *s, const struct parameter *p, unsig
                     : *scalar == 'b'           ? GPUEXEC_PARAMETER_BITS
                                                : GPUEXEC_PARAMETER_INTEGER;
             /* refused */
-            if (gxi_type_differs(p[i].type, is)) scalar = log == 3 ? "b64" : scalars[log][0];
+            if (gxi_type_differs(p[i].type, gxi_parameter_word(is)))
+                scalar = log == 3 ? "b64" : scalars[log][0];
             add(".%s%s", scalar, blank(s));
             if (log == 3 && style & 128 && p[i].type != GPUEXEC_DOUBLE)
                 add(".ptr .global .align 4 ");

@@ -468,7 +468,12 @@ TEST_ALONE(a_program_that_ends_with_a_failure_prints_it) {
     const size_t that_print = 4;
     size_t i;
     for (i = 0; i < sizeof programs / sizeof *programs; i++) {
-        const char *const text = printed_by(programs[i]);
+        const char *text;
+        /* a GPU's driver waits for stderr at the end, and for its threads in a forked child */
+        if (!on_cpu_device() &&
+                (programs[i] == fail_on_a_thread_that_runs || programs[i] == fail_then_fork))
+            continue;
+        text = printed_by(programs[i]);
         if (!CHECK_EQ(times(text, ENDED), i < that_print)) printf("program %d\n", (int)i);
         CHECK_EQ(times(text, "there is no device 1000"), i < that_print);
         CHECK_EQ(times(text, "debugging.c:"), i < that_print);

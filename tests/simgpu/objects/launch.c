@@ -439,7 +439,7 @@ int sim_launch_stream_get(const struct sim_stream *s, unsigned id, CUlaunchAttri
     size_t bytes;
     const void *at = is_of_stream(id) ? attribute_at(&set, id, &bytes) : NULL;
     if (id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) {
-        value->number = set.wait ? (unsigned)set.wait : CU_SYNC_POLICY_AUTO;
+        value->number = set.wait ? (unsigned)set.wait : ~0u; /* -1: never set, as an H100 */
         return CUDA_SUCCESS;
     }
     if (!at) return CUDA_ERROR_INVALID_VALUE;
