@@ -1851,6 +1851,7 @@ FLOW(changes) {
         DO(gpuexec_node_set_dims(kernel, gpuexec_grid(2, N / 2, 0)));
     } else DO(gpuexec_node_set_args(kernel, GPUEXEC_ARGS(p, by, count)));
     DO(gpuexec_node_set_fill(fill, p, 7, 4, N));
+    DO(gpuexec_node_set_copy(copy, LINE(ON_HOST(got, 0), ON_DEVICE(p, 0), sizeof got)));
     desc.cooperative = 0;
     DO(gpuexec_node_set_attributes(kernel, &desc));
     desc.cooperative = 1;
@@ -1859,7 +1860,6 @@ FLOW(changes) {
             gpuexec_graph_find_kernel(graph, add, 0), gpuexec_ok(kernel.graph));
     QUERY(gpuexec_node_get_attributes(kernel, &desc));
     EQUAL(desc.cooperative, 1);
-    DO(gpuexec_node_set_copy(copy, LINE(ON_HOST(got, 0), ON_DEVICE(p, 0), sizeof got)));
     WORK(gpuexec_graph_launch(graph, s));
     WAIT(gpuexec_stream_sync(s));
     EQUAL(got[N - 1], 27);
