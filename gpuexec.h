@@ -21506,7 +21506,7 @@ static GXI_COLD gpuexec_result gxi_check_preferred_cluster(gxi_call *call, const
                 "the launch of %s prefers clusters of %u x %u x %u blocks, but has no cluster size",
                 name, n[0], n[1], n[2]);
     for (i = 0; i < 3; i++) {
-        if (n[i] % cluster[i])
+        if (cluster[i] && n[i] % cluster[i])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                     "make it a multiple of the cluster, along each axis",
                     "preferred_cluster_%c is %u, which is not a multiple of the cluster's %u "
@@ -22592,12 +22592,12 @@ static void gxi_kept_launch_copy(
             gxi_align_up(gxi_values_bytes(known, l->count, l->sizes), sizeof(void *));
     gxi_place_values(l->params.params, known, l->count, l->sizes);
     gxi_copy_values(l->params.params, (const void *const *)from->params.params, l->count, l->sizes);
-    if (l->count) l->sizes = (const unsigned short *)memcpy(rest, from->sizes, sizes);
-    rest += 2 * sizes;
-    if (l->desc) {
+    if (l->desc) { /* aligned to a pointer */
         l->desc = (const gpuexec_launch_desc *)memcpy(rest, from->desc, sizeof *from->desc);
         rest += sizeof *l->desc;
     }
+    if (l->count) l->sizes = (const unsigned short *)memcpy(rest, from->sizes, sizes);
+    rest += 2 * sizes;
     if (!l->name) l->name = strcpy(rest, gxi_kernel_of(k)->title);
 }
 /* What was closed of a launch: the handle id of its kernel or of its stream (0: it has none). 0:
@@ -23485,7 +23485,8 @@ static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const 
     const unsigned kind = slot ? gxi_kind_of(slot->id) : 0;
     const uint64_t lo = range    ? range->lo
             : kind == GXI_KERNEL ? (uintptr_t)slot->data.kernel.native
-                                 : slot->id,
+            : slot               ? slot->id
+                                 : 0,
                    bytes = range ? range->bytes : 1;
     const gxi_key *name;
     gxi_native_graph *r;

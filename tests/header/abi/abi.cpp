@@ -159,6 +159,9 @@ MEMBER(gxi_launch_config, count, CUlaunchConfig, numAttrs)
 template <> struct same_layout<gxi_launch_value, CUkernelNodeAttrValue> : std::true_type {};
 template <>
 struct same_layout<sim::CUlaunchAttributeValue, CUkernelNodeAttrValue> : std::true_type {};
+template <> struct same_layout<gxi_launch_value, CUstreamAttrValue> : std::true_type {};
+template <>
+struct same_layout<sim::CUlaunchAttributeValue, CUstreamAttrValue> : std::true_type {};
 #endif
 STRUCT(gxi_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1)
 MEMBER(gxi_kernel_node, function, CUDA_KERNEL_NODE_PARAMS_v1, func)

@@ -737,6 +737,7 @@ TEST_ALONE(clusters_that_the_device_or_driver_lacks) {
     setenv("SIMGPU_DEVICE_0", "120=0", 1);
     t = set_up(UNIT_PTX, "count", 4);
     if (attribute(120)) SKIP("this device has clusters");
+    if (gpuexec_driver_version() < 11080) SKIP("this driver has no clusters");
     CHECK_EQ(gpuexec_kernel_largest_cluster(t.kernel, gpuexec_grid(2, 2, 0), NULL), -1);
     CHECK_TEXT(gpuexec_error_text(), "device 0 has no clusters", "CLUSTER_LAUNCH is 0");
 }
@@ -776,6 +777,7 @@ TEST_ALONE(attributes_that_the_device_lacks) {
     setenv("SIMGPU_DEVICE_0", "109=0;75=8;76=6", 1);
     t = set_up(UNIT_PTX, "count", 4);
     if (attribute(109) || attribute(75) != 8) SKIP("needs the CPU device");
+    if (gpuexec_driver_version() < 12040) SKIP("this driver lacks these attributes");
     desc.window.address = t.data;
     desc.window.bytes = 4;
     CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_NOT_SUPPORTED, "device 0 has no access windows",
