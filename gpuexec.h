@@ -216,14 +216,14 @@
         a later call and marked as asynchronous. It is sticky: CUDA then refuses all further work
         from the *process*, and later failures repeat the first message.
 
-      The library never aborts. By default, it prints one thing to stderr: if the program ends with
-      a latched failure that it has never taken, that failure (gpuexec_setup_desc.quiet_exit turns
-      this off). Set gpuexec_setup_desc.log to receive every failure as it happens, or set
-      GPUEXEC_LOG=1 in the environment to print it to stderr. Set GPUEXEC_TRACE=1 to print every
-      driver call, except look-ups of entry points and error texts. Arguments are printed as numbers
-      (for a launch: function, grid, block, shared memory, stream, parameters). To find the launch
-      that failed, set GPUEXEC_CHECK=1: each launch, copy and fill then waits for its work, and its
-      failure is returned by that call.
+      The library never aborts. By default, it prints only one thing to stderr: a latched failure
+      that the program has never taken when it ends (gpuexec_setup_desc.quiet_exit turns this off).
+      Set gpuexec_setup_desc.log to receive every failure as it happens, or set GPUEXEC_LOG=1 in the
+      environment to print it to stderr. Set GPUEXEC_TRACE=1 to print every driver call, except
+      look-ups of entry points and error texts. Arguments are printed as numbers (for a launch:
+      function, grid, block, shared memory, stream, parameters). To find the launch that failed, set
+      GPUEXEC_CHECK=1: each launch, copy and fill then waits for its work and returns any failure of
+      that work.
 
     SETUP (>>setup)
       The first call that needs the driver loads it. gpuexec_setup() is optional: to change the
@@ -517,15 +517,14 @@
           gpuexec_pool_trim(gpuexec_context_pool(ctx), 0);
           gpuexec_pool_set_threshold(gpuexec_context_pool(ctx), 256 << 20);
       Use gpuexec_pool_create to give parts of a program their own pools. A pool can have a
-      different threshold (.release), a size limit (.max_bytes), or pinned memory of the host
-      (.location), and other processes can import it if it is .exportable. gpuexec_pool_alloc
-      allocates memory from such a pool, and gpuexec_free_on frees it. gpuexec_pool_get_info reports
-      the current and peak amounts of used and reserved memory. A pool created with .use_default
-      stands for the device's default pool, and shares memory with libraries that use
-      cudaMallocAsync. gpuexec does not change the settings of the default pool.
-      gpuexec_pool_from_native adopts another library's pool. Kernels on other devices can access a
-      pool's memory after gpuexec_pool_peer_enable. A few devices do not support memory pools; for
-      these, see gpuexec_pool_desc.or_plain.
+      different threshold (.release), a size limit (.max_bytes), or pinned host memory (.location),
+      and other processes can import it if it is .exportable. gpuexec_pool_alloc allocates memory
+      from such a pool, and gpuexec_free_on frees it. gpuexec_pool_get_info reports the current and
+      peak amounts of used and reserved memory. A pool created with .use_default stands for the
+      device's default pool, and shares memory with libraries that use cudaMallocAsync. gpuexec does
+      not change the settings of the default pool. gpuexec_pool_from_native adopts another library's
+      pool. Kernels on other devices can access a pool's memory after gpuexec_pool_peer_enable. A
+      few devices do not support memory pools; for these, see gpuexec_pool_desc.or_plain.
 
     MANAGED MEMORY (>>managed)
       Managed memory has one address, which kernels, copies and the host can all use; its pages
@@ -718,12 +717,12 @@
       capture with GPUEXEC_CAPTURE_RELAXED. Memory, modules and contexts that a graph uses must
       exist until its last launch has finished. If one of them has since been freed, unloaded or
       closed through gpuexec, gpuexec_graph_launch fails. The error text names the object, and the
-      file and line of the call that released it. After gpuexec_graph_retain, such calls release
-      them only when the graph is destroyed. gpuexec does not track memory allocated by other
-      libraries. To change arguments or addresses, capture the changed calls into a second graph,
-      and use gpuexec_graph_update to apply it to the first one. This is much faster than
-      instantiating the second graph. gpuexec_graph_text and gpuexec_graph_dot show the nodes of a
-      graph; gpuexec_graph_get_info only counts them.
+      file and line of the call that released it. After gpuexec_graph_retain, calls that release
+      these objects take effect only when the graph is destroyed. gpuexec does not track memory
+      allocated by other libraries. To change arguments or addresses, capture the changed calls into
+      a second graph, and use gpuexec_graph_update to apply it to the first one. This is much faster
+      than instantiating the second graph. gpuexec_graph_text and gpuexec_graph_dot show the nodes
+      of a graph; gpuexec_graph_get_info only counts them.
 
     GRAPH NODES (>>nodes)
       A graph can also be built node by node. Each call adds a node, and names the nodes that must
@@ -8078,9 +8077,8 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     gxi_unlock(&gxi_tables_mutex);
     if (!slot)
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer in use",
-                "out of host memory: cannot create another object; at most %u were ever open at "
-                "once "
-                "(limit %d)",
+                "out of host memory: cannot create another object; the most ever open at once was "
+                "%u (limit %d)",
                 gxi.objects.slots, GXI_CHUNKS * GXI_CHUNK_SLOTS);
     return id;
 }
@@ -8182,7 +8180,7 @@ static const struct gxi_kind *gxi_kind_row_of(uint64_t id) { return &gxi_kinds[g
 /* instead of the name of the call that closes handles: another library has destroyed their
    context */
 static const char gxi_outside[] =
-        "gpuexec, because other code had destroyed its context, as detected";
+        "gpuexec, because other code had destroyed the context, as detected";
 /* Closes a handle. `by`: the call's name, or gxi_outside. Returns 0 if another thread was first. */
 static int gxi_slot_close(const gxi_call *call, const char *by, uint64_t id) {
     gxi_slot *slot;
@@ -10360,14 +10358,14 @@ static GXI_COLD gpuexec_result gxi_fail_context_pop(
     if (current == last->below) {
         gxi_local.depth--; /* reported only once */
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-                "look between that place and this call for a cuCtxPopCurrent without a "
+                "look, in the code that ran since then, for a cuCtxPopCurrent without a "
                 "push, or a "
                 "cuCtxSetCurrent(NULL)",
                 "%s, %s at %s, has since been popped outside gpuexec; %s", it.text,
                 gxi_pushed_verb(last), at, now);
     }
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-            "look between that place and this call for a cuCtxPushCurrent, cuCtxSetCurrent, "
+            "look, in the code that ran since then, for a cuCtxPushCurrent, cuCtxSetCurrent, "
             "cuCtxCreate or "
             "cudaSetDevice",
             "%s, %s at %s, is no longer current: another context has since been pushed or set%s; "
@@ -18310,6 +18308,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_attributes_at(
             : (gpuexec_wait_policy)values[GXI_STREAM_WAIT].number;
     attributes->has_priority = has[GXI_STREAM_PRIORITY];
     attributes->priority = values[GXI_STREAM_PRIORITY].number;
+    if (gxi.driver.version < 12000) return GPUEXEC_OK; /* it has no domains */
     attributes->has_memory_sync_domain = has[GXI_STREAM_DOMAIN];
     attributes->memory_sync_domain = values[GXI_STREAM_DOMAIN].number;
     attributes->has_memory_sync_map = has[GXI_STREAM_MAP];
@@ -22309,7 +22308,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_end_struct_at(const char *where, gpuex
     return gxi_params_finish(call, params,
             gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                     "call gpuexec_params_begin_struct before the struct's first member",
-                    "the parameter block has no struct that was begun and has not ended"));
+                    "the parameter block has no unfinished struct"));
 }
 #endif
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {

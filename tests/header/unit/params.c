@@ -834,8 +834,8 @@ TEST(a_struct_that_has_not_ended) {
     gpuexec_params p = gpuexec_params_create();
     gpuexec_args args;
     size_t bytes = 1;
-    CHECK_REFUSED(gpuexec_params_end_struct(p), GPUEXEC_BAD_ARGUMENT,
-            "has no struct that was begun", "gpuexec_params_begin_struct");
+    CHECK_REFUSED(gpuexec_params_end_struct(p), GPUEXEC_BAD_ARGUMENT, "has no unfinished struct",
+            "gpuexec_params_begin_struct");
     CHECK_OK(gpuexec_params_clear(p));
     CHECK_OK(gpuexec_params_begin_struct(p));
     CHECK_REFUSED(gpuexec_params_end_struct(p), GPUEXEC_BAD_ARGUMENT, "the struct begun at ",
