@@ -566,7 +566,7 @@ TEST(handles_of_a_context_destroyed_outside) {
     CHECK_FAILED(gpuexec_stream_sync_at("noticed.c:3", stream), GPUEXEC_STALE_HANDLE,
             "was destroyed outside gpuexec");
     CHECK_FAILED(gpuexec_stream_sync(other), GPUEXEC_STALE_HANDLE,
-            "the stream is stale: it was closed by gpuexec, because other code had destroyed its "
+            "the stream is stale: it was closed by gpuexec, because other code had destroyed the "
             "context, as detected at noticed.c:3 (created at ");
 }
 
