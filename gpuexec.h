@@ -21507,7 +21507,7 @@ static GXI_COLD gpuexec_result gxi_check_preferred_cluster(gxi_call *call, const
     for (i = 0; i < 3; i++) {
         if (cluster[i] && n[i] % cluster[i])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
-                    "make it a multiple of the cluster, along each axis",
+                    "make the preferred cluster a multiple of the cluster along each axis",
                     "preferred_cluster_%c is %u, which is not a multiple of the cluster's %u "
                     "blocks (%s)",
                     axis[i], n[i], cluster[i], name);
@@ -26788,7 +26788,7 @@ static GXI_COLD gpuexec_result gxi_multi_compare(
             ma->data.module.info->image_hash != mb->data.module.info->image_hash)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image on each device",
                 "the kernels have different code: \"%s\" on device %d is from %s, but on device %d "
-                "it is from %s, which differs",
+                "it is from another image, %s",
                 a->name, d[0].ordinal, ma->data.module.info->name, d[i].ordinal,
                 mb->data.module.info->name);
     for (k = 0; k < 2; k++)
