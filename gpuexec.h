@@ -715,14 +715,14 @@
       that call and its file and line. In either case, the capture has ended and the streams are
       usable again. If another library invalidates the capture by allocating memory, begin the
       capture with GPUEXEC_CAPTURE_RELAXED. Memory, modules and contexts that a graph uses must
-      exist until its last launch has finished. If one of them has since been freed, unloaded or
-      closed through gpuexec, gpuexec_graph_launch fails. The error text names the object, and the
-      file and line of the call that released it. After gpuexec_graph_retain, calls that release
-      these objects take effect only when the graph is destroyed. gpuexec does not track memory
-      allocated by other libraries. To change arguments or addresses, capture the changed calls into
-      a second graph, and use gpuexec_graph_update to apply it to the first one. This is much faster
-      than instantiating the second graph. gpuexec_graph_text and gpuexec_graph_dot show the nodes
-      of a graph; gpuexec_graph_get_info only counts them.
+      exist until its last launch has finished. If one of them has been freed, unloaded or closed
+      through gpuexec, gpuexec_graph_launch fails. The error text names the object, and the file and
+      line of the call that released it. After gpuexec_graph_retain, calls that release these
+      objects take effect only when the graph is destroyed. gpuexec does not track memory allocated
+      by other libraries. To change arguments or addresses, capture the changed calls into a second
+      graph, and use gpuexec_graph_update to apply it to the first one. This is much faster than
+      instantiating the second graph. gpuexec_graph_text and gpuexec_graph_dot show the nodes of a
+      graph; gpuexec_graph_get_info only counts them.
 
     GRAPH NODES (>>nodes)
       A graph can also be built node by node. Each call adds a node, and names the nodes that must
@@ -17001,8 +17001,8 @@ static GXI_COLD gpuexec_result gxi_fail_register(gxi_call *call, int cu, const g
         const void *memory, size_t bytes, unsigned flags) {
     if (flags & GXI_MEMHOSTREGISTER_IOMEMORY)
         return gxi_fail_cu(call,
-                "pass the mapping of another device's memory, contiguous, on Linux, as a "
-                "privileged user; leave io_memory 0 for ordinary memory",
+                "on Linux, as a privileged user, pass a contiguous mapping of another device's "
+                "memory; leave io_memory 0 for ordinary memory",
                 "cannot register %lu bytes at %p as I/O memory", (unsigned long)bytes, memory);
     if (flags & GXI_MEMHOSTREGISTER_READ_ONLY && cu == GXI_CU_NOT_SUPPORTED)
         return gxi_fail_cu(call, "leave gpuexec_register_desc.read_only 0, or copy the memory",
@@ -18924,7 +18924,7 @@ static gpuexec_result gxi_pool_find_native(gxi_call *call, const gpuexec_pool *f
     return *pool && !(*own)->data.pool.on_host
             ? GPUEXEC_OK
             : gxi_check_capture(call, stream,
-                      *pool ? "allocate memory of the host in a capture"
+                      *pool ? "allocate host memory in a capture"
                             : "allocate memory in a capture on a device without memory pools",
                       "allocate it before the capture");
 }
@@ -21507,7 +21507,8 @@ static GXI_COLD gpuexec_result gxi_check_preferred_cluster(gxi_call *call, const
     for (i = 0; i < 3; i++) {
         if (cluster[i] && n[i] % cluster[i])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
-                    "make the preferred cluster a multiple of the cluster along each axis",
+                    "make the preferred cluster's size a multiple of the cluster's size along each "
+                    "axis",
                     "preferred_cluster_%c is %u, which is not a multiple of the cluster's %u "
                     "blocks (%s)",
                     axis[i], n[i], cluster[i], name);
@@ -25728,7 +25729,7 @@ static GXI_COLD gxi_slot *gxi_batch_kernel(gxi_call *call, const gxi_slot *slot,
     if (k->cu_context != slot->cu_context)
         gxi_fail_contexts(call, "use one batch for each context", gxi_kernel_of(k)->title, k,
                 "the batch", slot);
-    else if (gxi_check_kept_attributes(call, desc, 1, "a launch of a batch")) return NULL;
+    else if (gxi_check_kept_attributes(call, desc, 1, "a launch in a batch")) return NULL;
     else if (desc && desc->programmatic && gxi_batch_of(slot)->order == GPUEXEC_BATCH_INDEPENDENT)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "set desc.programmatic to 0, or create the batch with GPUEXEC_BATCH_IN_ORDER",

@@ -661,7 +661,7 @@ TEST(wrong_events_of_a_launch) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK(gpuexec_batch_add_with(
                   batch, t.kernel, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.data)) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "a launch of a batch cannot record an event");
+    CHECK_TEXT(gpuexec_error_text(), "a launch in a batch cannot record an event");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     memset(&desc, 0, sizeof desc);
     desc.device_node = &device_node;

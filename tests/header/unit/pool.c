@@ -1138,7 +1138,7 @@ TEST(wrong_pools_on_the_host) {
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_EQ(gpuexec_pool_alloc(pool, s.stream, 64), 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_CAPTURING);
-    CHECK_TEXT(gpuexec_error_text(), "allocate memory of the host in a capture");
+    CHECK_TEXT(gpuexec_error_text(), "allocate host memory in a capture");
     CHECK_MADE(gpuexec_capture_end(s.stream));
     CHECK_OK(gpuexec_pool_destroy(pool));
     memset(&desc, 0, sizeof desc);
