@@ -50,14 +50,13 @@
         >>index       sorted sets: graphs by address, kernels by CUfunction
         >>ranges      the table of allocations
         >>impl-setup, impl-device, impl-naming, impl-capturing, impl-context, impl-primary,
-        >>impl-shutdown,
-        >>impl-ptx, impl-image, impl-find, impl-cache, impl-includes, impl-module, impl-kernel,
-        >>impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked, impl-compile,
-        >>impl-memory, impl-stream, impl-waits, impl-hints, impl-current, impl-pool, impl-managed,
-        >>impl-event, impl-transfer, impl-copies, impl-arguments, impl-dims, impl-attributes,
-        >>impl-launch, impl-params, impl-kept, impl-used, impl-graph, impl-capture, impl-nodes,
-        >>impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc, impl-messages,
-        >>impl-connection
+        >>impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache, impl-includes, impl-module,
+        >>impl-kernel, impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked,
+        >>impl-compile, impl-memory, impl-stream, impl-waits, impl-hints, impl-current, impl-pool,
+        >>impl-managed, impl-event, impl-transfer, impl-copies, impl-arguments, impl-dims,
+        >>impl-attributes, impl-launch, impl-params, impl-kept, impl-used, impl-graph,
+        >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
+        >>impl-messages, impl-connection
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -2600,7 +2599,8 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(
         const char *where, gpuexec_stream stream, gpuexec_ptr address);
 
 /* Where a pool's memory is. On the host, it is page-locked, and host and kernels use it by the same
-   address: (uint32_t *)(uintptr_t)p. */
+   address: (uint32_t *)(uintptr_t)p. Copy it as host memory (gpuexec_copy_in, gpuexec_copy_out): a
+   driver for CUDA 13.0 refuses it in gpuexec_copy. */
 typedef enum gpuexec_pool_location {
     GPUEXEC_POOL_ON_DEVICE = 0,
     GPUEXEC_POOL_ON_HOST = 1, /* anywhere: CU_MEM_LOCATION_TYPE_HOST. Needs a driver for CUDA 13.0
@@ -9340,6 +9340,8 @@ static GXI_NOINLINE int gxi_is_null(gxi_call *call, const void *p, const char *r
     if (!p) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", role);
     return !p;
 }
+/* The same for a parameter that only its name describes. */
+#define GXI_IS_NULL(name) gxi_is_null(call, name, "the argument \"" #name "\"")
 static GXI_COLD GXI_PRINTF(2) gpuexec_result
         gxi_fail_memory(gxi_call *call, const char *format, ...) {
     char cannot[512];
@@ -9485,7 +9487,7 @@ static gpuexec_result gxi_device_query_info(
 GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(
         const char *where, int ordinal, gpuexec_device_info *info) {
     GXI_CALL(gpuexec_device_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(info)) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     return gxi_begin(call) ? gxi_failed_result() : gxi_device_query_info(call, ordinal, info);
 }
@@ -9494,7 +9496,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(
         const char *where, int ordinal, int attribute, int *value) {
     int device = 0;
     GXI_CALL(gpuexec_device_get_attribute, GXI_QUERIES);
-    if (gxi_is_null(call, value, "the argument \"value\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(value)) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_begin(call) || gxi_device_open(call, ordinal, &device)) return gxi_failed_result();
     if (GXI_TRY(cuDeviceGetAttribute, (value, attribute, device)))
         return gxi_fail_cu(
@@ -9553,7 +9555,7 @@ static gpuexec_result gxi_device_query_link(
 GPUEXEC_API gpuexec_result gpuexec_device_get_link_at(
         const char *where, int from, int to, gpuexec_device_link *link) {
     GXI_CALL(gpuexec_device_get_link, GXI_QUERIES);
-    if (gxi_is_null(call, link, "the argument \"link\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(link)) return GPUEXEC_BAD_ARGUMENT;
     return gxi_begin(call) ? gxi_failed_result() : gxi_device_query_link(call, from, to, link);
 }
 /* The matrix of links and its legend. Frees the text after a failure. */
@@ -10529,7 +10531,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_context_get_limit, GXI_QUERIES);
-    if (gxi_is_null(call, value, "the argument \"value\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(value)) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in_context(call, context, &scope)))
         return gxi_failed_result();
     cu = GXI_TRY(cuCtxGetLimit, (value, (int)limit));
@@ -10826,7 +10828,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_cache_at(
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_context_get_cache, GXI_QUERIES);
-    if (gxi_is_null(call, prefer, "the argument \"prefer\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(prefer)) return GPUEXEC_BAD_ARGUMENT;
     *prefer = GPUEXEC_CACHE_NO_PREFERENCE;
     if (!gxi_begin_in_context(call, context, &scope)) return gxi_failed_result();
     cu = GXI_TRY(cuCtxGetCacheConfig, (&config));
@@ -13161,7 +13163,7 @@ GPUEXEC_API gpuexec_result gpuexec_cache_get_info_at(const char *where, gpuexec_
     gxi_cache_list l;
     int on;
     GXI_CALL(gpuexec_cache_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(info)) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     memset(&l, 0, sizeof l);
     on = gxi_cache_folder(&folder, &why);
@@ -14139,7 +14141,7 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(
     gxi_slot *slot;
     int cu;
     GXI_CALL(gpuexec_kernel_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(info)) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_result();
     info->name = slot->data.kernel.info->name;
@@ -14256,7 +14258,7 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_attribute_at(
         const char *where, gpuexec_kernel kernel, int attribute, int *value) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_kernel_get_attribute, GXI_QUERIES);
-    if (gxi_is_null(call, value, "the argument \"value\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(value)) return GPUEXEC_BAD_ARGUMENT;
     *value = 0;
     if (!(slot = gxi_find_kernel(call, kernel)) || gxi_check_function_attribute(call, attribute))
         return gxi_failed_result();
@@ -14779,7 +14781,7 @@ GPUEXEC_API gpuexec_result gpuexec_library_get_info_at(
         const char *where, gpuexec_library library, gpuexec_library_info *info) {
     const gxi_slot *slot;
     GXI_CALL(gpuexec_library_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(info)) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_get(call, library.id, GXI_LIBRARY, "the library"))) return gxi_failed_result();
     info->context_free = slot->data.library.native != NULL;
@@ -17024,7 +17026,7 @@ static gpuexec_result gxi_host_register(
     gpuexec_result result = GPUEXEC_OK;
     int cu;
     if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_result();
-    if (gxi_is_null(call, memory, "the argument \"memory\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(memory)) return GPUEXEC_BAD_ARGUMENT;
     if (!bytes || (uintptr_t)memory + bytes < bytes)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "cannot register %lu bytes at %p",
                 (unsigned long)bytes, memory);
@@ -17264,7 +17266,7 @@ GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(
     if (info && GXI_LOAD(&gxi.start.started) && gxi_pointer_query_fast(address, info))
         return GPUEXEC_OK;
     GXI_CALL(gpuexec_pointer_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(info)) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (gxi_begin(call)) return gxi_failed_result();
     return gxi_pointer_query(call, address, info)
@@ -18117,7 +18119,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(
     unsigned flags = 0;
     int cu;
     GXI_CALL(gpuexec_stream_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(info)) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
             gxi_enter_not_capturing(
@@ -18251,7 +18253,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_set_attributes_at(
     gxi_slot *slot;
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_set_attributes, GXI_MAKES);
-    if (gxi_is_null(call, attributes, "the argument \"attributes\"") ||
+    if (GXI_IS_NULL(attributes) ||
             gxi_check_desc(call, "gpuexec_stream_attributes", attributes->start_canary,
                     attributes->end_canary))
         return GPUEXEC_BAD_ARGUMENT;
@@ -18285,7 +18287,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_attributes_at(
     gxi_slot *slot;
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_get_attributes, GXI_QUERIES);
-    if (gxi_is_null(call, attributes, "the argument \"attributes\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(attributes)) return GPUEXEC_BAD_ARGUMENT;
     memset(attributes, 0, sizeof *attributes);
     if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
         return gxi_failed_result();
@@ -18784,7 +18786,7 @@ GPUEXEC_API gpuexec_result gpuexec_pool_get_info_at(
     unsigned i;
     int cu = 0;
     GXI_CALL(gpuexec_pool_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(info)) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with_pool(call, pool, NULL, &scope))) return gxi_failed_result();
     info->device = gxi_ordinal_of(slot);
@@ -18850,7 +18852,7 @@ GPUEXEC_API gpuexec_result gpuexec_pool_peer_query_at(
     gxi_scope scope;
     int flags = 0, cu = 0;
     GXI_CALL(gpuexec_pool_peer_query, GXI_QUERIES);
-    if (gxi_is_null(call, can, "the argument \"can\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(can)) return GPUEXEC_BAD_ARGUMENT;
     *can = 0;
     if (gxi_begin(call) || !(other = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
             !(slot = gxi_begin_with_pool(call, pool, NULL, &scope)))
@@ -19384,7 +19386,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(
     int found[ALL] = { 0 }, device, newer, cu;
     gxi_scope scope;
     GXI_CALL(gpuexec_managed_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(info)) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (gxi_check_managed(call, address, bytes, &device, &scope)) return gxi_failed_result();
     newer = gxi.driver.version >= 12020;
@@ -20467,7 +20469,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_st
     gxi_slot *slot, *home;
     int i, odd = -1, host = 0, managed = 0, engines;
     GXI_CALL(gpuexec_copy_explain, GXI_QUERIES);
-    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(info)) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = stream.id == GXI_CURRENT ? gxi_find_stream_to_explain(call, to, from)
                                           : gxi_begin_with_stream(call, stream)) ||
@@ -20861,7 +20863,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_many_at(
     m.x = gxi_transfer_make(GXI_COPY, 0, 0, 0);
     m.nparts = m.nbatch = 0;
     m.largest = 0;
-    if (count && gxi_is_null(call, copies, "the argument \"copies\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (count && GXI_IS_NULL(copies)) return GPUEXEC_BAD_ARGUMENT;
     if (stream.id == GXI_CURRENT) {
         for (i = 0; i < count && !copies[i].bytes; i++) {}
         if (i == count) return GPUEXEC_OK; /* nothing to copy */
@@ -24084,7 +24086,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(
     gxi_slot *g;
     int cu;
     GXI_CALL(gpuexec_graph_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(info)) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_result();
     info->instantiated = GXI_LOAD(&g->data.graph.exec) != NULL;
@@ -24332,7 +24334,7 @@ GPUEXEC_API gpuexec_capture_scope gpuexec_capture_scope_begin_at(
     scope.where = where;
     if (!graph) {
         GXI_CALL(gpuexec_capture_begin, GXI_MAKES);
-        gxi_is_null(call, graph, "the argument \"graph\"");
+        GXI_IS_NULL(graph);
         return scope;
     }
     if (stream.id == GXI_CURRENT) { /* also at the end of the block */
@@ -24901,8 +24903,7 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_alloc_at(const char *where, gpuexec_g
     gxi_alloc_node alloc;
     GXI_CALL(gpuexec_graph_add_alloc, GXI_MAKES);
     memset(&alloc, 0, sizeof alloc);
-    if (gxi_node_add_begin(call, &a, graph) &&
-            !gxi_is_null(call, address, "the argument \"address\"") &&
+    if (gxi_node_add_begin(call, &a, graph) && !GXI_IS_NULL(address) &&
             !gxi_check_alloc(call, bytes, 1, 0, 0) &&
             (context = gxi_get(call, a.graph->context, GXI_CONTEXT, "the graph's context")) !=
                     NULL &&
@@ -25044,8 +25045,7 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_if_else_at(const char *where, gpuexec
     gpuexec_graph both[2];
     gpuexec_node node;
     GXI_CALL(gpuexec_graph_add_if_else, GXI_MAKES);
-    node = gxi_is_null(call, body, "the argument \"body\"") ||
-                    gxi_is_null(call, otherwise, "the argument \"otherwise\"")
+    node = GXI_IS_NULL(body) || GXI_IS_NULL(otherwise)
             ? gxi_failed_node()
             : gxi_graph_add_conditional(
                       call, graph, condition, GXI_GRAPH_COND_TYPE_IF, both, 2, after);
@@ -25341,7 +25341,7 @@ GPUEXEC_API gpuexec_result gpuexec_node_get_attributes_at(
         const char *where, gpuexec_node node, gpuexec_launch_desc *desc) {
     gxi_node_change s;
     GXI_CALL(gpuexec_node_get_attributes, GXI_QUERIES);
-    if (gxi_is_null(call, desc, "the argument \"desc\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(desc)) return GPUEXEC_BAD_ARGUMENT;
     memset(desc, 0, sizeof *desc);
     if (!gxi_begin_with_node(call, &s, node) || gxi_native_graph_read_nodes(call, s.graph) ||
             !gxi_node_find(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL))
@@ -26066,7 +26066,7 @@ GPUEXEC_API gpuexec_result gpuexec_batch_get_info_at(
     const gxi_slot *slot;
     const gxi_batch *b;
     GXI_CALL(gpuexec_batch_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "the argument \"info\"")) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_IS_NULL(info)) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_find_batch(call, batch))) return gxi_failed_result();
     b = gxi_batch_of(slot);
@@ -27588,7 +27588,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(
     GXI_CALL(gpuexec_ipc_export, GXI_MAKES);
     memset(&range, 0, sizeof range);
     memset(&handle, 0, sizeof handle);
-    if (gxi_is_null(call, object, "the argument \"object\"")) return gxi_failed_result();
+    if (GXI_IS_NULL(object)) return gxi_failed_result();
     memset(object, 0, sizeof *object);
     if (gxi_ipc_check_memory(call, memory, &range) ||
             !(context = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
@@ -27671,7 +27671,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(
     int cu;
     GXI_CALL(gpuexec_ipc_export_event, GXI_MAKES);
     memset(&handle, 0, sizeof handle);
-    if (gxi_is_null(call, object, "the argument \"object\"")) return gxi_failed_result();
+    if (GXI_IS_NULL(object)) return gxi_failed_result();
     memset(object, 0, sizeof *object);
     if (!(slot = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_result();
     if (slot->imported)
@@ -27792,7 +27792,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(
         const char *where, const gpuexec_ipc_object *object, gpuexec_ipc_info *info) {
     gxi_ipc_object o;
     GXI_CALL(gpuexec_ipc_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "the argument \"info\"")) return gxi_failed_result();
+    if (GXI_IS_NULL(info)) return gxi_failed_result();
     memset(info, 0, sizeof *info);
     if (gxi_ipc_read(call, object, 0, &o)) return gxi_failed_result();
     info->kind = (gpuexec_ipc_kind)o.kind;
@@ -28351,8 +28351,7 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd) {
     gpuexec_ipc handle = { 0 };
     int fds[2];
     GXI_CALL(gpuexec_ipc_pair, GXI_MAKES);
-    if (gxi_is_null(call, child_fd, "the argument \"child_fd\""))
-        handle.id = gxi_failed_id(GXI_IPC);
+    if (GXI_IS_NULL(child_fd)) handle.id = gxi_failed_id(GXI_IPC);
     else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds)) {
         gxi_ipc_fail_system(call, "create a pair of sockets");
         handle.id = gxi_failed_id(GXI_IPC);
@@ -28520,7 +28519,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_receive_at(
     gxi_ipc *c;
     int taken, n = 1, late = 0;
     GXI_CALL(gpuexec_ipc_receive, GXI_QUERIES);
-    if (gxi_is_null(call, message, "the argument \"message\"")) return gxi_failed_result();
+    if (GXI_IS_NULL(message)) return gxi_failed_result();
     memset(message, 0, sizeof *message);
     message->fd = -1;
     if (!(c = gxi_find_ipc(call, connection))) return gxi_failed_result();

@@ -255,7 +255,8 @@ int main(void) {
     bad += row("copy 4 bytes in, from pinned memory", in_raw, in_ours, 50, table);
     bad += row("copy 4 bytes out, to pinned memory", out_raw, out_ours, 50, table);
     bad += row("copy 4 bytes on the device", copy_raw, copy_ours, 50, NULL);
-    bad += row("fill 4 bytes", fill_raw, fill_ours, 50, table);
+    bad += row("fill 4 bytes", fill_raw, fill_ours, 50,
+            "looking up the address in the table of allocations");
     bad += row("copy 4 bytes out, without a stream (gpuexec_copy_out_now)", now_raw, now_ours, 20,
 
             "queries of captures that the legacy stream would break, and the table of allocations");

@@ -665,8 +665,8 @@ TEST(memory_nodes_as_text) {
 }
 
 /* An H200 was seen to return what the update, the launch after it and the other graph's return here
-   (left_launches in tests/device/probe); what is freed and destroyed between them is an open
-   question there (left_updates). */
+   (left_launches in tests/device/probe). It is not known what it returns if memory is freed, or a
+   graph destroyed, in between (left_updates). */
 TEST(updates_of_graphs_that_allocate) {
     setting s = begin();
     gpuexec_graph graph[2];

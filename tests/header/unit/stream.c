@@ -378,7 +378,7 @@ static int attribute(int which) {
     return value;
 }
 
-/* What is set is read back, on each kind of stream; work runs as before. */
+/* Each kind of stream returns the attributes that were set, and its work still runs. */
 TEST(attributes_of_a_stream) {
     setting s = begin();
     gpuexec_stream streams[3];
