@@ -198,7 +198,7 @@ static const struct kind {
     { "library", a_library, 100 },
     { "link", a_link, 100 },
     { "context", a_context, 20 },
-    { "primary_context", a_primary_context, 100 },
+    { "primary_context", a_primary_context, 1 },
     { "graph_left_behind", a_graph_left_behind, 20 },
     { "abandoned_capture", an_abandoned_capture, 100 },
 };
