@@ -705,6 +705,10 @@
           left(s);
           right(t);
           gpuexec_stream_wait_stream(s, t);                // join
+      An event that is recorded in a capture only orders the nodes of the graph. To record an event
+      each time the graph runs, for instance to measure a part of it, call
+      gpuexec_event_record_external. gpuexec_stream_wait_external lets the graph wait, at each
+      launch, for an event that work outside it records.
       Calls in the block cannot wait for captured work or query it: such calls are refused, and the
       capture continues. You can allocate memory, load modules and create objects as usual. A table
       in >>capture lists what each call does during a capture. If you capture streams created with
@@ -2391,6 +2395,12 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query_at(const char *where, gpuexec_st
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(
         const char *where, gpuexec_stream stream, gpuexec_event event);
 
+/* The same, but in a capture, whose graph then waits for the event's last record before each of its
+   launches: the event may belong to work outside the graph. Outside captures, it is
+   gpuexec_stream_wait_event. cuStreamWaitEvent with CU_EVENT_WAIT_EXTERNAL. */
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_external_at(
+        const char *where, gpuexec_stream stream, gpuexec_event event);
+
 /* Makes later work on `stream` wait for all work enqueued so far on `other`, a stream of any
    device. cuEventRecord and cuStreamWaitEvent, on an event that the context keeps for this. */
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(
@@ -2837,6 +2847,13 @@ GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event);
 GPUEXEC_API gpuexec_result gpuexec_event_record_at(
         const char *where, gpuexec_event event, gpuexec_stream stream);
 
+/* The same, but in a capture, whose graph then records the event at this point, each time it runs:
+   two such events measure the time of a part of the graph, and a stream outside it can wait for
+   the event. If no such graph has run yet, a wait for the event does not wait. Outside captures, it
+   is gpuexec_event_record. cuEventRecordWithFlags with CU_EVENT_RECORD_EXTERNAL. */
+GPUEXEC_API gpuexec_result gpuexec_event_record_external_at(
+        const char *where, gpuexec_event event, gpuexec_stream stream);
+
 /* Creates an event in the stream's context and records it at the current end of the stream. Use it
    to wait or to measure time. Destroy it when you no longer need it, even before it is reached. The
    call is refused while a failure is latched. cuEventCreate, cuEventRecord. */
@@ -3259,6 +3276,7 @@ typedef struct gpuexec_capture_desc {
        functions whose names end in _now          -                       -             refused
        wait for a stream or event in the capture  recorded                joins         refused
        wait for a stream or event outside         refused                 as usual      refused
+       external record of, or wait for, an event  recorded                as usual      refused
        gpuexec_stream_sync, _query                refused                 as usual      refused
        gpuexec_stream_get_info, _destroy          refused                 as usual      -
        gpuexec_launch_multi_device                recorded; its other streams join the capture;
@@ -3341,8 +3359,7 @@ GPUEXEC_API int gpuexec_stream_is_capturing_at(const char *where, gpuexec_stream
    launched again while it runs; its launches run one after the other. Kernels, memory and contexts
    of the capture must still exist: GPUEXEC_STALE_HANDLE if gpuexec has unloaded, freed or closed
    one, and the graph does not retain it (gpuexec_graph_retain); the text names it, and the file and
-   line that did so. Threads must not use one graph at the
-   same time. cuGraphLaunch. */
+   line that did so. Threads must not use one graph at the same time. cuGraphLaunch. */
 GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(
         const char *where, gpuexec_graph graph, gpuexec_stream stream);
 
@@ -4468,6 +4485,7 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_stream_from_native(...) gpuexec_stream_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_sync(...) gpuexec_stream_sync_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_wait_event(...) gpuexec_stream_wait_event_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_wait_external(...) gpuexec_stream_wait_external_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_wait_stream(...) gpuexec_stream_wait_stream_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_host_function(...) gpuexec_stream_host_function_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_wait_value32(...) gpuexec_stream_wait_value32_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -4483,6 +4501,8 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_event_create(...) gpuexec_event_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_event_from_native(...) gpuexec_event_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_event_record(...) gpuexec_event_record_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_event_record_external(...) \
+    gpuexec_event_record_external_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_record(...) gpuexec_stream_record_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_event_sync(...) gpuexec_event_sync_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_event_elapsed_ms(...) gpuexec_event_elapsed_ms_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -5667,6 +5687,8 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuGraphAddEventWaitNode, 11010, \
         (gxi_cu_node *node, gxi_cu_graph graph, const gxi_cu_node *after, size_t n, \
             gxi_cu_event event)) \
+    ROW(REQUIRED, cuGraphEventRecordNodeGetEvent, 11010, (gxi_cu_node node, gxi_cu_event *event)) \
+    ROW(REQUIRED, cuGraphEventWaitNodeGetEvent, 11010, (gxi_cu_node node, gxi_cu_event *event)) \
     ROW(REQUIRED, cuGraphAddEmptyNode,    10000, \
         (gxi_cu_node *node, gxi_cu_graph graph, const gxi_cu_node *after, size_t n)) \
     ROW(REQUIRED, cuGraphAddChildGraphNode, 10000, \
@@ -5720,6 +5742,8 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuEventCreate,           2000, (gxi_cu_event *event, unsigned flags)) \
     ROW(REQUIRED, cuEventDestroy,          4000, (gxi_cu_event event)) \
     ROW(REQUIRED, cuEventRecord,           2000, (gxi_cu_event event, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuEventRecordWithFlags, 11010, \
+        (gxi_cu_event event, gxi_cu_stream stream, unsigned flags)) \
     ROW(REQUIRED, cuEventSynchronize,      2000, (gxi_cu_event event)) \
     ROW(REQUIRED, cuEventQuery,            2000, (gxi_cu_event event)) \
     ROW(REQUIRED, cuEventElapsedTime,      2000, \
@@ -5966,6 +5990,8 @@ enum {
     GXI_EVENT_BLOCKING_SYNC = 1,
     GXI_EVENT_DISABLE_TIMING = 2,
     GXI_EVENT_INTERPROCESS = 4,
+    GXI_EVENT_RECORD_EXTERNAL = 1,
+    GXI_EVENT_WAIT_EXTERNAL = 1,
     GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1,
     GXI_MEMHOSTALLOC_PORTABLE = 1,
     GXI_MEMHOSTALLOC_DEVICEMAP = 2,
@@ -17699,6 +17725,17 @@ static GXI_NOINLINE gpuexec_result gxi_check_event_record(
             "%s has not been recorded: its last record%s%s failed with %s", role, GXI_AT(where),
             gpuexec_result_name((gpuexec_result)recorded));
 }
+/* Fails if the event was last recorded in a capture: only streams can wait for it, in that
+   capture. */
+static GXI_NOINLINE gpuexec_result gxi_check_not_captured(
+        gxi_call *call, const gxi_slot *event, const char *role) {
+    if (GXI_LOAD(&event->data.event.recorded) != GXI_CAPTURED) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_CAPTURING,
+            "record it outside the capture, or record another event after launching the graph",
+            "%s was last recorded during a capture: it is only a point in the graph, and never "
+            "completes",
+            role);
+}
 /* A stream whose calls need no context and no checks before the driver, on this thread. */
 GXI_HOT int gxi_is_plain(const gxi_slot *stream) {
     return !(stream->legacy || stream->borrowed || GXI_LOAD_RELAXED(&gxi.captures.watched) ||
@@ -17788,6 +17825,33 @@ static gpuexec_result gxi_stream_record_event(gxi_call *call, const gxi_slot *st
     }
     return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
 }
+/* The stream captures: a node of the graph records the event. */
+static gpuexec_result gxi_stream_record_external(
+        gxi_call *call, const gxi_slot *stream, const gxi_slot *event) {
+    gxi_scope scope;
+    int cu;
+    if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_result();
+    gxi_event_set_flag(event->id, GXI_IN_GRAPH);
+    cu = GXI_TRY(cuEventRecordWithFlags,
+            (event->data.event.native, stream->data.stream.native, GXI_EVENT_RECORD_EXTERNAL));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot add a record of the event to the graph")
+              : GPUEXEC_OK;
+}
+/* The stream captures: a node of the graph waits for the event. */
+static gpuexec_result gxi_stream_wait_external(
+        gxi_call *call, const gxi_slot *stream, const gxi_slot *event) {
+    gxi_scope scope;
+    int cu;
+    if (gxi_check_not_captured(call, event, "the event") || gxi_enter_stream(call, stream, &scope))
+        return gxi_failed_result();
+    gxi_event_set_flag(event->id, GXI_IN_GRAPH);
+    cu = GXI_TRY(cuStreamWaitEvent,
+            (stream->data.stream.native, event->data.event.native, GXI_EVENT_WAIT_EXTERNAL));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot add a wait for the event to the graph")
+              : GPUEXEC_OK;
+}
 /* Before a stream waits for work that is in a capture, or is not: both must be in the same, or in
    none. */
 static gpuexec_result gxi_check_join(
@@ -17798,7 +17862,8 @@ static gpuexec_result gxi_check_join(
     if (!captured && gxi_capture_status_of(stream))
         return gxi_fail(call, GPUEXEC_CAPTURING,
                 "wait for it before the capture begins, or have the event's stream join the "
-                "capture first: gpuexec_stream_wait_stream(other, stream)",
+                "capture first: gpuexec_stream_wait_stream(other, stream); to wait at each "
+                "launch of the graph, use gpuexec_stream_wait_external",
                 "the stream is capturing, but %s is outside the capture", role);
     return GPUEXEC_OK;
 }
@@ -17823,16 +17888,16 @@ static GXI_NOINLINE void gxi_stream_check_joined(const gxi_slot *stream) {
     if (!GXI_LOAD(&stream->data.stream.open) && gxi_capture_info(stream, &id) > 0)
         gxi_capturing_list_add(stream->id, 0);
 }
-static GXI_NOINLINE gpuexec_result gxi_wait_event_slow(
-        const char *where, gpuexec_stream stream, gpuexec_event event, int cu) {
+static gpuexec_result gxi_wait_event_checked(
+        gxi_call *call, gpuexec_stream stream, gpuexec_event event, int cu, int external) {
     gpuexec_result result;
     gxi_slot *slot, *e;
     int captured, given;
-    GXI_CALL_ON(stream, gpuexec_stream_wait_event);
     if (!(slot = gxi_begin_with_stream_of(call, stream, event.id, GXI_EVENT, "the event")) ||
             !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
             gxi_check_event_record(call, e, "the event"))
         return gxi_failed_result();
+    if (external && gxi_capture_status_of(slot)) return gxi_stream_wait_external(call, slot, e);
     captured = GXI_LOAD(&e->data.event.recorded) == GXI_CAPTURED;
     given = (GXI_LOAD(&e->data.event.flags) & GXI_RECORDABLE) != 0;
     if (!e->adopted && GXI_LOAD(&e->data.event.recorded) &&
@@ -17843,6 +17908,16 @@ static GXI_NOINLINE gpuexec_result gxi_wait_event_slow(
     if (!result && given && !captured) gxi_stream_check_joined(slot);
     if (!result && e->interprocess) GXI_HOOK(waits_for_others, (call, slot, e));
     return result;
+}
+static GXI_NOINLINE gpuexec_result gxi_wait_event_slow(
+        const char *where, gpuexec_stream stream, gpuexec_event event, int cu) {
+    GXI_CALL_ON(stream, gpuexec_stream_wait_event);
+    return gxi_wait_event_checked(call, stream, event, cu, 0);
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_external_at(
+        const char *where, gpuexec_stream stream, gpuexec_event event) {
+    GXI_CALL_ON(stream, gpuexec_stream_wait_external);
+    return gxi_wait_event_checked(call, stream, event, -1, 1);
 }
 static GXI_NOINLINE gpuexec_result gxi_wait_event_not_capturing(
         const char *where, gpuexec_stream stream, gpuexec_event event, int cu) {
@@ -19498,7 +19573,7 @@ static struct CUevent_st *gxi_spare_event_take(const gxi_slot *context, int no_t
 static int gxi_event_destroy(gxi_call *call, gxi_slot *old) {
     gxi_deferred_free *keep = NULL;
     if (old->data.event.flags & GXI_IN_GRAPH)
-        GXI_LOAD (&gxi.hooks.graphs_lose)(call, NULL, old, old->adopted ? NULL : &keep);
+        GXI_HOOK(graphs_lose, (call, NULL, old, old->adopted ? NULL : &keep));
     if (keep) GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_EVENT, old->data.event.native);
     return old->adopted || keep || gxi_event_keep_spare(old)
             ? 0
@@ -19576,43 +19651,44 @@ GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
     if (slot) gxi_event_set_flag(event.id, GXI_RECORDABLE);
     return slot ? slot->data.event.native : NULL;
 }
-/* Fails if the event was last recorded in a capture: only streams can wait for it, in that
-   capture. */
-static GXI_NOINLINE gpuexec_result gxi_check_not_captured(
-        gxi_call *call, const gxi_slot *event, const char *role) {
-    if (GXI_LOAD(&event->data.event.recorded) != GXI_CAPTURED) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_CAPTURING,
-            "record it outside the capture, or record another event after launching the graph",
-            "%s was last recorded during a capture: it is only a point in the graph, and never "
-            "completes",
-            role);
-}
 static gpuexec_result gxi_event_record_checked(
-        gxi_call *call, gpuexec_event event, gpuexec_stream stream, int cu) {
+        gxi_call *call, gpuexec_event event, gpuexec_stream stream, int cu, int external) {
     gxi_slot *e, *slot;
     gpuexec_result result;
+    int captured;
     if (!(e = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_result();
     if (!(slot = gxi_find_stream_in(call, stream, e->context))) return gxi_failed_result();
     if (e->cu_context != slot->cu_context)
         return gxi_fail_contexts(call,
                 "record it on a stream of its context, then make the other stream wait for it",
                 "the event", e, "the stream", slot);
-    result = gxi_stream_record_event(
-            call, slot, e->data.event.native, "cannot record the event", cu);
-    if (!result) GXI_STORE(&e->data.event.recorded, gxi_capture_status_of(slot) ? GXI_CAPTURED : 1);
+    external = external && gxi_capture_status_of(slot);
+    result = external ? gxi_stream_record_external(call, slot, e)
+                      : gxi_stream_record_event(
+                                call, slot, e->data.event.native, "cannot record the event", cu);
+    captured = !external && gxi_capture_status_of(slot);
+    if (!result) GXI_STORE(&e->data.event.recorded, captured ? GXI_CAPTURED : 1);
+    return result;
+}
+static gpuexec_result gxi_event_record_noted(
+        gxi_call *call, gpuexec_event event, gpuexec_stream stream, int cu, int external) {
+    const gpuexec_result result = gxi_event_record_checked(call, event, stream, cu, external);
+    gxi_slot *const e = gxi_peek(event.id, GXI_EVENT);
+    if (result && e) { /* also if the latch refused it */
+        GXI_STORE(&e->data.event.refused_at, call->where);
+        GXI_STORE(&e->data.event.recorded, (uint32_t)result);
+    }
     return result;
 }
 static GXI_NOINLINE gpuexec_result gxi_event_record_slow(
         const char *where, gpuexec_event event, gpuexec_stream stream, int cu) {
-    gpuexec_result result;
-    gxi_slot *e;
     GXI_CALL_ON(stream, gpuexec_event_record);
-    result = gxi_event_record_checked(call, event, stream, cu);
-    if (result && (e = gxi_peek(event.id, GXI_EVENT)) != NULL) { /* also if the latch refused it */
-        GXI_STORE(&e->data.event.refused_at, where);
-        GXI_STORE(&e->data.event.recorded, (uint32_t)result);
-    }
-    return result;
+    return gxi_event_record_noted(call, event, stream, cu, 0);
+}
+GPUEXEC_API gpuexec_result gpuexec_event_record_external_at(
+        const char *where, gpuexec_event event, gpuexec_stream stream) {
+    GXI_CALL_ON(stream, gpuexec_event_record_external);
+    return gxi_event_record_noted(call, event, stream, -1, 1);
 }
 GXI_HOT gpuexec_result gxi_event_record_enqueue(const char *where, gxi_slot *e, const gxi_slot *s) {
     gpuexec_event event;
@@ -19775,7 +19851,12 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(
     return cu == 0 && ms >= 0 ? (double)ms : gxi_event_elapsed_slow(where, start, stop, cu, ms);
 }
 GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_event event) {
+    const gxi_slot *const e = gxi_peek(event.id, GXI_EVENT);
     GXI_CALL(gpuexec_event_destroy, GXI_CLEANS);
+    /* an open capture may have a node of it */
+    if (e && GXI_LOAD(&e->data.event.flags) & GXI_IN_GRAPH && GXI_LOAD(&gxi.captures.count) &&
+            GXI_LOAD(&gxi.hooks.defer_free)(call, NULL, event.id))
+        return GPUEXEC_OK;
     return gxi_handle_destroy(call, event.id, GXI_EVENT, "the event");
 }
 
@@ -22958,7 +23039,7 @@ GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
 #if !defined(GPUEXEC_NO_GRAPH)
 /* -------------------------------------------------------------------------------------------------
    >>impl-used   What graphs use: gxi.graphs.named has a key for each address,
-       CUfunction and event's handle id that a node
+       CUfunction and CUevent that a node
    uses, perhaps: an argument of 8 bytes may also be a number. A CUgraph is read at the first free
    or unload after its capture, so that captures do not become slower; then only the nodes that were
    added or changed since. gxi_graphs_mutex guards the lists of CUgraphs and gxi.graphs.named. */
@@ -23128,6 +23209,7 @@ static int gxi_refs_add_node(gxi_call *call, gxi_native_graph *r, struct CUgraph
         const gxi_node *known, size_t at) {
     const gxi_native_graph *body;
     struct CUgraph_st *child = NULL;
+    struct CUevent_st *event = NULL;
     gxi_kernel_node kernel;
     gxi_memcpy3d copy;
     gxi_fill_node fill;
@@ -23152,7 +23234,11 @@ static int gxi_refs_add_node(gxi_call *call, gxi_native_graph *r, struct CUgraph
         while (body && gxi_refs_add_nodes(call, r, body->native, body, at)) body = body->sibling;
         return !body;
     case GXI_GRAPH_NODE_TYPE_WAIT_EVENT:
-    case GXI_GRAPH_NODE_TYPE_EVENT_RECORD: return gxi_refs_add(r, known ? known->object : 0, at);
+        return GXI_TRY_TRACED(cuGraphEventWaitNodeGetEvent, (node, &event)) ||
+                gxi_refs_add(r, (uintptr_t)event, at);
+    case GXI_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return GXI_TRY_TRACED(cuGraphEventRecordNodeGetEvent, (node, &event)) ||
+                gxi_refs_add(r, (uintptr_t)event, at);
     default: return 1;
     }
 }
@@ -23487,7 +23573,7 @@ static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const 
     const unsigned kind = slot ? gxi_kind_of(slot->id) : 0;
     const uint64_t lo = range    ? range->lo
             : kind == GXI_KERNEL ? (uintptr_t)slot->data.kernel.native
-            : slot               ? slot->id
+            : kind == GXI_EVENT  ? (uintptr_t)slot->data.event.native
                                  : 0,
                    bytes = range ? range->bytes : 1;
     const gxi_key *name;

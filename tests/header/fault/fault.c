@@ -1879,6 +1879,34 @@ FLOW(changes) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
+static gpuexec_graph fault_external(gpuexec_stream s, gpuexec_event records, gpuexec_event waits) {
+    gpuexec_graph graph = { 0 };
+    GPUEXEC_CAPTURE(s, &graph) {
+        (void)gpuexec_stream_wait_external(s, waits);
+        (void)gpuexec_event_record_external(records, s);
+    }
+    return graph;
+}
+/* A failure to read a captured graph's events is repaired at the next free. */
+FLOW(external) {
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_event a, b;
+    gpuexec_graph graph;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(a, gpuexec_event_create(ctx, NULL));
+    MAKE(b, gpuexec_event_create(ctx, NULL));
+    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", graph, fault_external(s, a, b), gpuexec_ok(graph));
+    WORK(gpuexec_graph_launch(graph, s));
+    WAIT(gpuexec_event_sync(a));
+    CLEAN(gpuexec_event_destroy(b));
+    CLEAN(gpuexec_event_destroy(a));
+    CLEAN(gpuexec_graph_destroy(graph));
+    CLEAN(gpuexec_stream_destroy(s));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
 static gpuexec_graph fault_retained(gpuexec_stream s, gpuexec_ptr p) {
     gpuexec_capture_desc desc = { 0, GPUEXEC_CAPTURE_THREAD_LOCAL, 1, 0 };
     gpuexec_graph none = { 0 };

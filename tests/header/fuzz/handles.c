@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 151, ENDS = 71 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 153, ENDS = 71 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -732,6 +732,9 @@ static void use(struct fuzz_source *s) {
         RESULT(gpuexec_stream_wait_event(S, E));
         break;
     CALL:
+        RESULT(gpuexec_stream_wait_external(S, E));
+        break;
+    CALL:
         RESULT(gpuexec_stream_wait_stream(S, S));
         break;
     CALL:
@@ -772,6 +775,9 @@ static void use(struct fuzz_source *s) {
         break;
     CALL:
         RESULT(gpuexec_event_record(E, S));
+        break;
+    CALL:
+        RESULT(gpuexec_event_record_external(E, S));
         break;
     CALL:
         MAKE(EVENT, gpuexec_stream_record(S, NULL));

@@ -366,3 +366,133 @@ TEST(what_it_costs_to_see_captures) {
     CHECK_OK(gpuexec_context_sync(s.ctx));
     CHECK_EQ(queried(), 2); /* each stream that other code has */
 }
+
+/* External records and waits: nodes of the graph that record, and wait for, events of the world
+   around it. */
+TEST(external_records_measure_a_part_of_a_graph) {
+    setting s = begin();
+    gpuexec_stream other = make(&s);
+    gpuexec_event start = gpuexec_event_create(s.ctx, NULL),
+                  stop = gpuexec_event_create(s.ctx, NULL);
+    gpuexec_graph graph = { 0 };
+    char text[2000];
+    uint32_t got = 0;
+    int i;
+    GPUEXEC_CAPTURE(s.stream, &graph) {
+        CHECK_OK(gpuexec_event_record_external(start, s.stream));
+        CHECK_OK(add_to(&s, s.stream, 1));
+        CHECK_OK(gpuexec_event_record_external(stop, s.stream));
+        CHECK_OK(add_to(&s, s.stream, 2));
+    }
+    CHECK_MADE(graph);
+    CHECK_OK(gpuexec_event_query(stop)); /* not recorded yet */
+    CHECK(gpuexec_event_elapsed_ms(start, stop) < 0);
+    CHECK_OK(gpuexec_take_error());
+    for (i = 1; i <= 2; i++) {
+        CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+        CHECK_OK(gpuexec_stream_wait_event(other, stop));
+        CHECK_OK(gpuexec_copy_out(other, &got, s.data, 4));
+        CHECK_OK(gpuexec_event_sync(stop));
+        CHECK(gpuexec_event_elapsed_ms(start, stop) >= 0);
+        CHECK_OK(gpuexec_stream_sync(other));
+        CHECK(got == (uint32_t)(3 * i - 2) || got == (uint32_t)(3 * i));
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+        CHECK_EQ(value(&s), 3 * i);
+    }
+    gpuexec_graph_text(graph, text, sizeof text);
+    CHECK_TEXT(text, "record of an event");
+}
+TEST(an_external_wait_is_for_the_last_record_before_each_launch) {
+    setting s = begin();
+    const test_gate gate = gate_make(s.ctx, s.mod);
+    gpuexec_stream other = make(&s);
+    gpuexec_event ready = gpuexec_event_create(s.ctx, NULL);
+    gpuexec_graph graph = { 0 };
+    int i;
+    GPUEXEC_CAPTURE(s.stream, &graph) {
+        CHECK_OK(gpuexec_stream_wait_external(s.stream, ready));
+        CHECK_OK(add_to(&s, s.stream, 1));
+    }
+    CHECK_MADE(graph);
+    CHECK_OK(gpuexec_graph_launch(graph, s.stream)); /* never recorded: does not wait */
+    CHECK_EQ(value(&s), 1);
+    for (i = 0; i < 2; i++) {
+        gate_close(gate, other);
+        CHECK_OK(add_to(&s, other, 10));
+        CHECK_OK(gpuexec_event_record(ready, other));
+        CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+        CHECK_RESULT(gpuexec_stream_query(s.stream), GPUEXEC_NOT_READY);
+        gate_open(gate);
+        CHECK_EQ(value(&s), 12 + 11 * i);
+    }
+}
+TEST(outside_captures_external_records_and_waits_are_plain_ones) {
+    setting s = begin();
+    gpuexec_stream other = make(&s);
+    gpuexec_event e = gpuexec_event_create(s.ctx, NULL);
+    CHECK_OK(add_to(&s, s.stream, 3));
+    CHECK_OK(gpuexec_event_record_external(e, s.stream));
+    CHECK_OK(gpuexec_stream_wait_external(other, e));
+    CHECK_OK(add_to(&s, other, 4));
+    CHECK_OK(gpuexec_stream_sync(other));
+    CHECK_EQ(value(&s), 7);
+    CHECK_OK(gpuexec_event_sync(e));
+    CHECK_OK(gpuexec_event_destroy(e));
+    CHECK_REFUSED(gpuexec_event_record_external(e, s.stream), GPUEXEC_STALE_HANDLE,
+            "gpuexec_event_record_external", "the event is stale");
+    CHECK_REFUSED(gpuexec_stream_wait_external(other, (gpuexec_event){ 0 }), GPUEXEC_BAD_HANDLE,
+            "gpuexec_stream_wait_external", "the event was never created");
+}
+TEST(external_records_and_waits_that_are_refused) {
+    setting s = begin();
+    gpuexec_context ctx2 = gpuexec_context_create(0, NULL);
+    gpuexec_stream other = make(&s);
+    gpuexec_event inside = gpuexec_event_create(s.ctx, NULL),
+                  outside = gpuexec_stream_record(other, NULL),
+                  far = gpuexec_event_create(ctx2, NULL);
+    CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
+    CHECK_OK(gpuexec_event_record(inside, s.stream));
+    CHECK_REFUSED(gpuexec_stream_wait_external(s.stream, inside), GPUEXEC_CAPTURING,
+            "the event was last recorded during a capture");
+    CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, outside), GPUEXEC_CAPTURING,
+            "outside the capture", "gpuexec_stream_wait_external");
+    CHECK_REFUSED(gpuexec_event_record_external(far, s.stream), GPUEXEC_WRONG_CONTEXT,
+            "the event is on device 0", "but the stream is on");
+    /* like after a plain record that is refused */
+    CHECK_FAILED(gpuexec_event_query(far), GPUEXEC_WRONG_CONTEXT, "has not been recorded");
+    CHECK_OK(gpuexec_stream_wait_external(s.stream, outside));
+    ends(gpuexec_stream_native(s.stream));
+}
+/* What a graph records and waits for is known, although it was captured. */
+TEST(events_of_captured_graphs_are_destroyed) {
+    gpuexec_capture_desc desc = { 0, GPUEXEC_CAPTURE_THREAD_LOCAL, 0, 0 };
+    setting s = begin();
+    int waits, retains, early;
+    for (waits = 0; waits < 2; waits++)
+        for (retains = 0; retains < 2; retains++)
+            for (early = 0; early < 2; early++) { /* during the capture */
+                gpuexec_event e = gpuexec_event_create(s.ctx, NULL);
+                const uint32_t before = value(&s);
+                gpuexec_graph graph;
+                desc.retain = retains;
+                CHECK_OK(gpuexec_capture_begin(s.stream, &desc));
+                CHECK_OK(waits ? gpuexec_stream_wait_external(s.stream, e)
+                               : gpuexec_event_record_external(e, s.stream));
+                if (early) CHECK_OK(gpuexec_event_destroy(e));
+                CHECK_OK(add_to(&s, s.stream, 5));
+                CHECK_MADE(graph = gpuexec_capture_end(s.stream));
+                if (!early && !retains) {
+                    CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+                    CHECK_EQ(value(&s), before + 5);
+                }
+                if (!early) CHECK_OK(gpuexec_event_destroy(e));
+                CHECK_FAILED(gpuexec_event_query(e), GPUEXEC_STALE_HANDLE, "the event is stale");
+                if (retains) {
+                    CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+                    CHECK_EQ(value(&s), before + 5);
+                } else
+                    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
+                            "node 0 uses an event that was destroyed at", "capture.c:");
+                CHECK_OK(gpuexec_graph_destroy(graph));
+            }
+}
