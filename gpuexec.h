@@ -3368,10 +3368,10 @@ GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(
    be launched. Their handles are then stale, and their addresses are freed, as usual; but the
    driver's objects are released when the last graph that retains them is destroyed. That call then
    waits as those would have. A graph that is cloned from this one, contains it or is updated from
-   another one, also retains; clone it, or add it to another graph, before the first such call:
-   GPUEXEC_STALE_HANDLE after that. No graph retains registered memory, barriers, or what other
-   code owns; and closing its own context destroys the graph. For a capture, see
-   gpuexec_capture_desc. */
+   another one, also retains; clone it, or add it to another graph, before the first call that
+   releases what it retains: GPUEXEC_STALE_HANDLE after that. No graph retains registered memory,
+   barriers, or what other code owns; and closing its own context destroys the graph. For a capture,
+   see gpuexec_capture_desc. */
 GPUEXEC_API gpuexec_result gpuexec_graph_retain_at(const char *where, gpuexec_graph graph);
 
 /* Instantiates the graph and enqueues an upload of it to the device, so that its first launch is as
@@ -7146,7 +7146,7 @@ static GXI_COLD const char *gxi_capture_cure(int cu) {
     case GXI_CAPTURE_MERGE:
         return "let streams wait only for streams and events of the same capture";
     case GXI_CAPTURE_ISOLATION:
-        return "wait for it before the capture begins, or record the event on a stream that takes "
+        return "wait for the event before the capture begins, or record it on a stream that takes "
                "part in the capture";
     case GXI_CAPTURE_IMPLICIT:
         return "capture on a stream created with gpuexec_stream_desc.non_blocking, or do not use "
@@ -7316,8 +7316,8 @@ static const gxi_driver_fault gxi_driver_faults[] = {
             "instruction" GXI_NEW_PROCESS },
     { GXI_MISALIGNED_ADDRESS, NULL,
             "accessed a misaligned address (not a multiple of the access size)",
-            "check that each pointer and offset is a multiple of the size that the kernel "
-            "accesses, and that the arguments are in the order of the kernel's "
+            "check that each pointer and offset is a multiple of the kernel's access size, and "
+            "that the arguments are in the order of the kernel's "
             "parameters" GXI_NEW_PROCESS },
     { GXI_ASSERT, NULL, "failed an assert, whose text is on stderr",
             "see the assert's text on stderr" GXI_NEW_PROCESS },
@@ -7361,7 +7361,7 @@ static GXI_COLD void gxi_add_culprit(
     if (fault->says)
         gxi_add(t, "%s", transfers ? gxi_a_transfer : "a copy or fill enqueued earlier");
     else if (transfers) gxi_add(t, "%s, or a kernel that ran at the same time,", gxi_a_transfer);
-    else if (call->checked) gxi_add(t, "%s, launched by this call,", call->checked);
+    else if (call->checked) gxi_add(t, "%s launched by this call", call->checked);
     else gxi_add(t, "a kernel launched earlier");
     gxi_add(t, " %s", fault->what);
 }
@@ -7386,8 +7386,8 @@ static GXI_COLD gpuexec_result gxi_fail_late(gxi_call *call, gxi_text *detected)
         if (GXI_LOAD(&gxi.barriers.count)) GXI_LOAD (&gxi.hooks.add_barriers)(&facts);
         if (call->checked)
             gxi_add(gxi_fact_begin(&facts, GXI_KNOWN),
-                    "GPUEXEC_CHECK has waited for all earlier work of this thread; the only other "
-                    "possible cause is work that other threads or libraries have enqueued");
+                    "GPUEXEC_CHECK has waited for all earlier work of this thread, so the only "
+                    "other possible cause is work that other threads or libraries have enqueued");
         else
             gxi_add(gxi_fact_begin(&facts, GXI_KNOWN), "detected by %s%s%s%s", call->function,
                     GXI_AT(call->where), detected->p ? detected->p : "");
@@ -7411,8 +7411,9 @@ static GXI_COLD GXI_PRINTF(3) gpuexec_result
         if (!cure &&
                 (call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED ||
                         call->cu == GXI_INVALID_HANDLE))
-            cure = "close gpuexec's handles before the owner destroys the context or stream. If it "
-                   "still exists, check that it was created by the driver library that "
+            cure = "close gpuexec's handles before the owner destroys the context or stream. If "
+                   "the context or stream still exists, check that it was created by the driver "
+                   "library that "
                    "gpuexec_driver_path() names";
         gxi_fail_list(call, result, cure, 0, format, list);
     }
@@ -7490,7 +7491,7 @@ static void gxi_free_failures(void) {
 
 #define GXI_CPU_DEVICE \
     "run on the CPU device" GXI_CPU_DEVICE_IS_FOR \
-    ": `make simgpu` in gpuexec's repository, then set " \
+    ": run `make simgpu` in gpuexec's repository, then set " \
     "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so"
 
 static void *gxi_driver_resolve(const char *name, int version) {
@@ -7664,7 +7665,7 @@ static gpuexec_result gxi_driver_load(gxi_call *call, const gpuexec_setup_desc *
         result = gxi_fail(call, GPUEXEC_NO_DRIVER,
                 "remove the toolkit's stubs folder from LD_LIBRARY_PATH; the real driver library "
                 "is part of NVIDIA's driver package, as libcuda.so.1",
-                "\"%s\" is the CUDA toolkit's stub library, which is for linking only, not a "
+                "\"%s\" is the CUDA toolkit's stub library, which is for linking only and is not a "
                 "driver: it returns CUDA_ERROR_STUB_LIBRARY (34) from every call",
                 gxi.driver.path);
     } else if (gxi.driver.version > 0 && (lacks || too_old)) {
@@ -7831,10 +7832,9 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(
         GXI_MAY_WAIT, GXI_PLAIN_CLOSE, \
         struct CUmod_st *native; struct gxi_module *info; \
         uint64_t library; /* a handle id; 0: none */) \
-    ROW(KERNEL, kernel, "kernel", GXI_CLOSE, \
-        ": its module was unloaded or its context was closed", 2, 0, GXI_COUNTS_CLOSE, \
-        GXI_PLAIN_CLOSE, struct CUfunc_st *native; struct gxi_kernel *info; const unsigned short \
-        *sizes;) \
+    ROW(KERNEL, kernel, "kernel", GXI_UNLOAD, " with its module or its context", 2, 0, \
+        GXI_COUNTS_CLOSE, GXI_PLAIN_CLOSE, struct CUfunc_st *native; struct gxi_kernel *info; \
+        const unsigned short *sizes;) \
     /* last_where, last_kernel: see gxi_stream_note_launch; open: atomic, see >>impl-capturing */ \
     ROW(STREAM, stream, "stream", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_COUNTS_CLOSE, \
         GXI_ON_CLOSE(gxi_stream_leave, NULL, \
@@ -7857,8 +7857,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(
     ROW(BARRIER, barrier, "barrier", GXI_DESTROY, GXI_OR_CONTEXT, 0, 0, 0, GXI_PLAIN_CLOSE, \
         struct gxi_barrier *info;) \
     ROW(GRAPH, graph, "graph", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
-        GXI_ON_CLOSE(NULL, "destroy the graph or close its context only after its last launch", \
-        GXI_CREATE), \
+        GXI_ON_CLOSE(NULL, "destroy the graph or close its context only after the graph's last " \
+        "launch", GXI_CREATE), \
         struct CUgraphExec_st *exec; /* atomic; NULL: not instantiated */ struct gxi_graph *info;) \
     ROW(BATCH, batch, "batch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, GXI_PLAIN_CLOSE, \
         struct CUgraphExec_st *exec; /* NULL until it is launched */ struct gxi_batch *info;) \
@@ -8206,7 +8206,7 @@ static const struct gxi_kind *gxi_kind_row_of(uint64_t id) { return &gxi_kinds[g
 /* instead of the name of the call that closes handles: another library has destroyed their
    context */
 static const char gxi_outside[] =
-        "gpuexec, because other code had destroyed the context, as detected";
+        "gpuexec because other code had destroyed its context, which was noticed";
 /* Closes a handle. `by`: the call's name, or gxi_outside. Returns 0 if another thread was first. */
 static int gxi_slot_close(const gxi_call *call, const char *by, uint64_t id) {
     gxi_slot *slot;
@@ -8341,7 +8341,7 @@ static GXI_COLD void gxi_add_closed_handle(gxi_text *t, uint64_t id) {
                 gxi_place_of_note(past.closed_at, place, sizeof place),
                 GXI_PART(" (created at ", past.made_at), past.made_at ? ")" : "");
     else if (id >> 48 != gxi_tag_current() >> 48 || generation <= gxi.objects.generation)
-        gxi_add(t, "it was closed by gpuexec_shutdown or earlier");
+        gxi_add(t, "it was closed during gpuexec_shutdown or earlier");
     else gxi_add(t, "it was %s%s", row->ended, row->also);
     gxi_unlock(&gxi_tables_mutex);
 }
@@ -8400,7 +8400,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(
                 (unsigned long long)id);
     if (!gxi_tag_is_ours(id))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE,
-                "pass native handles between libraries: gpuexec_*_native and gpuexec_*_from_native",
+                "pass native handles between libraries: use gpuexec_*_native and "
+                "gpuexec_*_from_native",
                 "%s does not belong to this copy of gpuexec: 0x%016llx was created by another "
                 "library in this process, or is uninitialized memory",
                 role, (unsigned long long)id);
@@ -9331,15 +9332,16 @@ GPUEXEC_API void *gpuexec_driver_symbol_at(const char *where, const char *name, 
     else if (gxi_driver_resolve(name, gxi.driver.version))
         gxi_fail(call, GPUEXEC_NOT_FOUND,
                 "pass the version of CUDA that introduced it, or a later one",
-                "\"%s\" was introduced after the version passed (CUDA %d.%d); this driver (CUDA "
+                "\"%s\" was introduced after the version that was passed (CUDA %d.%d); this driver "
+                "(CUDA "
                 "%d.%d) provides it",
                 name, GXI_DOTTED(version), GXI_DOTTED(gxi.driver.version));
     else
         gxi_fail(call, GPUEXEC_NOT_FOUND,
                 "check the spelling (omit suffixes such as _v2 or _ptsz); another driver may have "
-                "it",
-                "\"%s\" does not exist in any version in this driver (CUDA %d.%d)", name,
-                GXI_DOTTED(gxi.driver.version));
+                "this function",
+                "this driver (CUDA %d.%d) has no version of \"%s\"", GXI_DOTTED(gxi.driver.version),
+                name);
     return NULL;
 }
 GPUEXEC_API gpuexec_result gpuexec_driver_check_at(
@@ -10225,7 +10227,8 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
     if (active) GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (device));
     if (!GXI_HAS(cuCtxAttach) || !GXI_HAS(cuCtxDetach)) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                "adopt it with gpuexec_context_from_native, and close that handle before the "
+                "adopt the context with gpuexec_context_from_native, and close the new handle "
+                "before the "
                 "context's owner destroys it",
                 "this driver (CUDA %d.%d) does not count references to a context: it has no "
                 "cuCtxAttach",
@@ -10246,13 +10249,13 @@ static struct CUctx_st *gxi_context_find_foreign(
     if (gxi_begin(call)) return NULL;
     if (!native && (GXI_TRY(cuCtxGetCurrent, (&native)) || !native)) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "pass a CUcontext, or make one current first (in the CUDA runtime, call "
+                "pass a CUcontext, or make one current first (with the CUDA runtime, call "
                 "cudaFree(0))",
                 "no context is current on this thread, so there is none to adopt");
         return NULL;
     }
     if (gxi_is_destroyed(call, native, &id)) {
-        gxi_fail_cu(call, NULL, "%p is not a context, or it was destroyed", (void *)native);
+        gxi_fail_cu(call, NULL, "%p is not a context, or has been destroyed", (void *)native);
         return NULL;
     }
     if (gxi_enter(call, native, &scope)) return NULL;
@@ -10381,25 +10384,25 @@ static GXI_COLD gpuexec_result gxi_fail_context_pop(
                 it.text, now, depth, GXI_AUDIT_DEPTH);
     if (last->native != native)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop in the reverse order of the pushes",
-                "%s is not current: %s, and the context %s last through gpuexec is %s, %s at %s",
+                "%s is not current: %s, and the context last %s through gpuexec is %s, %s at %s",
                 it.text, now, gxi_pushed_verb(last), pushed.text, gxi_pushed_verb(last), at);
     if (current == last->below) {
         gxi_local.depth--; /* reported only once */
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-                "look, in the code that ran since then, for a cuCtxPopCurrent without a "
+                "in the code that has run since then, look for a cuCtxPopCurrent without a "
                 "push, or a "
                 "cuCtxSetCurrent(NULL)",
                 "%s, %s at %s, has since been popped outside gpuexec; %s", it.text,
                 gxi_pushed_verb(last), at, now);
     }
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-            "look, in the code that ran since then, for a cuCtxPushCurrent, cuCtxSetCurrent, "
+            "in the code that has run since then, look for a cuCtxPushCurrent, cuCtxSetCurrent, "
             "cuCtxCreate or "
             "cudaSetDevice",
             "%s, %s at %s, is no longer current: another context has since been pushed or set%s; "
             "%s",
             it.text, gxi_pushed_verb(last), at,
-            last->set && !last->below ? ", or has become current by a pop" : "", now);
+            last->set && !last->below ? ", or has become current through a pop" : "", now);
 }
 static gpuexec_result gxi_context_pop(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *current, *native;
@@ -10545,8 +10548,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(
                 gxi_limit_names[limit], gxi_context_of(slot)->ordinal);
     if (current < value)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "request less",
-                "cannot set limit %s to %llu: device %d allows at most %llu, which is the limit "
-                "now",
+                "cannot set limit %s to %llu: device %d allows at most %llu, which is the current "
+                "limit",
                 gxi_limit_names[limit], (unsigned long long)value, gxi_context_of(slot)->ordinal,
                 (unsigned long long)current);
     return GPUEXEC_OK;
@@ -10986,7 +10989,7 @@ GPUEXEC_API gpuexec_result gpuexec_primary_reset_at(const char *where, int ordin
     if (count) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "close each of these handles first: gpuexec_context_close also destroys everything "
-                "created through it",
+                "created through the handle",
                 "cannot reset the primary context of device %d: gpuexec has %u handle%s to it%s%s",
                 ordinal, count, gxi_plural_s(count), GXI_PART(", ", handles.p));
         gxi_text_free(&handles);
@@ -11749,7 +11752,7 @@ static gpuexec_result gxi_check_image(
     size_t says;
     if (gxi_starts_with(image, *n, GXI_FATBIN_WRAPPER_MAGIC) && *n >= 8 + sizeof image)
         return gxi_fail(call, GPUEXEC_BAD_IMAGE, "use the fatbin itself: nvcc -fatbin",
-                "%s is the wrapper that nvcc puts around a fatbin, not the fatbin", name);
+                "%s is the wrapper that nvcc puts around a fatbin, not the fatbin itself", name);
     if (kind == GXI_HOST_ELF)
         return gxi_fail(call, GPUEXEC_BAD_IMAGE, "load PTX, or a cubin or fatbin made by nvcc",
                 "%s is an ELF file, but not a cubin; it may be a host program or object", name);
@@ -12173,8 +12176,8 @@ static gpuexec_result gxi_sm_of(gxi_call *call, const gxi_slot *context, int *sm
 }
 static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *context,
         const gpuexec_module_desc *desc, const char *name, const gxi_image *image) {
-    static const char few[] = "the image is only a few bytes long: pass the length of the text, "
-                              "not the size of a pointer (0 means that the PTX ends at its NUL)";
+    static const char few[] = "the image is only a few bytes long: pass the length of the text, or "
+                              "0 if it ends with NUL, not the size of a pointer";
     const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx, *const log = call->log;
     char *const cited = gxi_cite_sources(log, ptx);
     const unsigned says = gxi_log_words_of(log);
@@ -12201,8 +12204,8 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     } else if (cu == GXI_UNSUPPORTED_PTX_VERSION) {
         gxi_fail_cu(call,
                 "compile it with a toolkit no newer than the driver (set GPUEXEC_NVRTC or "
-                "GPUEXEC_NVJITLINK to choose one), lower its .version line if the code uses "
-                "nothing newer, or update the driver",
+                "GPUEXEC_NVJITLINK to choose one), lower the number in its .version line if the "
+                "code uses no newer features, or update the driver",
                 "%s is PTX with .version %s, but the driver (CUDA %d.%d) supports .version %d.%d "
                 "at most",
                 name, version, GXI_DOTTED(gxi.driver.version), supported / 10, supported % 10);
@@ -12233,7 +12236,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                 sm, sm, sm);
         gxi_fail_cu(call, cure.p,
                 "%s has no code for device %d (compute capability %d.%d) that the driver accepts. "
-                "It contains %s",
+                "It contains: %s",
                 name, gxi_context_of(context)->ordinal, sm / 10, sm % 10, parts.p ? parts.p : "");
     } else if (cu == GXI_INVALID_IMAGE) {
         const char *pass = "pass PTX text that ends with a NUL (or pass its length), or a cubin or "
@@ -12600,7 +12603,7 @@ static void *gxi_tool_find(gxi_call *call, const gxi_tool *tool, const char *pat
         if (!library)
             gxi_fail(call, GPUEXEC_NO_COMPILER,
                     "give the absolute path of the library itself; to have gpuexec search for the "
-                    "library, set neither the environment variable nor the member of "
+                    "library, set neither the environment variable nor the corresponding member of "
                     "gpuexec_setup_desc",
                     "cannot use \"%s\", named by %s%s%s: %s", path, by,
                     by == tool->member ? "" : " ", by == tool->member ? "" : tool->variable,
@@ -13935,7 +13938,7 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_m
     GXI_CALL(gpuexec_module_unload, GXI_CLEANS);
     if (slot && slot->owned)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "unload the library: gpuexec_library_unload",
-                "the module belongs to a library: it is closed with the library or with its "
+                "the module belongs to a library: it is unloaded with the library or with its "
                 "context");
     return gxi_handle_destroy(call, module.id, GXI_MODULE, "the module");
 }
@@ -14072,7 +14075,8 @@ static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, con
     if (m->nkernels < 0) gxi_fail_cu(call, NULL, "%s has no kernel \"%s\"", m->name, name);
     else if (m->nkernels == 0)
         gxi_fail_cu(call,
-                "declare it as .visible .entry in PTX, or as extern \"C\" __global__ in CUDA C",
+                "declare the kernel as .visible .entry in PTX, or as extern \"C\" __global__ in "
+                "CUDA C",
                 "%s has no kernel \"%s\": it has no kernels at all", m->name, name);
     else
         gxi_fail_cu(call, cure.p, "%s has no kernel \"%s\"; it has %s", m->name, name,
@@ -14277,8 +14281,8 @@ static size_t gxi_kernel_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes)
 static gpuexec_result gxi_check_function_attribute(gxi_call *call, int attribute) {
     return attribute >= 0 && attribute < 1000
             ? GPUEXEC_OK
-            : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                      "%d is not the number of a CUfunction_attribute", attribute);
+            : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a valid CUfunction_attribute",
+                      attribute);
 }
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_attribute_at(
         const char *where, gpuexec_kernel kernel, int attribute, int *value) {
@@ -14311,8 +14315,8 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_set_attribute_at(
         return gxi_fail_cu(call, NULL, "cannot set attribute %d of %s to %d", attribute,
                 slot->data.kernel.info->title, value);
     if (now <= value || !now) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it before launches use more",
-            "cannot lower the limit of dynamic shared memory of %s to %d bytes: it is %d, and "
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set the limit before a launch uses more",
+            "cannot lower the limit on dynamic shared memory of %s to %d bytes: it is %d, and "
             "launches rely on it",
             slot->data.kernel.info->title, value, now);
 }
@@ -14447,7 +14451,8 @@ static uint64_t gxi_module_load_best_of(gxi_call *call, const gxi_slot *context,
     if (!best) {
         gxi_text cure = { 0, 0, 0, 0 };
         gxi_add(&cure,
-                "add PTX for an architecture no newer than the device: nvcc -ptx -arch=compute_%d",
+                "add PTX for an architecture no newer than that of the device: nvcc -ptx "
+                "-arch=compute_%d",
                 sm < 75 ? sm : 75);
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p,
                 "no image has code for device %d (compute capability %d.%d). %s",
@@ -14856,7 +14861,7 @@ static int gxi_kernel_loaded(gxi_call *call, gpuexec_kernel kernel, int load) {
             gxi_fail_old_driver(call,
                     "install a newer NVIDIA driver, or set CUDA_MODULE_LOADING=EAGER in the "
                     "environment",
-                    "to load a kernel, or to query whether it is loaded, needs", 12040);
+                    "loading a kernel, or querying whether it is loaded, needs", 12040);
         return lazy ? -1 : 1;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return -1;
@@ -15350,13 +15355,13 @@ static GXI_COLD void gxi_fail_nvjitlink(
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                 "use nvJitLink from a toolkit that supports this architecture (set "
                 "GPUEXEC_NVJITLINK)",
-                "cannot link %s: %s does not make code for %s", l->name, by,
+                "cannot link %s: %s does not generate code for %s", l->name, by,
                 n->options.p + strlen("-arch="));
     else if (code == GXI_NVJITLINK_OUTDATED_LIBRARY || says & GXI_SAYS_NEWER)
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW,
                 "use the nvJitLink of the toolkit that compiled the LTO-IR, or a newer one "
                 "(GPUEXEC_NVJITLINK)",
-                "%s is LTO-IR from a newer toolkit than \"%s\", which is %s", name,
+                "%s is LTO-IR from a newer toolkit than that of \"%s\", which is %s", name,
                 gxi.tools.nvjitlink_path, by);
     else if (n->refused) {
         gxi_image image = { n->refused->data, n->refused->bytes, n->refused->kind, NULL, 0, 0 };
@@ -15616,10 +15621,10 @@ static gpuexec_result gxi_input_set_kind(
                     gxi_is_cuda_c(data)
                             ? "compile it first, since it looks like CUDA C source: nvcc -rdc=true "
                               "-ptx -arch=compute_75 kernel.cu -o kernel.ptx"
-                            : "check the input: PTX begins with .version. If it is valid, pass its "
-                              "type",
-                    "%s is not PTX text, a cubin, a fatbin, an object with device code or a "
-                    "library",
+                            : "check the input: PTX begins with .version. If the input is valid, "
+                              "pass its type",
+                    "%s is not PTX text, a cubin, a fatbin, a library or an object with device "
+                    "code",
                     input->name);
         input->kind = (gxi_image_kind)type;
     }
@@ -16041,8 +16046,8 @@ static void *gxi_nvrtc_use(gxi_call *call, const char *path, gxi_text *why) {
         gxi_add(why, "nvrtcVersion returned %s (%d)", gxi_result_name_of("nvrtc", call->cu),
                 call->cu);
     else if (major * 1000 + minor * 10 < 11020)
-        gxi_add(why, "it is NVRTC %d.%d, which makes no cubins; gpuexec needs 11.2 or later", major,
-                minor);
+        gxi_add(why, "it is NVRTC %d.%d, which cannot produce cubins; gpuexec needs 11.2 or later",
+                major, minor);
     else if (lacks) gxi_add(why, "it is NVRTC %d.%d, but has no function %s", major, minor, lacks);
     else {
         snprintf(gxi.tools.nvrtc_path, sizeof gxi.tools.nvrtc_path, "%s", path);
@@ -16055,8 +16060,9 @@ static void *gxi_nvrtc_use(gxi_call *call, const char *path, gxi_text *why) {
 }
 
 #define GXI_GET_NVRTC \
-    "`pip install nvidia-cuda-nvrtc` (for CUDA 12 drivers: nvidia-cuda-nvrtc-cu12), then set " \
-    "GPUEXEC_NVRTC to its libnvrtc.so, or install the CUDA toolkit (on Debian: `apt install " \
+    "run `pip install nvidia-cuda-nvrtc` (for CUDA 12 drivers: nvidia-cuda-nvrtc-cu12), then set " \
+    "GPUEXEC_NVRTC to the package's libnvrtc.so, or install the CUDA toolkit (on Debian: `apt " \
+    "install " \
     "libnvrtc12`)"
 static gpuexec_result gxi_nvrtc_load(gxi_call *call) {
     static const gxi_tool nvrtc = {
@@ -16279,7 +16285,7 @@ static GXI_COLD void gxi_fail_compile(gxi_call *call, const gxi_compilation *c) 
     const size_t n = line ? strcspn(line, "\n") : 0;
     call->log = c->log;
     gxi_fail(call, GPUEXEC_COMPILE_FAILED, cure, "\"%s\" does not compile%s%s%.*s", c->name,
-            call->cu == GXI_NVRTC_INVALID_OPTION ? ", because NVRTC refuses an option" : "",
+            call->cu == GXI_NVRTC_INVALID_OPTION ? ", because NVRTC rejects an option" : "",
             n ? ": " : "", (int)(n < 400 ? n : 400), n ? line : "");
     call->log = NULL;
 }
@@ -16307,7 +16313,7 @@ static gpuexec_result gxi_nvrtc_compile(
                 (&c->program, source, c->name, (int)d->header_count, c->texts,
                         c->texts + d->header_count)))
         return gxi_fail(
-                call, GPUEXEC_COMPILE_FAILED, NULL, "cannot begin to compile \"%s\"", c->name);
+                call, GPUEXEC_COMPILE_FAILED, NULL, "cannot start compiling \"%s\"", c->name);
     for (i = 0; i < d->expression_count; i++)
         if (GXI_TRY(nvrtcAddNameExpression, (c->program, d->expressions[i])))
             return gxi_fail(call, GPUEXEC_COMPILE_FAILED,
@@ -16708,8 +16714,8 @@ static gpuexec_result gxi_check_alloc(
                 "cannot allocate 0 bytes");
     if (pitched && element != 4 && element != 8 && element != 16)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "pass 4 for smaller elements; for larger ones, pass the size in bytes of a "
-                "kernel's widest access",
+                "pass 4 for smaller elements; for larger ones, pass the size in bytes of the "
+                "widest access in your kernels",
                 "element_bytes is %u; it must be 4, 8 or 16", element);
     if (rows <= GXI_MAX_MEMORY_BYTES && width <= GXI_MAX_MEMORY_BYTES / rows) return GPUEXEC_OK;
     if (pitched)
@@ -16832,8 +16838,7 @@ static gpuexec_result gxi_check_free(
     const int registered = kind == GPUEXEC_MEMORY_REGISTERED;
     if (gxi_begin(call)) return gxi_failed_result();
     if (!gxi_range_find(address, range)) {
-        const char *const cure = call->kind != GXI_CLEANS
-                ? "export the memory while it is allocated"
+        const char *const cure = call->kind != GXI_CLEANS ? "export the memory before it is freed"
                 : registered
                 ? "unregister it only once; memory from another library must be released by that "
                   "library"
@@ -16841,7 +16846,7 @@ static gpuexec_result gxi_check_free(
                   "memory from another library must be freed by that library";
         gxi_text was = { 0, 0, 0, 0 };
         if (gxi_add_freed(&was, "", address, range) && was.p)
-            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "0x%llx was already %s; it belonged to %s",
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "0x%llx was already %s; it was part of %s",
                     (unsigned long long)address,
                     range->kind == GPUEXEC_MEMORY_REGISTERED ? "unregistered" : "freed", was.p);
         else
@@ -17030,16 +17035,17 @@ static GXI_COLD gpuexec_result gxi_fail_register(gxi_call *call, int cu, const g
     if (flags & GXI_MEMHOSTREGISTER_IOMEMORY)
         return gxi_fail_cu(call,
                 "on Linux, as a privileged user, pass a contiguous mapping of another device's "
-                "memory; leave io_memory 0 for ordinary memory",
+                "memory; leave io_memory at 0 for ordinary memory",
                 "cannot register %lu bytes at %p as I/O memory", (unsigned long)bytes, memory);
     if (flags & GXI_MEMHOSTREGISTER_READ_ONLY && cu == GXI_CU_NOT_SUPPORTED)
-        return gxi_fail_cu(call, "leave gpuexec_register_desc.read_only 0, or copy the memory",
+        return gxi_fail_cu(call, "leave gpuexec_register_desc.read_only at 0, or copy the memory",
                 "device %d cannot register memory as read-only "
                 "(CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED)",
                 gxi_context_of(context)->ordinal);
     return gxi_fail_cu(call,
             cu == GXI_INVALID_VALUE && !(flags & GXI_MEMHOSTREGISTER_READ_ONLY)
-                    ? "if the host has mapped it without write access, use gpuexec_register_with "
+                    ? "if the host has mapped the memory without write access, use "
+                      "gpuexec_register_with "
                       "and gpuexec_register_desc.read_only"
                     : NULL,
             "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
@@ -17078,7 +17084,7 @@ static gpuexec_result gxi_host_register(
     cu = GXI_TRY(cuMemHostRegister, (memory, bytes, flags));
     if (cu && gxi_is_pinned(call, cu, memory))
         result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "do not register it: another library has registered this memory, or allocated it "
+                "do not register this memory: another library has registered it, or allocated it "
                 "as page-locked memory (gpuexec_pointer_get_info describes it)",
                 "%lu bytes at %p are already page-locked, in full or in part", (unsigned long)bytes,
                 memory);
@@ -17722,8 +17728,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_event_record(
     const char *where = GXI_LOAD(&event->data.event.refused_at);
     if (recorded <= GXI_CAPTURED) return GPUEXEC_OK;
     return gxi_fail(call, (gpuexec_result)recorded, "fix that failure, then record the event again",
-            "%s has not been recorded: its last record%s%s failed with %s", role, GXI_AT(where),
-            gpuexec_result_name((gpuexec_result)recorded));
+            "%s has not been recorded: the last attempt to record it%s%s failed with %s", role,
+            GXI_AT(where), gpuexec_result_name((gpuexec_result)recorded));
 }
 /* Fails if the event was last recorded in a capture: only streams can wait for it, in that
    capture. */
@@ -17858,13 +17864,13 @@ static gpuexec_result gxi_check_join(
         gxi_call *call, const gxi_slot *stream, int captured, const char *role) {
     if (captured && stream->legacy == 1)
         return gxi_fail(call, GPUEXEC_CAPTURING, "use a stream from gpuexec_stream_create",
-                "%s is in a capture, which the legacy default stream cannot join", role);
+                "%s in a capture, which the legacy default stream cannot join", role);
     if (!captured && gxi_capture_status_of(stream))
         return gxi_fail(call, GPUEXEC_CAPTURING,
-                "wait for it before the capture begins, or have the event's stream join the "
-                "capture first: gpuexec_stream_wait_stream(other, stream); to wait at each "
+                "wait for the event before the capture begins, or have its stream join the capture "
+                "first: gpuexec_stream_wait_stream(other, stream); to wait at each "
                 "launch of the graph, use gpuexec_stream_wait_external",
-                "the stream is capturing, but %s is outside the capture", role);
+                "the stream is capturing, but %s outside the capture", role);
     return GPUEXEC_OK;
 }
 /* captured: the event is in a capture, which the stream then joins. */
@@ -17901,7 +17907,7 @@ static gpuexec_result gxi_wait_event_checked(
     captured = GXI_LOAD(&e->data.event.recorded) == GXI_CAPTURED;
     given = (GXI_LOAD(&e->data.event.flags) & GXI_RECORDABLE) != 0;
     if (!e->adopted && GXI_LOAD(&e->data.event.recorded) &&
-            gxi_check_join(call, slot, captured, "the event's last record"))
+            gxi_check_join(call, slot, captured, "the event was last recorded"))
         return gxi_failed_result();
     result = gxi_stream_wait_event(
             call, slot, e->data.event.native, captured, "the stream cannot wait for the event", cu);
@@ -18027,7 +18033,7 @@ static GXI_NOINLINE gpuexec_result gxi_stream_wait_stream(
         return gxi_fail_cu(call, NULL, "%s", cannot);
     }
     captured = gxi_capture_status_of(other) != 0;
-    if (gxi_check_join(call, stream, captured, "the other stream") ||
+    if (gxi_check_join(call, stream, captured, "the other stream is") ||
             !(event = gxi_wait_event_of(call, other)))
         return gxi_failed_result();
     result = gxi_stream_record_event(call, other, event, cannot, -1);
@@ -18216,7 +18222,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
     if (!(slot = gxi_get(call, stream.id, GXI_STREAM, "the stream"))) return gxi_failed_result();
     if (slot->owned)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "cannot destroy the %s stream; it is closed with its context",
+                "cannot destroy the %s stream; it will be closed with its context",
                 slot->legacy == 1      ? "legacy"
                         : slot->legacy ? "per-thread"
                                        : "context's own");
@@ -18602,7 +18608,7 @@ static GXI_COLD void gxi_fail_pool_on_host(gxi_call *call, int type, int node) {
     else
         gxi_fail_cu(call,
                 type == GXI_MEM_LOCATION_TYPE_HOST_NUMA
-                        ? "check the node's number: `numactl --hardware` lists them"
+                        ? "check the node's number: `numactl --hardware` lists the nodes"
                         : NULL,
                 "cannot create a memory pool on the host%s", on_node);
 }
@@ -18695,16 +18701,17 @@ static gpuexec_result gxi_check_pool(
                 (int)desc->location, GPUEXEC_POOL_ON_HOST_NUMA);
     if (desc->numa_node && desc->location != GPUEXEC_POOL_ON_HOST_NUMA)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "set location to GPUEXEC_POOL_ON_HOST_NUMA, or leave numa_node 0",
+                "set location to GPUEXEC_POOL_ON_HOST_NUMA, or leave numa_node at 0",
                 "gpuexec_pool_desc.numa_node is %d, but location is %d", desc->numa_node,
                 (int)desc->location);
     if (desc->location && (desc->exportable || desc->or_plain))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "leave it 0, or leave location 0 for a pool on the device",
+                "leave it at 0, or leave location at 0 for a pool on the device",
                 "gpuexec_pool_desc.%s is 1, but the pool is on the host (location is %d): %s",
                 desc->exportable ? "exportable" : "or_plain", (int)desc->location,
-                desc->exportable ? "only pools on devices can be exported"
-                                 : "gpuexec_alloc allocates on the device");
+                desc->exportable
+                        ? "only pools on devices can be exported"
+                        : "or_plain falls back on gpuexec_alloc, which allocates on the device");
     if (desc->use_default &&
             (desc->release || desc->release_threshold || desc->max_bytes || desc->exportable ||
                     desc->location))
@@ -18714,11 +18721,11 @@ static gpuexec_result gxi_check_pool(
                 desc->use_default, info->ordinal);
     if (desc->release_threshold && !desc->release)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "set release to 1, or leave both 0 to keep all memory",
+                "set release to 1, or leave both at 0 to keep all memory",
                 "gpuexec_pool_desc.release_threshold is %llu, but release is 0",
                 (unsigned long long)desc->release_threshold);
     if (desc->max_bytes && gxi.driver.version < 12020)
-        return gxi_fail_old_driver(call, "leave it 0, or install a newer NVIDIA driver",
+        return gxi_fail_old_driver(call, "leave it at 0, or install a newer NVIDIA driver",
                 "gpuexec_pool_desc.max_bytes needs", 12020);
     if (!desc->exportable) return GPUEXEC_OK;
     if (gxi_device_attribute(call, info->device, GXI_DEV_MEMPOOL_SUPPORTED_HANDLE_TYPES, &types))
@@ -18954,7 +18961,8 @@ GPUEXEC_API gpuexec_result gpuexec_pool_destroy_at(const char *where, gpuexec_po
     if (slot && slot->data.pool.origin == GXI_POOL_OWN)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "to return its memory to the system, call gpuexec_pool_trim",
-                "cannot destroy gpuexec's pool: it is closed with the last context on device %d",
+                "cannot destroy gpuexec's pool: it will be closed with the last context on device "
+                "%d",
                 gxi_ordinal_of(slot));
     return gxi_handle_destroy(call, pool.id, GXI_POOL, "the pool");
 }
@@ -18973,7 +18981,7 @@ static GXI_COLD void gxi_fail_pool_alloc(gxi_call *call, int cu, const gxi_slot 
             GXI_TRY_TRACED(
                     cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &used)) == 0 &&
             used + bytes > own->data.pool.max_bytes)
-        gxi_fail_cu(call, "free memory of this pool, or create it with a larger max_bytes",
+        gxi_fail_cu(call, "free some of this pool's memory, or create it with a larger max_bytes",
                 "cannot allocate %llu bytes from the pool created at %s: %llu bytes are in use, "
                 "and max_bytes is %llu",
                 (unsigned long long)bytes, gxi_place_text(own->where), (unsigned long long)used,
@@ -20036,7 +20044,7 @@ static gpuexec_result gxi_check_side(
                 side->role, (unsigned long long)side->pitch, max_pitch);
     if (x->rows > GXI_MAX_MEMORY_BYTES / side->pitch ||
             (side->slice && x->slices > GXI_MAX_MEMORY_BYTES / side->slice))
-        return gxi_fail_transfer(call, x, NULL, "no memory is that large");
+        return gxi_fail_transfer(call, x, NULL, "no memory is large enough for it");
     if (!gxi_find_range(address, range)) {
         const int part = side->host &&
                 gxi_range_find_overlap(address, gxi_side_span(x, side), range);
@@ -20050,7 +20058,7 @@ static gpuexec_result gxi_check_side(
     if (side->host && range->kind == GPUEXEC_MEMORY_DEVICE)
         return gxi_fail_transfer(call, x,
                 "use gpuexec_copy for device-to-device copies; copy_in reads host memory, and "
-                "copy_out writes it",
+                "copy_out writes to it",
                 "%s 0x%llx is device memory allocated at %s, but a host pointer is required",
                 side->role, address, gxi_place_text(range->where));
     made = gxi_peek(range->context, GXI_CONTEXT);
@@ -20215,7 +20223,7 @@ static gpuexec_result gxi_check_transfer(gxi_call *call, gxi_transfer *x, const 
     int max_pitch = 0;
     unsigned i;
     if (x->bytes > GXI_MAX_MEMORY_BYTES)
-        return gxi_fail_transfer(call, x, NULL, "no memory is that large");
+        return gxi_fail_transfer(call, x, NULL, "no memory is large enough for it");
     if (home)
         gxi_device_attribute(call, gxi_context_of(home)->device, GXI_DEV_MAX_PITCH, &max_pitch);
     for (i = 0; i < gxi_transfer_count_sides(x); i++)
@@ -20663,7 +20671,8 @@ static gpuexec_result gxi_transfer_set_box(
         return GPUEXEC_BAD_ARGUMENT;
     if (box->x && (x->bytes > pitch || box->x > pitch - x->bytes))
         return gxi_fail_transfer(call, x,
-                "set the pitch to the distance in bytes between the starts of two rows; 0 means "
+                "set the pitch to the distance in bytes between the starts of consecutive rows; 0 "
+                "means "
                 "width_bytes",
                 "%s.x (%llu) plus width_bytes (%llu) exceeds %s.pitch (%llu)", name,
                 (unsigned long long)box->x, (unsigned long long)x->bytes, name,
@@ -20678,7 +20687,7 @@ static gpuexec_result gxi_transfer_set_box(
     if (pitch > GXI_MAX_MEMORY_BYTES || height > GXI_MAX_MEMORY_BYTES / pitch ||
             box->y > GXI_MAX_MEMORY_BYTES / pitch ||
             box->z > GXI_MAX_MEMORY_BYTES / (pitch * height))
-        return gxi_fail_transfer(call, x, NULL, "no memory is that large");
+        return gxi_fail_transfer(call, x, NULL, "no memory is large enough for it");
     side->pitch = pitch;
     side->slice = pitch * height;
     side->context = box->context.id;
@@ -20716,7 +20725,8 @@ static gpuexec_result gxi_transfer_of_desc(
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "set only `bytes` to copy one contiguous block, or only the other members to copy "
                 "a box",
-                "gpuexec_copy_desc sets both bytes (%llu) and a box (width_bytes %llu, height "
+                "gpuexec_copy_desc.bytes is %llu, but the desc also describes a box (width_bytes "
+                "%llu, height "
                 "%llu, depth %llu)",
                 (unsigned long long)copy->bytes, (unsigned long long)copy->width_bytes,
                 (unsigned long long)copy->height, (unsigned long long)copy->depth);
@@ -21029,7 +21039,7 @@ static GXI_COLD gpuexec_result gxi_fail_incomplete(gxi_call *call, const gxi_blo
         return gxi_fail(call, b->refused ? b->refused : GPUEXEC_BAD_PARAMETERS,
                 b->refused ? "call gpuexec_params_clear, then add all arguments again"
                            : "call gpuexec_params_end_struct after the struct's last member",
-                "the parameter block is incomplete: a struct%s%s has not ended",
+                "the parameter block is incomplete: a struct%s%s was not ended",
                 GXI_PART(" begun at ", b->begun_at));
     return gxi_fail(call, b->refused, "call gpuexec_params_clear, then add all arguments again",
             "the parameter block is incomplete: argument %u (counted from 0) could not be "
@@ -21592,12 +21602,12 @@ static GXI_COLD gpuexec_result gxi_check_preferred_cluster(gxi_call *call, const
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                     "make the preferred cluster's size a multiple of the cluster's size along each "
                     "axis",
-                    "preferred_cluster_%c is %u, which is not a multiple of the cluster's %u "
-                    "blocks (%s)",
+                    "preferred_cluster_%c is %u, which is not a multiple of the cluster's size of "
+                    "%u blocks (%s)",
                     axis[i], n[i], cluster[i], name);
         if (grid[i] % n[i])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
-                    "round the grid up to whole preferred clusters, and let the kernel check its "
+                    "round the grid up to whole preferred clusters, and let each thread check its "
                     "index",
                     "grid_%c is %u, which is not a multiple of preferred_cluster_%c, which is %u "
                     "blocks (%s)",
@@ -21607,7 +21617,7 @@ static GXI_COLD gpuexec_result gxi_check_preferred_cluster(gxi_call *call, const
             ? GPUEXEC_OK
             : gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                       "use smaller clusters, or set desc.non_portable_cluster to 1",
-                      "a preferred cluster of %u x %u x %u has %llu blocks, but only up to 8 are "
+                      "a preferred cluster of %u x %u x %u has %llu blocks, but only 8 are "
                       "guaranteed on every device that supports clusters (%s)",
                       n[0], n[1], n[2], (unsigned long long)n[0] * n[1] * n[2], name);
 }
@@ -21641,7 +21651,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
     }
     if (must && !own[0])
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
-                "launch it with gpuexec_launch_with and desc.cluster_x",
+                "launch it with gpuexec_launch_with, and set desc.cluster_x",
                 "%s can only be launched with clusters", name);
     if (!cluster[0]) return gxi_check_preferred_cluster(call, name, desc, cluster, grid);
     gxi_device_attribute(&query, device, GXI_DEV_CLUSTER_LAUNCH, &has);
@@ -21666,14 +21676,15 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
                     name, own[0], own[1], own[2], cluster[0], cluster[1], cluster[2]);
         if (cluster[i] && grid[i] % cluster[i])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
-                    "round the grid up to whole clusters, and let the kernel check its index",
-                    "grid_%c is %u, which is not a multiple of the cluster's %u blocks (%s)",
+                    "round the grid up to whole clusters, and let each thread check its index",
+                    "grid_%c is %u, which is not a multiple of the cluster's size of %u blocks "
+                    "(%s)",
                     axis[i], grid[i], cluster[i], name);
     }
     if (blocks > 8 && !desc->non_portable_cluster)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                 "use smaller clusters, or set desc.non_portable_cluster to 1",
-                "a cluster of %u x %u x %u has %llu blocks, but only up to 8 are guaranteed on "
+                "a cluster of %u x %u x %u has %llu blocks, but only 8 are guaranteed on "
                 "every device that supports clusters (%s)",
                 cluster[0], cluster[1], cluster[2], (unsigned long long)blocks, name);
     if (gxi_check_preferred_cluster(call, name, desc, cluster, grid)) return gxi_failed_result();
@@ -21752,14 +21763,14 @@ static GXI_COLD gpuexec_result gxi_check_attributes(
                 "memory-synchronization domains (memory_sync_domain, memory_sync_map) need" },
         { desc && desc->started_event.id, 12030, "started_event needs" },
         { desc && desc->device_node, 12040, "device_node needs" },
-        { desc && desc->has_carveout, 12050, "the carveout of one launch (has_carveout) needs" },
+        { desc && desc->has_carveout, 12050, "a carveout for one launch (has_carveout) needs" },
         { gxi_has_preferred_cluster(desc), 12080, "a preferred cluster needs" },
     };
     unsigned i;
     if (!desc) return GPUEXEC_OK;
     if (gxi_launch_way(desc) == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
         return gxi_fail(call, GPUEXEC_OLD_DRIVER,
-                "install a newer NVIDIA driver, or set all members but cooperative to 0",
+                "install a newer NVIDIA driver, or set all members except cooperative to 0",
                 "launch attributes (cuLaunchKernelEx, %s) need a driver for CUDA 11.8 or later; "
                 "this driver supports CUDA %d.%d",
                 gxi_kernel_of(k)->title, GXI_DOTTED(gxi.driver.version));
@@ -21773,7 +21784,8 @@ static GXI_COLD gpuexec_result gxi_check_attributes(
                 "cluster_policy is %d; the last valid value is GPUEXEC_CLUSTER_LOAD_BALANCING (%d)",
                 (int)desc->cluster_policy, GPUEXEC_CLUSTER_LOAD_BALANCING);
     if (desc->has_carveout && (desc->carveout < 0 || desc->carveout > 100))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "to use the kernel's, set has_carveout to 0",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "to use the kernel's own carveout, set has_carveout to 0",
                 "carveout is %d percent; it must be from 0 to 100", desc->carveout);
     if (desc->raw_attribute < 0)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
@@ -21977,7 +21989,7 @@ static GXI_COLD gpuexec_result gxi_fail_launch(
     if (gxi_result_of_cu(cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of_cu(cu);
     if (r == GPUEXEC_NOT_SUPPORTED && l->desc && l->desc->device_node)
         return gxi_fail_cu(call, "set device_node to NULL, and change the node from the host",
-                "device %d or its driver cannot make a node of %s that kernels can change "
+                "device %d or its driver cannot create a node for %s that kernels can change "
                 "(device_node)",
                 gxi_ordinal_of(kernel), name);
     return gxi_fail_unexplained(call, r,
@@ -22316,12 +22328,13 @@ static gpuexec_result gxi_params_append_struct(
     unsigned kind = GXI_STRUCT;
     if (!alignment || (alignment & (alignment - 1)))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "pass the alignment of the struct's most strictly aligned member in device code",
+                "pass the alignment that the struct's most strictly aligned member has in device "
+                "code",
                 "alignment %llu of a %llu-byte struct is not a power of two",
                 (unsigned long long)alignment, (unsigned long long)bytes);
     if (!bytes || bytes % alignment)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "include the padding after the last member: pass sizeof for a type that has the "
+                "include the padding after the last member: pass the sizeof of a type that has the "
                 "device's layout",
                 "a struct of %llu bytes cannot be aligned to %llu: its size is not a multiple of "
                 "%llu",
@@ -22455,8 +22468,8 @@ static GXI_COLD gpuexec_result gxi_fail_layout(
             b->sizes[i] != bytes
                     ? "add an argument of the type that the kernel declares: the sizes differ"
                     : kind >= GXI_STRUCT
-                    ? "pass the alignment of the struct's most strictly aligned member in device "
-                      "code"
+                    ? "pass the alignment that the struct's most strictly aligned member has in "
+                      "device code"
                     : "add an argument of the type that the kernel declares (for a struct, use "
                       "gpuexec_params_add_struct): the alignments differ",
             "parameter %u (counted from 0) of %s has %u byte%s at offset %u, but the argument (%s) "
@@ -22524,7 +22537,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(
         if (b->bytes > (size_t)limit)
             return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                     "put large data into device memory and pass its address; larger parameters "
-                    "need a driver for CUDA 12.1 or later, PTX 8.1 and sm_70",
+                    "need PTX 8.1, sm_70 and a driver for CUDA 12.1 or later",
                     "the parameter block is %llu bytes long, but the parameters of %s are limited "
                     "to %d",
                     (unsigned long long)b->bytes, name, limit);
@@ -22538,7 +22551,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(
                     "install a driver for CUDA 12.4 or later; launches with gpuexec_params_args do "
                     "not need that offset",
                     "argument %u (counted from 0) of %s requires %u-byte alignment, but this "
-                    "driver (CUDA %d.%d) does not report its offset in device code",
+                    "driver (CUDA %d.%d) does not report the argument's offset in device code",
                     i, name, (unsigned)gxi_kind_alignment(b->kinds[i]),
                     GXI_DOTTED(gxi.driver.version));
     }
@@ -22605,7 +22618,7 @@ static gpuexec_result gxi_params_unpack(gxi_call *call, gpuexec_params params,
     if (bytes < end || bytes - end > (end ? 15 : 0))
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                 "give the buffer the layout of the kernel's parameters: "
-                "gpuexec_kernel_parameter_offset and gpuexec_kernel_parameter_size return it",
+                "gpuexec_kernel_parameter_offset and gpuexec_kernel_parameter_size return these",
                 "the packed buffer has %llu byte%s, but the parameters of %s take %llu",
                 (unsigned long long)bytes, gxi_plural_s(bytes), gxi_kernel_of(k)->title,
                 (unsigned long long)end);
@@ -22699,7 +22712,8 @@ static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *k, const gxi_
         return gxi_fail_cu(call, NULL, "cannot allow clusters of more than 8 blocks for %s", name);
     if (gxi_check_launch(call, 0, k, l)) return gxi_failed_result();
     if (gxi_kernel_raise_shared(call, k, d->shared_bytes))
-        return gxi_fail_cu(call, NULL, "cannot raise the dynamic shared memory to %u bytes for %s",
+        return gxi_fail_cu(call, NULL,
+                "cannot raise the limit on dynamic shared memory to %u bytes for %s",
                 d->shared_bytes, name);
     if (!l->desc || !l->desc->cooperative) return GPUEXEC_OK;
     limit = gxi_cooperative_blocks(call, k, (unsigned)gxi_threads_of(d), d->shared_bytes);
@@ -22845,8 +22859,9 @@ static gpuexec_result gxi_check_prepared(gxi_call *call, const gxi_slot *slot) {
     const int kernel = lost == p->launch.kernel.id;
     gxi_text role = { 0, 0, 0, 0 };
     if (!lost) return GPUEXEC_OK;
-    gxi_add(&role, "the %s of the launch of %s%s%s prepared at %s", kernel ? "kernel" : "stream",
-            p->launch.name, *p->module ? " of " : "", p->module, gxi_place_text(slot->where));
+    gxi_add(&role, "the %s of the prepared launch (%s%s%s, prepared at %s)",
+            kernel ? "kernel" : "stream", p->launch.name, *p->module ? " of " : "", p->module,
+            gxi_place_text(slot->where));
     gxi_fail_stale(call, lost, role.p ? role.p : "the prepared launch",
             kernel ? "prepare the launch again with gpuexec_prepare, using the kernel from the "
                      "currently loaded module"
@@ -23654,13 +23669,14 @@ static void gxi_native_graph_free(gxi_call *call, gxi_native_graph *r) {
 static gpuexec_result gxi_check_graph_whole(
         gxi_call *call, const gxi_slot *graph, const char *cannot) {
     const char *gone = GXI_LOAD(&gxi_native_graph_of(graph)->gone);
-    return !gone ? GPUEXEC_OK
-                 : gxi_fail(call, GPUEXEC_STALE_HANDLE,
-                           "keep memory, modules, events and contexts until after the graph's last "
-                           "launch, or until its nodes no longer use them, or call "
-                           "gpuexec_graph_retain first; or create another graph, and launch it or "
-                           "use it to update this one",
-                           "cannot %s the graph %s at %s: %s", cannot, GXI_GRAPH_AT(graph), gone);
+    return !gone
+            ? GPUEXEC_OK
+            : gxi_fail(call, GPUEXEC_STALE_HANDLE,
+                      "keep memory, modules, events and contexts until after the graph's last "
+                      "launch, or until its nodes no longer use them; or call gpuexec_graph_retain "
+                      "before you release them; or create another graph, and launch it or "
+                      "use it to update this one",
+                      "cannot %s the graph %s at %s: %s", cannot, GXI_GRAPH_AT(graph), gone);
 }
 
 /* The slot of a graph in a context; is_body: the CUgraph belongs to a conditional node. Takes over
@@ -23825,12 +23841,12 @@ static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_s
             GXI_TRY_TRACED(cuGraphMemsetNodeGetParams, (node, &fill)) == 0) {
         gxi_add(t, "fill of ");
         gxi_add_bytes(t, (uint64_t)fill.width * fill.element * (fill.height ? fill.height : 1));
-        gxi_add(t, " at device 0x%llx with 0x%x", (unsigned long long)fill.to, fill.value);
+        gxi_add(t, " at address 0x%llx with 0x%x", (unsigned long long)fill.to, fill.value);
     } else if (type == GXI_GRAPH_NODE_TYPE_MEM_ALLOC &&
             GXI_TRY_TRACED(cuGraphMemAllocNodeGetParams, (node, &alloc)) == 0) {
         gxi_add(t, "allocation of ");
         gxi_add_bytes(t, alloc.bytes);
-        gxi_add(t, " at device 0x%llx", (unsigned long long)alloc.address);
+        gxi_add(t, " at address 0x%llx", (unsigned long long)alloc.address);
     } else if (type == GXI_GRAPH_NODE_TYPE_MEM_FREE &&
             GXI_TRY_TRACED(cuGraphMemFreeNodeGetParams, (node, &address)) == 0) {
         gxi_add(t, "free of device 0x%llx", (unsigned long long)address);
@@ -23876,7 +23892,7 @@ static void gxi_add_node_of(
     struct CUgraphNode_st **nodes = gxi_graph_get_nodes(&own, graph, &count, &cu);
     size_t i = 0;
     while (nodes && i < count && nodes[i] != node) i++;
-    if (nodes) gxi_add(t, "in the latter, node %llu is: ", (unsigned long long)i);
+    if (nodes) gxi_add(t, "node %llu of the second graph is: ", (unsigned long long)i);
     if (nodes) gxi_add_node(t, &own, node);
     gxi_free(nodes);
 }
@@ -24025,8 +24041,8 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_slow(
     GXI_CALL_ON(stream, gpuexec_graph_launch);
     if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_result();
     if (!(s = gxi_find_stream_in(call, stream, g->context)) ||
-            gxi_check_capture(
-                    call, s, "launch a graph", "capture the graph's calls again instead") ||
+            gxi_check_capture(call, s, "launch a graph",
+                    "in this capture, repeat the calls that produced the graph") ||
             gxi_graph_instantiate(call, g) ||
             (GXI_LOAD(&gxi.barriers.count) &&
                     GXI_LOAD(&gxi.hooks.check_barriers)(call, NULL, gxi_native_graph_of(g), 0)))
@@ -24307,7 +24323,7 @@ static GXI_COLD void gxi_fail_capture(gxi_call *call, const gxi_capture *c) {
     const char *since = gxi_place_text(c->where);
     if (call->cu == GXI_CAPTURE_INVALIDATED && c->broken_by)
         gxi_fail(call, GPUEXEC_CAPTURE_BROKEN,
-                "fix that call: gpuexec_error_text returns the reason right after it",
+                "fix that call: right after it, gpuexec_error_text returns the reason",
                 "the capture begun at %s was broken by %s at %s", since, c->broken_by,
                 gxi_place_text(c->broken_at));
     else if (call->cu == GXI_CAPTURE_INVALIDATED)
@@ -24318,7 +24334,8 @@ static GXI_COLD void gxi_fail_capture(gxi_call *call, const gxi_capture *c) {
                 since);
     else if (call->cu == GXI_CAPTURE_UNJOINED)
         gxi_fail(call, GPUEXEC_CAPTURE_BROKEN,
-                "before ending the capture, make the stream wait for each stream that joined: "
+                "before ending the capture, make the capturing stream wait for each stream that "
+                "joined: "
                 "gpuexec_stream_wait_stream(stream, other)",
                 "a stream that joined the capture begun at %s has work that the capturing stream "
                 "does not wait for",
@@ -24481,8 +24498,8 @@ static gpuexec_result gxi_check_change(gxi_call *call, gxi_slot *graph, gxi_slot
     if (GXI_LOAD(&r->users) > 1u + (r->is_body != 0))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "change it before gpuexec_graph_update, or destroy the other graph first",
-                "cannot change the graph %s at %s: since gpuexec_graph_update, it shares its "
-                "CUgraph with another graph",
+                "cannot change the graph %s at %s: gpuexec_graph_update made it share its CUgraph "
+                "with another graph",
                 GXI_GRAPH_AT(graph));
     return r->known ? GPUEXEC_OK : gxi_native_graph_read_nodes(call, graph);
 }
@@ -24560,10 +24577,10 @@ static gpuexec_result gxi_node_add_dependencies(
         const gpuexec_node n = after->nodes[i];
         if (n.graph.id != a->graph->id) {
             gxi_call_set_subject(call, a->subject, a->index, a->kernel);
-            if (!(other = gxi_get(call, n.graph.id, GXI_GRAPH, "one of its dependencies")))
+            if (!(other = gxi_get(call, n.graph.id, GXI_GRAPH, "a node that this node depends on")))
                 return gxi_failed_result();
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                    "pass nodes of the same graph; to add a whole graph to it, use "
+                    "pass nodes of the same graph; to add a whole graph, use "
                     "gpuexec_graph_add_child",
                     "dependency %u (counted from 0) is node %u of another graph, %s at %s", i,
                     n.index, GXI_GRAPH_AT(other));
@@ -24726,13 +24743,14 @@ static gpuexec_result gxi_check_early(
     if (after->count != 1)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "pass GPUEXEC_AFTER with one kernel node, or set desc.programmatic to 0",
-                "a programmatic launch must depend on exactly one node, not %u", after->count);
+                "a programmatic launch must depend on exactly one node, but %u were passed",
+                after->count);
     node = after->nodes && after->nodes->index < r->nnodes ? &r->nodes[after->nodes->index] : NULL;
     if (node && node->type != GXI_GRAPH_NODE_TYPE_KERNEL)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "depend on a kernel node, or set desc.programmatic to 0",
-                "a programmatic launch must depend on a kernel node, but node %u is a different "
-                "kind: %s",
+                "a programmatic launch must depend on a kernel node, but node %u is another kind "
+                "of node: %s",
                 after->nodes->index, gxi_node_type(node->type));
     return GPUEXEC_OK;
 }
@@ -24942,7 +24960,8 @@ static gpuexec_result gxi_check_clone(gxi_call *call, const gxi_slot *graph) {
     gxi_unlock(&gxi_graphs_mutex);
     if (link)
         return gxi_fail(call, GPUEXEC_STALE_HANDLE,
-                "clone it, or add it to another graph, before the first such call",
+                "clone it, or add it to another graph, before the first call that releases what it "
+                "retains",
                 "cannot clone the graph %s at %s: it retains what %s at %s released",
                 GXI_GRAPH_AT(graph), link->what->function, gxi_place_text(link->what->where));
     for (i = 0; i < r->nnodes; i++)
@@ -24950,7 +24969,7 @@ static gpuexec_result gxi_check_clone(gxi_call *call, const gxi_slot *graph) {
                 r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_FREE ||
                 r->nodes[i].type == GXI_GRAPH_NODE_TYPE_CONDITIONAL)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "build the graph again instead",
-                    "cannot clone the graph %s at %s: CUDA does not clone its node %llu (%s)",
+                    "cannot clone the graph %s at %s: CUDA cannot clone its node %llu (%s)",
                     GXI_GRAPH_AT(graph), (unsigned long long)i, gxi_node_type(r->nodes[i].type));
     return GPUEXEC_OK;
 }
@@ -25170,8 +25189,9 @@ static int gxi_node_find(gxi_call *call, gxi_node_change *s, gpuexec_node node, 
                 GXI_GRAPH_AT(s->graph), (unsigned long long)s->r->nnodes,
                 gxi_plural_s(s->r->nnodes));
     else if (type >= 0 && s->r->nodes[node.index].type != type)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "node %u is not a %s but a different kind: %s",
-                node.index, gxi_node_type(type), gxi_node_type(s->r->nodes[node.index].type));
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "node %u is not a %s; it is another kind of node: %s", node.index,
+                gxi_node_type(type), gxi_node_type(s->r->nodes[node.index].type));
     else {
         s->node = &s->r->nodes[node.index];
         return 1;
@@ -25371,7 +25391,7 @@ GPUEXEC_API gpuexec_node gpuexec_graph_find_kernel_at(
         node.index = (unsigned)i;
         return node;
     }
-    gxi_fail(call, GPUEXEC_NOT_FOUND, "numbers are counted from 0; see gpuexec_graph_text",
+    gxi_fail(call, GPUEXEC_NOT_FOUND, "numbering starts at 0; see gpuexec_graph_text",
             "the graph %s at %s has %u node%s that launch%s %s; number %u does not exist",
             GXI_GRAPH_AT(g), found, gxi_plural_s(found), found == 1 ? "es" : "",
             gxi_kernel_of(k)->title, number);
@@ -25454,8 +25474,8 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_attributes_at(
     if (old.programmatic != (desc && desc->programmatic))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "add another node, with gpuexec_graph_add_kernel_with",
-                "desc.programmatic is %d, but the node %s programmatic, which its dependencies "
-                "decide",
+                "desc.programmatic is %d, but the node %s programmatic; its dependencies decide "
+                "this",
                 desc ? desc->programmatic : 0, old.programmatic ? "is" : "is not");
     launch.desc = desc;
     launch.kernel.id = k->id;
@@ -25541,7 +25561,7 @@ GPUEXEC_API gpuexec_result gpuexec_node_enable_at(const char *where, gpuexec_nod
     if (type != GXI_GRAPH_NODE_TYPE_KERNEL && type != GXI_GRAPH_NODE_TYPE_MEMCPY &&
             type != GXI_GRAPH_NODE_TYPE_MEMSET)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "node %u cannot be disabled (%s): only kernels, copies and fills can be "
+                "node %u (%s) cannot be disabled: only kernels, copies and fills can be "
                 "disabled",
                 node.index, gxi_node_type(type));
     if (s.r->is_body)
@@ -25819,8 +25839,8 @@ static GXI_COLD gxi_slot *gxi_batch_kernel(gxi_call *call, const gxi_slot *slot,
     else if (desc && desc->programmatic && gxi_batch_of(slot)->order == GPUEXEC_BATCH_INDEPENDENT)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "set desc.programmatic to 0, or create the batch with GPUEXEC_BATCH_IN_ORDER",
-                "a programmatic launch of %s needs a launch before it, but those of an independent "
-                "batch do not depend on each other",
+                "a programmatic launch of %s needs a launch before it, but the launches of an "
+                "independent batch do not depend on each other",
                 gxi_kernel_of(k)->title);
     else return k;
     return NULL;
@@ -26017,13 +26037,13 @@ static GXI_COLD gpuexec_result gxi_fail_batch_launch(
     if (argument < 0)
         return gxi_fail_stale(call, l->kernel.id, l->name,
                 "call gpuexec_batch_clear, then add the launches again, with the kernels of the "
-                "module loaded now");
+                "currently loaded module");
     gxi_add_freed(&was, ": ", address, &range);
     gxi_fail(call, GPUEXEC_STALE_HANDLE,
             "keep the memory allocated until the batch's last launch has finished, or change the "
             "argument with gpuexec_batch_set",
-            "argument %d (counted from 0) of %s is the address 0x%llx, whose memory has been freed "
-            "since%s",
+            "argument %d (counted from 0) of %s is the address 0x%llx, whose memory has since been "
+            "freed%s",
             argument, l->name, (unsigned long long)address, was.p ? was.p : "");
     gxi_text_free(&was);
     return GPUEXEC_STALE_HANDLE;
@@ -26875,7 +26895,7 @@ static GXI_COLD gpuexec_result gxi_multi_compare(
             ma->data.module.info->image_hash != mb->data.module.info->image_hash)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image on each device",
                 "the kernels have different code: \"%s\" on device %d is from %s, but on device %d "
-                "it is from another image, %s",
+                "it is from a different image: %s",
                 a->name, d[0].ordinal, ma->data.module.info->name, d[i].ordinal,
                 mb->data.module.info->name);
     for (k = 0; k < 2; k++)
@@ -27046,7 +27066,7 @@ static int gxi_multi_way(gxi_call *call, unsigned count, const gxi_multi_device 
     gxi_fail(call, captures ? GPUEXEC_CAPTURING : GPUEXEC_NOT_SUPPORTED,
             captures ? GXI_NO_MULTI_GRID : "set gpuexec_multi_desc.way to 0, or " GXI_NO_MULTI_GRID,
             "%s uses multi_grid_group, which needs the driver's own multi-device launch%s",
-            kernel->title, captures ? "; graphs cannot contain that" : "");
+            kernel->title, captures ? ", which graphs cannot contain" : "");
     return -1;
 }
 static GXI_COLD gpuexec_result gxi_multi_by_driver(
@@ -27618,7 +27638,7 @@ static gpuexec_result gxi_ipc_read(
     memcpy(o, object, sizeof *o);
     if (memcmp(o->magic, gxi_ipc_magic, sizeof o->magic) != 0)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
-                "the bytes are not a gpuexec object: they do not begin with its signature");
+                "the bytes are not a gpuexec object: they do not begin with gpuexec's signature");
     if (o->version != GXI_IPC_VERSION)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use one version of gpuexec.h in all processes",
                 "the object has format %u, but this gpuexec.h reads format %d", o->version,
@@ -28029,8 +28049,9 @@ static gpuexec_result gxi_ipc_fail_lost(gxi_call *call, gxi_ipc *c, int64_t dead
         snprintf(who, sizeof who, "the other process, %ld%s,", c->pid,
                 c->foreign ? " in its PID namespace" : "");
     return gxi_fail(call, GPUEXEC_PEER_GONE,
-            "do not let any stream or thread wait for that process's events. If a stream already "
-            "does, do not wait for anything in its context: call gpuexec_shutdown, or end this "
+            "do not let any stream or thread wait for that process's events. If a stream is "
+            "already waiting for one, do not wait for anything in that stream's context: call "
+            "gpuexec_shutdown, or end this "
             "process",
             "%s %s", who,
             *c->how          ? c->how
@@ -28139,7 +28160,7 @@ static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came)
             memcmp(wire->magic, gxi_ipc_magic, sizeof wire->magic) ||
             wire->version != GXI_IPC_VERSION)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
-                "received %s%ld bytes that are not a message from this version of gpuexec.h",
+                "received %s%ld bytes, which are not a message from this version of gpuexec.h",
                 came->flags & MSG_TRUNC ? "more than " : "", came->bytes);
     if (wire->kind > GPUEXEC_IPC_POOL_MEMORY && wire->kind != GXI_IPC_HELLO &&
             wire->kind != GXI_IPC_BYE)
@@ -28357,7 +28378,8 @@ static gpuexec_result gxi_ipc_find_stuck(gxi_call *call, const gxi_slot *context
             "wait with gpuexec_ipc_wait before you enqueue work that depends on a process that may "
             "be killed",
             "while closing the context: a stream on device %d has been waiting since %s for an "
-            "event from a process that has exited, and will wait forever: the context and "
+            "event from a process that has exited, and the stream will wait forever: the context "
+            "and "
             "everything it owns will not be released until this process exits",
             info->ordinal, where);
 }

@@ -14,8 +14,8 @@
 
     Prints, on the CPU device:
         203 nodes; the first and the last ones:
-        0: fill of 32.0 KiB (32768 bytes) at device 0x200000000000 with 0x3f800000
-        1: fill of 32.0 KiB (32768 bytes) at device 0x200000008200 with 0x0
+        0: fill of 32.0 KiB (32768 bytes) at address 0x200000000000 with 0x3f800000
+        1: fill of 32.0 KiB (32768 bytes) at address 0x200000008200 with 0x0
         2: kernel "saxpy", grid 16 x 1 x 1, block 256 x 1 x 1, 0 bytes of dynamic shared memory;
             after 0, 1
         ...

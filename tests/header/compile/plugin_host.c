@@ -69,7 +69,7 @@ static void share(plugin *const p[3], int first, int second, int third) {
     }
     check(p[1]->attach(native) == NULL, __LINE__, p[1]); /* it was destroyed, not leaked */
     check(p[1]->works() == GPUEXEC_STALE_HANDLE, __LINE__, p[1]);
-    check(strstr(p[1]->error(), "is not a context, or it was destroyed") != NULL, __LINE__, p[1]);
+    check(strstr(p[1]->error(), "is not a context, or has been destroyed") != NULL, __LINE__, p[1]);
 }
 
 int main(int argc, char **argv) {

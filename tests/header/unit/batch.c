@@ -465,7 +465,7 @@ TEST(memory_is_freed) {
         CHECK_OK(way ? gpuexec_free_on(s.stream, first) : gpuexec_free(first));
         CHECK_REFUSED(gpuexec_batch_launch(batch, s.stream), GPUEXEC_STALE_HANDLE,
                 "launch 1 of the batch created at", "argument 0", "kernel \"step\"",
-                "has been freed", "gpuexec_batch_set");
+                "has since been freed", "gpuexec_batch_set");
         again = gpuexec_alloc_on(s.stream, 4096);
         CHECK_OK(gpuexec_batch_set(batch, 1, 0, &again, sizeof again));
         CHECK_OK(gpuexec_batch_launch(batch, s.stream));
@@ -480,7 +480,7 @@ TEST(memory_is_freed) {
     CHECK_OK(gpuexec_batch_set(batch, 0, 0, &first, sizeof first));
     CHECK_OK(gpuexec_free(first));
     CHECK_REFUSED(gpuexec_batch_launch(batch, s.stream), GPUEXEC_STALE_HANDLE, "argument 0",
-            "has been freed");
+            "has since been freed");
 }
 
 TEST(a_number_is_not_memory) {

@@ -80,7 +80,7 @@ TEST(other_code_captures_on_a_stream_of_gpuexec) {
                 gpuexec_event_sync(made), GPUEXEC_CAPTURING, "was last recorded during a capture");
         CHECK_OK(gpuexec_event_destroy(made));
         CHECK_REFUSED(gpuexec_stream_wait_event(t, outside), GPUEXEC_CAPTURING,
-                "last record is outside the capture");
+                "the event was last recorded outside the capture");
         CHECK_REFUSED(gpuexec_stream_wait_stream(t, other), GPUEXEC_CAPTURING,
                 "other stream is outside the capture");
         CHECK_REFUSED(gpuexec_graph_launch(graph, t), GPUEXEC_CAPTURING, "cannot launch a graph");

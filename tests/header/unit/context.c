@@ -452,7 +452,7 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
         CHECK(get_current() == NULL);
     }
     CHECK(!gpuexec_ok(gpuexec_context_from_native(native))); /* and it can no longer be adopted */
-    CHECK_TEXT(gpuexec_error_text(), "is not a context, or it was destroyed");
+    CHECK_TEXT(gpuexec_error_text(), "is not a context, or has been destroyed");
     gpuexec_take_error();
 }
 
@@ -511,7 +511,7 @@ TEST(push_and_pop) {
     CHECK(gpuexec_alloc(a, 64) != 0); /* works in a, and leaves b current */
     CHECK(gpuexec_context_is_current(b));
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT); /* wrong order */
-    CHECK_TEXT(gpuexec_error_text(), "is not current", "the context pushed last through gpuexec is",
+    CHECK_TEXT(gpuexec_error_text(), "is not current", "the context last pushed through gpuexec is",
             "context.c:", "reverse order");
     CHECK_OK(gpuexec_context_pop(b));
     CHECK(gpuexec_context_is_current(a));
@@ -854,7 +854,7 @@ TEST(set_instead_of_pushed) {
     CHECK_TEXT(text, line);
     CHECK(!strchr(text, '\n')[1]); /* the only line */
     CHECK_FAILED(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT, "is not current",
-            "the context set last through gpuexec is", ", set at tests/header/unit/context.c:");
+            "the context last set through gpuexec is", ", set at tests/header/unit/context.c:");
     CHECK_OK(gpuexec_context_pop(b));
     CHECK(get_current() == NULL);
 
@@ -917,7 +917,7 @@ TEST(set_beside_other_code) {
     CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
     CHECK_FAILED(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT,
             "is no longer current: another context has since been pushed or set, or has become "
-            "current by a pop");
+            "current through a pop");
     CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
     CHECK_EQ(cu.cuCtxDestroy_v2(foreign), 0);
     CHECK(get_current() == NULL);
@@ -1186,7 +1186,7 @@ TEST(a_limit_that_the_device_cuts) {
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, &is));
     snprintf(text, sizeof text,
             "cannot set limit PRINTF_FIFO to 1125899906842624: device 0 allows at most %llu, which "
-            "is the limit now",
+            "is the current limit",
             (unsigned long long)is);
     CHECK_TEXT(gpuexec_error_text(), text, "request less");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);

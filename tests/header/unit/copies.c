@@ -408,18 +408,19 @@ TEST(boxes_that_are_refused) {
     c.to.z = 27;
     BOX("the copy needs 756", "only 600 bytes remain");
     c.to.pitch = (size_t)1 << 61;
-    BOX("no memory is that large");
+    BOX("no memory is large enough for it");
     c.to.z = (size_t)1 << 58;
-    BOX("no memory is that large");
+    BOX("no memory is large enough for it");
     c.depth = (size_t)1 << 60;
-    BOX("no memory is that large");
+    BOX("no memory is large enough for it");
     c.from.host = NULL;
     c.from.device = w.at[DEVICE].device + 8;
     c.from.pitch = 20;
     c.from.slice_height = 10;
     BOX("overlap");
     c.bytes = 16;
-    BOX("sets both bytes (16) and a box (width_bytes 16, height 8, depth 4)", "cure:");
+    BOX("bytes is 16, but the desc also describes a box (width_bytes 16, height 8, depth 4)",
+            "cure:");
     c.from.element_bytes = 4;
     BOX("the source specifies both memory and a fill value", "cure:");
     c.from.host = NULL;

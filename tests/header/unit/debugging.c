@@ -108,7 +108,7 @@ static void launch_one_that_fails(void) {
     CHECK_EQ(e->asynchronous, 0);
     CHECK_EQ(e->sticky, 1);
     snprintf(first, sizeof first, "debugging.c:%d: %s: ", line, launchers[launcher_now].function);
-    snprintf(work, sizeof work, ": %s, launched by this call, accessed an illegal address",
+    snprintf(work, sizeof work, ": %s launched by this call accessed an illegal address",
             launchers[launcher_now].work);
     CHECK_TEXT(e->text, first, work, "GPUEXEC_CHECK has waited", "CUDA_ERROR_ILLEGAL_ADDRESS",
             "start a new one");
@@ -322,7 +322,7 @@ TEST(descriptions_of_handles_that_are_not_ok) {
     CHECK_STRING(gpuexec_describe(failed), "stream, failed: the reason is no longer stored");
     gpuexec_shutdown();
     CHECK_STRING(gpuexec_describe(stream),
-            "stream, stale: it was closed by gpuexec_shutdown or earlier");
+            "stream, stale: it was closed during gpuexec_shutdown or earlier");
 }
 
 static gpuexec_stream of_parent;

@@ -237,7 +237,7 @@ TEST(a_graph_can_be_updated) {
         CHECK_OK(gpuexec_copy_out(s.stream, s.host, s.data, BYTES));
     }
     CHECK_REFUSED(gpuexec_graph_update(graph, kind), GPUEXEC_GRAPH_DIFFERS,
-            "a node has a different type", "; in the latter, node 1 is: fill of 2.0 KiB");
+            "a node has a different type", "; node 1 of the second graph is: fill of 2.0 KiB");
     CHECK_OK(gpuexec_graph_launch(graph, s.stream)); /* unchanged */
     CHECK_EQ(value(&s), 3);
 }
@@ -397,8 +397,9 @@ TEST(broken_captures) {
     GPUEXEC_CAPTURE(s.stream, &graph) { /* an event from outside */
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, outside), GPUEXEC_CAPTURING,
-                "the stream is capturing, but the event's last record is outside the capture",
-                "wait for it before the capture begins");
+                "the stream is capturing, but the event was last recorded outside the "
+                "capture",
+                "wait for the event before the capture begins");
         CHECK_REFUSED(gpuexec_stream_wait_stream(s.stream, other), GPUEXEC_CAPTURING,
                 "but the other stream is out");
     }
@@ -407,7 +408,7 @@ TEST(broken_captures) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, foreign), GPUEXEC_CAPTURING,
                 "cannot wait for the event",
-                "record the event on a stream that takes part in the capture");
+                "record it on a stream that takes part in the capture");
     }
     CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "was broken by gpuexec_stream_wait_event at");
 
@@ -625,7 +626,7 @@ TEST(a_graph_as_text) {
     length = gpuexec_graph_text(graph, text, sizeof text);
     CHECK_EQ(length, strlen(text));
     CHECK_TEXT(text, "graph captured at", "graph.c:", "nodes: 4\n",
-            "0: fill of 2.0 KiB (2048 bytes) at device 0x", "with 0x2a\n",
+            "0: fill of 2.0 KiB (2048 bytes) at address 0x", "with 0x2a\n",
             "kernel \"add\", grid 4 x 1 x 1, block 128 x 1 x 1, 0 bytes of dynamic shared memory; "
             "after 0\n",
             "copy of 64 bytes from device 0x", "to host 0x", "3: copy of 512 bytes", "; after ");
@@ -659,7 +660,7 @@ TEST(memory_nodes_as_text) {
     }
     CHECK_MADE(graph);
     CHECK(gpuexec_graph_text(graph, text, sizeof text) > 0);
-    snprintf(at, sizeof at, "0: allocation of 4.0 KiB (4096 bytes) at device 0x%llx\n", p);
+    snprintf(at, sizeof at, "0: allocation of 4.0 KiB (4096 bytes) at address 0x%llx\n", p);
     snprintf(freed, sizeof freed, "2: free of device 0x%llx; after 1\n", p);
     CHECK_TEXT(text, at, freed);
 }
@@ -876,11 +877,12 @@ TEST(a_graph_retains_what_it_uses) {
             /* the handles and addresses are gone */
             CHECK_REFUSED(
                     gpuexec_launch(add, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p, by, n)),
-                    GPUEXEC_STALE_HANDLE, "closed by gpuexec_module_unload");
+                    GPUEXEC_STALE_HANDLE, "unloaded by gpuexec_module_unload");
             CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "was already freed");
             CHECK_FAILED(gpuexec_free_pinned(from), GPUEXEC_BAD_ARGUMENT, "was already freed");
             CHECK_NOT_MADE(gpuexec_graph_clone(graph), GPUEXEC_STALE_HANDLE, "cannot clone",
-                    "it retains what gpuexec_", "graph.c:", "before the first such call");
+                    "it retains what gpuexec_",
+                    "graph.c:", "before the first call that releases what it retains");
             for (i = 0; i < 2; i++) {
                 CHECK_OK(gpuexec_graph_launch(graph, s.stream));
                 CHECK_OK(gpuexec_copy_out(s.stream, got, s.data, sizeof got));

@@ -412,7 +412,7 @@ TEST(bytes_that_are_not_another_process_s_object) {
         bad = o;
         bad.bytes[i] ^= 0x10;
         REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &bad),
-                i < 8            ? "do not begin with its signature"
+                i < 8            ? "do not begin with gpuexec's signature"
                         : i < 12 ? "format"
                                  : "checksum does not match");
         CHECK_FAILED(gpuexec_ipc_get_info(&bad, &info), GPUEXEC_BAD_ARGUMENT, "");
@@ -776,9 +776,9 @@ TEST(what_a_lying_process_sends_is_refused) {
     wire w[2];
     uint32_t kind;
     memset(w, 0, sizeof w);
-    refused_raw(c, raw, w, 0, 0, "received 0 bytes that are not a message");
-    refused_raw(c, raw, w, 0, 1, "received 0 bytes that are not a message");
-    refused_raw(c, raw, w, 100, 2, "100 bytes that are not a message");
+    refused_raw(c, raw, w, 0, 0, "received 0 bytes, which are not a message");
+    refused_raw(c, raw, w, 0, 1, "received 0 bytes, which are not a message");
+    refused_raw(c, raw, w, 100, 2, "100 bytes, which are not a message");
     refused_raw(c, raw, w, sizeof *w, 1, "not a message");
     w[0] = wire_of(GPUEXEC_IPC_NOTHING, 0);
     refused_raw(c, raw, w, sizeof *w - 1, 0, "not a message");

@@ -528,7 +528,7 @@ TEST(events_of_a_launch) {
                           GPUEXEC_ARGS(t.data)),
             GPUEXEC_BAD_LAUNCH, "block_x is 5000");
     CHECK_FAILED(gpuexec_event_query(ended), GPUEXEC_BAD_LAUNCH, "the event has not been recorded",
-            "its last record at ");
+            "the last attempt to record it at ");
     CHECK_OK(gpuexec_copy_out_now(t.ctx, &got, t.data, 4));
     CHECK_EQ(got, 32);
 }
@@ -616,7 +616,7 @@ TEST(wrong_values_of_attributes) {
             "no cluster size", "desc.cluster_x");
     desc.cluster_x = 4;
     CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_LAUNCH, "preferred_cluster_x is 2",
-            "not a multiple of the cluster's 4 blocks");
+            "not a multiple of the cluster's size of 4 blocks");
     desc.cluster_x = 2;
     desc.preferred_cluster_x = 6;
     CHECK_REFUSED(launch_as(t, &desc), GPUEXEC_BAD_LAUNCH, "grid_x is 8",
@@ -830,17 +830,17 @@ TEST(clusters) {
     CHECK_EQ(result_of(t), 6 * 32);
     desc.cluster_x = 4;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),
-            GPUEXEC_BAD_LAUNCH, "grid_x is 6", "not a multiple of the cluster's 4 blocks",
+            GPUEXEC_BAD_LAUNCH, "grid_x is 6", "not a multiple of the cluster's size of 4 blocks",
             "\"count\"");
     desc.cluster_x = 0;
     desc.cluster_y = 2; /* x 0 is 1 */
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),
-            GPUEXEC_BAD_LAUNCH, "grid_y is 1", "not a multiple of the cluster's 2 blocks");
+            GPUEXEC_BAD_LAUNCH, "grid_y is 1", "not a multiple of the cluster's size of 2 blocks");
     desc.cluster_y = 0;
     desc.cluster_x = 16;
     grid.grid_x = 32;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),
-            GPUEXEC_BAD_LAUNCH, "16 x 1 x 1 has 16 blocks", "only up to 8", "non_portable_cluster");
+            GPUEXEC_BAD_LAUNCH, "16 x 1 x 1 has 16 blocks", "only 8", "non_portable_cluster");
     desc.cluster_x = 32;
     desc.non_portable_cluster = 1;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),

@@ -110,7 +110,7 @@ TEST_BOTH(one_image_in_each_context) {
     CHECK_OK(gpuexec_library_unload(library));
     CHECK_FAILED(gpuexec_kernel_get_info(places[1].add, &(gpuexec_kernel_info){ 0 }),
             GPUEXEC_STALE_HANDLE,
-            "the kernel is stale: it was closed by gpuexec_library_unload at "
+            "the kernel is stale: it was unloaded by gpuexec_library_unload at "
             "tests/header/unit/library.c:");
     CHECK_NOT_MADE(
             gpuexec_kernel_get(places[0].mod, "add"), GPUEXEC_STALE_HANDLE, "the module is stale");
@@ -307,7 +307,7 @@ TEST_BOTH(images_that_fail_late) {
     fails_late(".version 7.0\n.target sm_999\n.address_size 64\n.visible .entry k() { ret; }\n",
             GPUEXEC_IMAGE_TOO_NEW, ".target sm_999", "device 0 has compute capability");
     fails_late("hello", GPUEXEC_BAD_IMAGE, "neither PTX nor a cubin or fatbin", "pass");
-    fails_late(fatbin, GPUEXEC_IMAGE_TOO_NEW, "has no code for device 0", "It contains nothing");
+    fails_late(fatbin, GPUEXEC_IMAGE_TOO_NEW, "has no code for device 0", "It contains: nothing");
 }
 TEST_BOTH(images_that_are_refused) {
     static const unsigned char host[64] = { 0x7F, 'E', 'L', 'F', 2, 1, 1, [18] = 62 };
@@ -452,7 +452,7 @@ static void loaded(const char *version, const char *mode, int lazy, int is_loade
     if (is_loaded < 0) {
         CHECK_FAILED(GPUEXEC_OLD_DRIVER, GPUEXEC_OLD_DRIVER, "needs a driver for CUDA 12.4",
                 "CUDA_MODULE_LOADING");
-        CHECK_REFUSED(gpuexec_kernel_load(add), GPUEXEC_OLD_DRIVER, "to load a kernel");
+        CHECK_REFUSED(gpuexec_kernel_load(add), GPUEXEC_OLD_DRIVER, "loading a kernel");
     } else {
         CHECK_OK(gpuexec_kernel_load(add));
         CHECK_EQ(gpuexec_kernel_is_loaded(add), 1);

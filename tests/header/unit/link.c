@@ -930,7 +930,7 @@ TEST_ALONE(library_an_input_that_is_not_what_it_was_passed_as) {
     memcpy(data, "hello", 5);
     l = gpuexec_linker_create(gpuexec_context_open(0, NULL), NULL);
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_CUBIN, data, 5, "greeting"),
-            GPUEXEC_IMAGE_TOO_NEW, "\"greeting\" has no code for device 0", "It contains nothing");
+            GPUEXEC_IMAGE_TOO_NEW, "\"greeting\" has no code for device 0", "It contains: nothing");
     free(data);
 }
 
@@ -1048,7 +1048,7 @@ TEST(a_driver_that_executes_only_ptx) {
     cubin[48] = 90;
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_IMAGE_TOO_NEW,
             "the image has no code for device 0 (compute capability 9.0) that the driver accepts. "
-            "It contains a cubin for sm_90 (GPU",
+            "It contains: a cubin for sm_90 (GPU",
             "cure: load PTX instead, or add PTX to the image: nvcc -gencode "
             "arch=compute_90,code=[sm_90,compute_90] (for linking, add -rdc=true)");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"),
@@ -1056,7 +1056,7 @@ TEST(a_driver_that_executes_only_ptx) {
     CHECK_REFUSED(
             gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\nlibrary", 15, "libcudadevrt.a"),
             GPUEXEC_IMAGE_TOO_NEW, "\"libcudadevrt.a\" has no code for device 0",
-            "It contains nothing");
+            "It contains: nothing");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, ptx, 0, NULL), GPUEXEC_BAD_IMAGE,
             "the image uses symbols that are defined elsewhere", "cudaGetParameterBufferV2",
             "cure: link it with gpuexec_linker_create",

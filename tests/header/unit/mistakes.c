@@ -157,8 +157,8 @@ TEST(an_event_from_outside) {
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, outside), GPUEXEC_CAPTURING,
-                "gpuexec_stream_wait_event", "is outside the capture",
-                "wait for it before the capture begins");
+                "gpuexec_stream_wait_event", "outside the capture",
+                "wait for the event before the capture begins");
     }
     CHECK_OK(gpuexec_stream_wait_event(s.stream, outside));
     adds(&s, graph, 1);
@@ -349,7 +349,8 @@ TEST(a_graph_launched_in_a_capture) {
     gpuexec_graph ready = captured(&s, 1), graph = { 0 };
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_REFUSED(gpuexec_graph_launch(ready, s.stream), GPUEXEC_CAPTURING,
-                "gpuexec_graph_launch: cannot launch", "capture the graph's calls again instead");
+                "gpuexec_graph_launch: cannot launch",
+                "in this capture, repeat the calls that produced the graph");
         CHECK_OK(add_to(&s, s.stream, 2));
     }
     adds(&s, graph, 2);
@@ -453,7 +454,7 @@ TEST(a_graph_launched_after_its_end) {
     CHECK_EQ(value(&s), 2);
     CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
             "gpuexec_graph_launch: the graph is",
-            "destroy the graph or close its context only after its last launch");
+            "destroy the graph or close its context only after the graph's last launch");
 }
 
 TEST(a_context_closed_before_its_graph) {
@@ -463,7 +464,7 @@ TEST(a_context_closed_before_its_graph) {
     s = set_up(UNIT_PTX, "add", BYTES);
     CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
             "gpuexec_graph_launch: the graph is",
-            "destroy the graph or close its context only after its last launch");
+            "destroy the graph or close its context only after the graph's last launch");
     graph = captured(&s, 1);
     adds(&s, graph, 1);
     CHECK_OK(gpuexec_graph_destroy(graph));

@@ -242,13 +242,13 @@ TEST(attributes_of_a_kernel_by_number) {
     CHECK_OK(gpuexec_kernel_get_info(t.kernel, &info));
     CHECK_EQ(info.max_dynamic_shared, value + 1024);
     CHECK_REFUSED(gpuexec_kernel_set_attribute(t.kernel, 8, 1000), GPUEXEC_BAD_ARGUMENT,
-            "cannot lower the limit of dynamic shared memory of kernel \"add\" to 1000 bytes");
+            "cannot lower the limit on dynamic shared memory of kernel \"add\" to 1000 bytes");
     CHECK_REFUSED(gpuexec_kernel_set_attribute(t.kernel, 8, -1), GPUEXEC_BAD_ARGUMENT,
             "cannot set attribute 8 of kernel \"add\" to -1");
     CHECK_REFUSED(gpuexec_kernel_set_attribute(t.kernel, 4, 10), GPUEXEC_BAD_ARGUMENT,
             "cuFuncSetAttribute", "cannot set attribute 4 of kernel \"add\" to 10");
     CHECK_REFUSED(gpuexec_kernel_set_attribute(t.kernel, -1, 0), GPUEXEC_BAD_ARGUMENT,
-            "-1 is not the number of a CUfunction_attribute");
+            "-1 is not a valid CUfunction_attribute");
     CHECK_FAILED(gpuexec_kernel_get_attribute(t.kernel, 999, &value), GPUEXEC_BAD_ARGUMENT,
             "cannot query attribute 999 of kernel \"add\"");
     CHECK_FAILED(gpuexec_kernel_get_attribute(t.kernel, 4, NULL), GPUEXEC_BAD_ARGUMENT,
@@ -1609,7 +1609,7 @@ TEST_ALONE(a_gpu_that_has_no_code) {
     fatbin[44] = 75;
     CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_IMAGE_TOO_NEW,
             "has no code for device 0 (compute capability 9.0) that the driver accepts. It "
-            "contains a cubin for sm_75 (for another major version)",
+            "contains: a cubin for sm_75 (for another major version)",
             "compute_90");
 }
 

@@ -54,7 +54,7 @@ TEST(a_graph_built_by_hand) {
     CHECK_EQ(info.fills, 1);
     gpuexec_graph_text(graph, text, sizeof text);
     CHECK_TEXT(text, "graph created at", "nodes.c:", "nodes: 3\n",
-            "0: fill of 2.0 KiB (2048 bytes) at device 0x",
+            "0: fill of 2.0 KiB (2048 bytes) at address 0x",
             "1: kernel \"add\", grid 4 x 1 x 1, block 128 x 1 x 1, 0 bytes of dynamic shared "
             "memory; after 0\n",
             "2: copy of 2.0 KiB (2048 bytes) from device 0x", "; after 1\n");
@@ -347,7 +347,7 @@ TEST(nodes_that_are_disabled) {
     n[3] = gpuexec_graph_add_empty(graph, GPUEXEC_AFTER(n[2]));
     CHECK_EQ(launched(&s, graph), 26);
     CHECK_REFUSED(gpuexec_node_enable(n[3], 0), GPUEXEC_BAD_ARGUMENT,
-            "node 3 cannot be disabled (empty node)");
+            "node 3 (empty node) cannot be disabled");
 }
 
 /* Also on a driver that does not order what is around a disabled fill: here the kernel waits until
@@ -424,8 +424,8 @@ TEST(attributes_of_kernel_nodes) {
                                GPUEXEC_ARGS(s.data, by, words), GPUEXEC_AFTER(fill))
                                .graph,
                 GPUEXEC_BAD_ARGUMENT,
-                "a programmatic launch must depend on a kernel node, but node 0 is a different "
-                "kind: fill");
+                "a programmatic launch must depend on a kernel node, but node 0 is another kind of "
+                "node: fill");
         /* it depends on the other kernel only as far as that says so: with the same memory, this
            kernel would race */
         desc.has_priority = 1;
@@ -481,7 +481,7 @@ TEST(errors_of_nodes_name_them) {
     failed = add(&s, graph, 1, (gpuexec_after){ NULL, 2 });
     CHECK_NOT_MADE(failed.graph, GPUEXEC_BAD_ARGUMENT, "after.nodes is NULL");
     CHECK_NOT_MADE(add(&s, graph, 1, GPUEXEC_AFTER(failed)).graph, GPUEXEC_BAD_ARGUMENT,
-            "after.nodes is NULL", "did not create one of its dependencies");
+            "after.nodes is NULL", "did not create a node that this node depends on");
     CHECK_REFUSED(gpuexec_node_set_argument(failed, 1, &by, 4), GPUEXEC_BAD_ARGUMENT,
             "did not create the node");
     CHECK_REFUSED(gpuexec_node_set_argument(n[1], 3, &by, 4), GPUEXEC_BAD_ARGUMENT,
@@ -492,13 +492,13 @@ TEST(errors_of_nodes_name_them) {
             "but 8 were passed");
     CHECK_REFUSED(gpuexec_node_set_argument(n[1], 1, NULL, 4), GPUEXEC_BAD_ARGUMENT, "is NULL");
     CHECK_REFUSED(gpuexec_node_set_argument(n[0], 1, &by, 4), GPUEXEC_BAD_ARGUMENT,
-            "node 0 is not a kernel but a different kind: fill");
+            "node 0 is not a kernel; it is another kind of node: fill");
     CHECK_REFUSED(gpuexec_node_set_args(n[1], GPUEXEC_ARGS(by)), GPUEXEC_BAD_PARAMETERS,
             "node 1 (kernel \"add\"): ", "takes 3 parameters");
     CHECK_REFUSED(gpuexec_node_set_dims(n[1], gpuexec_grid(0, 1, 0)), GPUEXEC_BAD_LAUNCH,
             "node 1 (kernel \"add\"): ", "grid_x is 0");
     CHECK_REFUSED(gpuexec_node_set_fill(n[1], s.data, 1, 4, 1), GPUEXEC_BAD_ARGUMENT,
-            "is not a fill but a different kind: kernel");
+            "is not a fill; it is another kind of node: kernel");
     CHECK_REFUSED(gpuexec_node_set_fill(n[0], s.data, 1, 3, 1), GPUEXEC_BAD_ARGUMENT,
             "it must be 1, 2 or 4");
     CHECK_REFUSED(gpuexec_node_set_fill(n[0], s.data, 256, 1, 1), GPUEXEC_BAD_ARGUMENT,
@@ -569,7 +569,7 @@ TEST(graphs_that_share_nodes_after_an_update) {
     CHECK_EQ(launched(&s, graph), 12);
     CHECK_OK(gpuexec_graph_update(graph, other));
     CHECK_REFUSED(gpuexec_node_set_argument(n[1], 1, &by, 4), GPUEXEC_BAD_ARGUMENT,
-            "shares its CUgraph", "destroy the other graph first");
+            "share its CUgraph", "destroy the other graph first");
     CHECK_EQ(launched(&s, graph), 13);
     CHECK_OK(gpuexec_graph_destroy(other));
     CHECK_OK(gpuexec_node_set_argument(n[1], 1, &by, 4));
@@ -819,7 +819,7 @@ TEST(attributes_are_changed) {
         CHECK_EQ(got.has_priority && got.priority, 0);
         other = gpuexec_graph_add_empty(node.graph, GPUEXEC_FIRST);
         CHECK_REFUSED(gpuexec_node_set_attributes(other, NULL), GPUEXEC_BAD_ARGUMENT,
-                "node 1 is not a kernel but a different kind: empty node");
+                "node 1 is not a kernel; it is another kind of node: empty node");
         CHECK_EQ(gpuexec_node_get_attributes(other, &got), GPUEXEC_BAD_ARGUMENT);
         CHECK_EQ(gpuexec_node_get_attributes(node, NULL), GPUEXEC_BAD_ARGUMENT);
         other.index = 7;

@@ -405,14 +405,14 @@ TEST_ALONE(played_failures) {
     } fails[] = {
         { "nvJitLinkCreate", "1", GPUEXEC_NOT_SUPPORTED, "does not support one of the options",
                 "gpuexec_module_desc" },
-        { "nvJitLinkCreate", "16", GPUEXEC_NOT_SUPPORTED, "does not make code for sm_",
+        { "nvJitLinkCreate", "16", GPUEXEC_NOT_SUPPORTED, "does not generate code for sm_",
                 "GPUEXEC_NVJITLINK" },
-        { "nvJitLinkCreate", "17", GPUEXEC_NOT_SUPPORTED, "does not make code for sm_",
+        { "nvJitLinkCreate", "17", GPUEXEC_NOT_SUPPORTED, "does not generate code for sm_",
                 "GPUEXEC_NVJITLINK" },
         { "nvJitLinkCreate", "99", GPUEXEC_LINK_FAILED, "from 2 inputs with nvJitLink 13.0",
                 "an unknown result (99)" },
         { "nvJitLinkAddData", "14", GPUEXEC_IMAGE_TOO_NEW,
-                "\"twice\" is LTO-IR from a newer toolkit than \"", "GPUEXEC_NVJITLINK" },
+                "\"twice\" is LTO-IR from a newer toolkit than that of \"", "GPUEXEC_NVJITLINK" },
         { "nvJitLinkAddData", "13", GPUEXEC_IMAGE_TOO_NEW, "does not accept \"twice\"",
                 "-arch=sm_" },
         { "nvJitLinkComplete", "5", GPUEXEC_LINK_FAILED, "from 2 inputs",
@@ -458,8 +458,8 @@ TEST_ALONE(played_failures) {
         l = played(NULL);
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, LTO_IR "bad", 7, "newer"));
         CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_IMAGE_TOO_NEW,
-                "\"newer\" is LTO-IR from a newer toolkit than \"", "which is nvJitLink 13.0",
-                "NVJITLINK_ERROR_INTERNAL (6)");
+                "\"newer\" is LTO-IR from a newer toolkit than that of \"",
+                "which is nvJitLink 13.0", "NVJITLINK_ERROR_INTERNAL (6)");
     }
 }
 

@@ -213,7 +213,7 @@ TEST(does_not_compile) {
     memset(&d, 0, sizeof d);
     d.architecture = "sm_12";
     CHECK_NOT_MADE(gpuexec_module_compile(ctx, scale, "a.cu", &d), GPUEXEC_COMPILE_FAILED,
-            "refuses an option", ".architecture");
+            "rejects an option", ".architecture");
     d.architecture = NULL;
     d.options = nonsense, d.option_count = 1;
     CHECK_NOT_MADE(gpuexec_module_compile(ctx, scale, "a.cu", &d), GPUEXEC_COMPILE_FAILED,
@@ -319,7 +319,7 @@ TEST_ALONE(played_failures) {
     static const char *const fails[][2] = {
         { "nvrtcGetNumSupportedArchs", "does not report which architectures it supports" },
         { "nvrtcGetSupportedArchs", "does not report which architectures it supports" },
-        { "nvrtcCreateProgram", "cannot begin to compile" },
+        { "nvrtcCreateProgram", "cannot start compiling" },
         { "nvrtcAddNameExpression", "rejected the expression" },
         { "nvrtcCompileProgram", "does not compile" },
         { "nvrtcGetLoweredName", "no name for the expression" },
@@ -354,8 +354,8 @@ TEST_ALONE(played_failures) {
 TEST_ALONE(played_too_old) {
     setenv("GPUEXEC_NVRTC", PLAYED_NVRTC "_old.so", 1);
     setenv("PLAY_NVRTC_VERSION", "11.0", 1);
-    CHECK_NOT_MADE(played_compile(NULL), GPUEXEC_NO_COMPILER, "NVRTC 11.0, which makes no cubins",
-            "11.2 or later");
+    CHECK_NOT_MADE(played_compile(NULL), GPUEXEC_NO_COMPILER,
+            "NVRTC 11.0, which cannot produce cubins", "11.2 or later");
     setenv("PLAY_NVRTC_VERSION", "11.2", 1);
     CHECK_NOT_MADE(played_compile(NULL), GPUEXEC_NO_COMPILER,
             "NVRTC 11.2, but has no function nvrtcGetNum");

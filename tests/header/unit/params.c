@@ -50,7 +50,7 @@ static void check_known(gpuexec_params p, gpuexec_kernel fn, int known) {
     else {
         CHECK_RESULT(gpuexec_params_check(p, fn), GPUEXEC_NOT_SUPPORTED);
         CHECK_TEXT(gpuexec_error_text(), "requires ", "this driver (CUDA 1",
-                "does not report its offset", "CUDA 12.4");
+                "does not report the argument's offset", "CUDA 12.4");
     }
 }
 static void compare_every_type(int known) {
@@ -846,12 +846,12 @@ TEST(a_struct_that_has_not_ended) {
     CHECK_OK(gpuexec_params_begin_struct(p));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, one, args), GPUEXEC_BAD_PARAMETERS,
-            "the parameter block is incomplete: a struct begun at ", "params.c:", "has not ended",
+            "the parameter block is incomplete: a struct begun at ", "params.c:", "was not ended",
             "gpuexec_params_end_struct");
     args = gpuexec_params_args(p);
     CHECK_EQ(gpuexec_take_error(), GPUEXEC_BAD_PARAMETERS);
     CHECK_REFUSED(
-            gpuexec_launch(t.kernel, t.stream, one, args), GPUEXEC_BAD_PARAMETERS, "has not ended");
+            gpuexec_launch(t.kernel, t.stream, one, args), GPUEXEC_BAD_PARAMETERS, "was not ended");
     CHECK(gpuexec_params_data(p, &bytes) == NULL && bytes == 0);
     CHECK_EQ(gpuexec_take_error(), GPUEXEC_BAD_PARAMETERS);
     CHECK_RESULT(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS);
@@ -1395,14 +1395,14 @@ TEST(prepared_when_something_ends) {
     CHECK_OK(gpuexec_launch_prepared(by_module));
     CHECK_OK(gpuexec_module_unload(mod));
     CHECK_REFUSED(gpuexec_launch_prepared(by_module), GPUEXEC_STALE_HANDLE,
-            "gpuexec_launch_prepared: the kernel of the launch of kernel \"count\" of \"" UNIT_PTX
-            "\" prepared at tests/header/unit/params.c:",
-            "is stale: it was closed by gpuexec_module_unload at tests/header/unit/",
+            "gpuexec_launch_prepared: the kernel of the prepared launch (kernel \"count\" of "
+            "\"" UNIT_PTX "\", prepared at tests/header/unit/params.c:",
+            "is stale: it was unloaded by gpuexec_module_unload at tests/header/unit/",
             "cure: prepare the launch again with gpuexec_prepare, using the kernel");
     CHECK_REFUSED(gpuexec_launch_prepared(unsent), GPUEXEC_STALE_HANDLE,
-            "closed by gpuexec_module_unload");
+            "unloaded by gpuexec_module_unload");
     CHECK_REFUSED(gpuexec_prepared_set_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE,
-            "gpuexec_prepared_set_dims", "closed by gpuexec_module_unload");
+            "gpuexec_prepared_set_dims", "unloaded by gpuexec_module_unload");
     CHECK_REFUSED(gpuexec_prepared_set(by_module, 0, &t.data, 4), GPUEXEC_BAD_PARAMETERS,
             "argument 0 (counted from 0) of kernel \"count\" has 8 bytes");
     CHECK_OK(gpuexec_prepared_set(by_module, 0, &t.data, 8)); /* it has its own memory */
@@ -1415,7 +1415,7 @@ TEST(prepared_when_something_ends) {
             "on an open stream");
     CHECK_OK(gpuexec_context_close(second));
     CHECK_REFUSED(gpuexec_launch_prepared(by_context), GPUEXEC_STALE_HANDLE,
-            "the stream of the launch",
+            "the stream of the prepared launch",
             "it was destroyed by gpuexec_context_close at tests/header/unit/params.c:");
     CHECK_OK(gpuexec_launch_prepared(lives));
     CHECK_EQ(word(t, 0), 7);

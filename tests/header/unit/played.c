@@ -154,10 +154,10 @@ TEST(shared_memory_that_is_not_given) {
             GPUEXEC_BAD_LAUNCH, "cannot launch kernel \"fill_dynamic_shared\"", "60000 bytes",
             "cuFuncSetAttribute");
     CHECK_REFUSED(gpuexec_prepared_set_dims(p, large), GPUEXEC_BAD_ARGUMENT,
-            "cannot raise the dynamic shared memory to 60000 bytes");
+            "cannot raise the limit on dynamic shared memory to 60000 bytes");
     CHECK_NOT_MADE(gpuexec_prepare_at(NULL, shared, t.stream, large, GPUEXEC_ARGS(t.data, words)),
             GPUEXEC_BAD_ARGUMENT,
-            "gpuexec_prepare: cannot raise the dynamic shared memory to 60000 bytes",
+            "gpuexec_prepare: cannot raise the limit on dynamic shared memory to 60000 bytes",
             "\"fill_dynamic_shared\"");
     CHECK_REFUSED(gpuexec_launch(shared, t.stream, gpuexec_grid(1, 64, 0x80000000u),
                           GPUEXEC_ARGS(t.data, words)),
@@ -234,16 +234,17 @@ TEST(clusters_that_are_refused) {
     must_have_clusters = own_clusters = 0;
     desc.cluster_x = 4;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),
-            GPUEXEC_BAD_LAUNCH, "grid_x is 6", "not a multiple of the cluster's 4 blocks", "912");
+            GPUEXEC_BAD_LAUNCH, "grid_x is 6", "not a multiple of the cluster's size of 4 blocks",
+            "912");
     desc.cluster_x = 0;
     desc.cluster_z = 2;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),
-            GPUEXEC_BAD_LAUNCH, "grid_z is 1", "not a multiple of the cluster's 2 blocks");
+            GPUEXEC_BAD_LAUNCH, "grid_z is 1", "not a multiple of the cluster's size of 2 blocks");
     desc.cluster_z = 0;
     desc.cluster_x = 16;
     grid.grid_x = 32;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),
-            GPUEXEC_BAD_LAUNCH, "16 x 1 x 1 has 16 blocks", "only up to 8", "non_portable_cluster");
+            GPUEXEC_BAD_LAUNCH, "16 x 1 x 1 has 16 blocks", "only 8", "non_portable_cluster");
     desc.cluster_x = 32;
     desc.non_portable_cluster = 1;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)),
@@ -255,7 +256,8 @@ TEST(clusters_that_are_refused) {
             GPUEXEC_BAD_LAUNCH, "compiled for clusters of 2 x 2 x 2 blocks, but 4 x 1 x 1");
     /* the kernel's own cluster size applies to every launch */
     CHECK(!gpuexec_ok(gpuexec_prepare(t.kernel, t.stream, grid, GPUEXEC_ARGS(t.data))));
-    CHECK_TEXT(gpuexec_error_text(), "grid_y is 1", "not a multiple of the cluster's 2 blocks");
+    CHECK_TEXT(gpuexec_error_text(), "grid_y is 1",
+            "not a multiple of the cluster's size of 2 blocks");
     gpuexec_take_error();
     own_clusters = 0;
     CHECK_OK(gpuexec_stream_sync(t.stream));
@@ -290,7 +292,7 @@ TEST(kernels_that_need_clusters) {
     must_have_clusters = 0;
     own_clusters = 2;
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(3, 32, 0), GPUEXEC_ARGS(t.data)),
-            GPUEXEC_BAD_LAUNCH, "grid_x is 3", "the cluster's 2 blocks");
+            GPUEXEC_BAD_LAUNCH, "grid_x is 3", "the cluster's size of 2 blocks");
     has_clusters = 0;
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.data)),
             GPUEXEC_NOT_SUPPORTED, "clusters (2 x 2 x 2 blocks",
@@ -341,7 +343,7 @@ TEST_MULTI(launches_on_devices_that_differ) {
         int(GXI_CUDA *const set)(struct CUfunc_st *, int, int) = gxi.cu.cuFuncSetAttribute;
         gxi.cu.cuFuncSetAttribute = no_attribute;
         CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, NULL), GPUEXEC_BAD_ARGUMENT,
-                "launches[0]: cannot raise the dynamic shared memory to 60000 bytes",
+                "launches[0]: cannot raise the limit on dynamic shared memory to 60000 bytes",
                 "cuFuncSetAttribute");
         gxi.cu.cuFuncSetAttribute = set;
     }

@@ -203,7 +203,7 @@ TEST(both_ways_to_free) {
     CHECK_OK(gpuexec_fill(s.stream, q, 1, 1, BYTES));
     CHECK_OK(gpuexec_free_on(s.stream, q));
     CHECK_OK(gpuexec_stream_sync(s.stream));
-    CHECK_FAILED(gpuexec_free(q), GPUEXEC_BAD_ARGUMENT, "was already freed; it belonged to ",
+    CHECK_FAILED(gpuexec_free(q), GPUEXEC_BAD_ARGUMENT, "was already freed; it was part of ",
             "(allocated at tests/header/unit/pool.c:", ", freed at tests/header/unit/pool.c:");
 }
 

@@ -552,7 +552,8 @@ TEST(stale_handles_name_their_places) {
     for (i = 0; i < 1000; i++) CHECK_OK(gpuexec_event_destroy(gpuexec_event_create(s.ctx, NULL)));
     CHECK_TEXT(gpuexec_id_why(used[0].id), "is stale: it was destroyed");
     gpuexec_shutdown();
-    CHECK_TEXT(gpuexec_id_why(c[0].id), " is stale: it was closed by gpuexec_shutdown or earlier");
+    CHECK_TEXT(
+            gpuexec_id_why(c[0].id), " is stale: it was closed during gpuexec_shutdown or earlier");
 }
 /* The owner of an adopted context destroys it: that call is not known, but the one that detected it
    is. */
@@ -566,8 +567,8 @@ TEST(handles_of_a_context_destroyed_outside) {
     CHECK_FAILED(gpuexec_stream_sync_at("noticed.c:3", stream), GPUEXEC_STALE_HANDLE,
             "was destroyed outside gpuexec");
     CHECK_FAILED(gpuexec_stream_sync(other), GPUEXEC_STALE_HANDLE,
-            "the stream is stale: it was closed by gpuexec, because other code had destroyed the "
-            "context, as detected at noticed.c:3 (created at ");
+            "the stream is stale: it was closed by gpuexec because other code had destroyed its "
+            "context, which was noticed at noticed.c:3 (created at ");
 }
 
 /* A slot's ids are used up after 2^21 objects, and are never reused. */
@@ -728,7 +729,7 @@ TEST(objects_of_two_contexts) {
     CHECK_OK(gpuexec_context_push_at("push.c:4", b));
     CHECK_FAILED(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT,
             "the context opened at a.c:1 is not current: the current one is the context adopted at "
-            "c.c:3, and the context pushed last through gpuexec is the context opened at b.c:2, "
+            "c.c:3, and the context last pushed through gpuexec is the context opened at b.c:2, "
             "pushed at push.c:4");
     CHECK_OK(gpuexec_context_pop(b));
     CHECK_OK(gpuexec_context_pop(a));
