@@ -216,9 +216,9 @@
         from the *process*, and later failures repeat the first message.
 
       The library never aborts. By default, it prints only one thing to stderr: a latched failure
-      that the program has never taken when it ends (gpuexec_setup_desc.quiet_exit turns this off).
-      Set gpuexec_setup_desc.log to receive every failure as it happens, or set GPUEXEC_LOG=1 in the
-      environment to print it to stderr. Set GPUEXEC_TRACE=1 to print every driver call, except
+      that the program has not taken by the time it ends (gpuexec_setup_desc.quiet_exit turns this
+   off). Set gpuexec_setup_desc.log to receive every failure as it happens, or set GPUEXEC_LOG=1 in
+   the environment to print it to stderr. Set GPUEXEC_TRACE=1 to print every driver call, except
       look-ups of entry points and error texts. Arguments are printed as numbers (for a launch:
       function, grid, block, shared memory, stream, parameters). To find the launch that failed, set
       GPUEXEC_CHECK=1: each launch, copy and fill then waits for its work and returns any failure of
@@ -372,7 +372,7 @@
       these that it can load: gpuexec_setup_desc.nvrtc_path; the environment variable GPUEXEC_NVRTC;
       libnvrtc.so version 13, 12 or 11.2 from the system, from CUDA_HOME, CUDA_PATH or
       /usr/local/cuda*, or from Python packages in VIRTUAL_ENV, CONDA_PREFIX, the folders of the
-      python3 on PATH (which is not started), ~/.local or the system's Python. Versions no newer
+      python3 on PATH (gpuexec does not run it), ~/.local or the system's Python. Versions no newer
       than the driver are tried first. If none is found, the error text (GPUEXEC_NO_COMPILER) lists
       where gpuexec searched and says how to get NVRTC: run `pip install nvidia-cuda-nvrtc`, and, if
       pip installs it in a place that gpuexec does not search, set GPUEXEC_NVRTC to the path of the
@@ -708,7 +708,7 @@
       An event that is recorded in a capture only orders the nodes of the graph. To record an event
       each time the graph runs, for instance to measure a part of it, call
       gpuexec_event_record_external. gpuexec_stream_wait_external lets the graph wait, at each
-      launch, for an event that work outside it records.
+      launch, for an event that is recorded by work outside the graph.
       Calls in the block cannot wait for captured work or query it: such calls are refused, and the
       capture continues. You can allocate memory, load modules and create objects as usual. A table
       in >>capture lists what each call does during a capture. If you capture streams created with
@@ -3067,7 +3067,7 @@ GPUEXEC_API int gpuexec_kernel_resident_clusters_at(const char *where, gpuexec_k
     ROW(GPUEXEC_INT, int, 4, 4) \
     ROW(GPUEXEC_INT1, int1, 4, 4) ROW(GPUEXEC_INT2, int2, 8, 8) ROW(GPUEXEC_INT3, int3, 12, 4) \
     ROW(GPUEXEC_INT4, int4, 16, 16) \
-    ROW(GPUEXEC_UINT, unsigned, 4, 4) \
+    ROW(GPUEXEC_UINT, unsigned int, 4, 4) \
     ROW(GPUEXEC_UINT1, uint1, 4, 4) ROW(GPUEXEC_UINT2, uint2, 8, 8) \
     ROW(GPUEXEC_UINT3, uint3, 12, 4) \
     ROW(GPUEXEC_UINT4, uint4, 16, 16) \
@@ -8206,7 +8206,7 @@ static const struct gxi_kind *gxi_kind_row_of(uint64_t id) { return &gxi_kinds[g
 /* instead of the name of the call that closes handles: another library has destroyed their
    context */
 static const char gxi_outside[] =
-        "gpuexec because other code had destroyed its context, which was noticed";
+        "gpuexec closed it because other code had destroyed the context, as gpuexec noticed";
 /* Closes a handle. `by`: the call's name, or gxi_outside. Returns 0 if another thread was first. */
 static int gxi_slot_close(const gxi_call *call, const char *by, uint64_t id) {
     gxi_slot *slot;
@@ -8336,7 +8336,8 @@ static GXI_COLD void gxi_add_closed_handle(gxi_text *t, uint64_t id) {
         past = gxi_closed_handle_of(gxi_slot_at(index), index);
     for (i = 0; i < GXI_PAST_KEPT && past.id != id; i++) past = gxi.objects.past[i];
     if (past.id == id && !gxi_peek_any(id))
-        gxi_add(t, "it was %s by %s%s%s%s%s%s", past.by == gxi_outside ? "closed" : row->ended,
+        gxi_add(t, "%s%s%s%s%s%s%s%s%s", past.by == gxi_outside ? "" : "it was ",
+                past.by == gxi_outside ? "" : row->ended, past.by == gxi_outside ? "" : " by ",
                 past.by, past.closed_at ? " at " : "",
                 gxi_place_of_note(past.closed_at, place, sizeof place),
                 GXI_PART(" (created at ", past.made_at), past.made_at ? ")" : "");
@@ -8410,7 +8411,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(
         const int plain = strcmp(role, gxi_kinds[kind].the) == 0;
         return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s%s %s %s %s, but %s %s is required",
                 plain ? "this handle" : "the handle passed as ", plain ? "" : role,
-                gxi_peek_any(id) ? "is" : "was", GXI_A_KIND(found), GXI_A_KIND(kind));
+                gxi_peek_any(id) ? "is" : "is a stale handle to", GXI_A_KIND(found),
+                GXI_A_KIND(kind));
     }
     return gxi_fail_stale(call, id, role, gxi_kinds[kind].cure);
 }
@@ -20044,7 +20046,7 @@ static gpuexec_result gxi_check_side(
                 side->role, (unsigned long long)side->pitch, max_pitch);
     if (x->rows > GXI_MAX_MEMORY_BYTES / side->pitch ||
             (side->slice && x->slices > GXI_MAX_MEMORY_BYTES / side->slice))
-        return gxi_fail_transfer(call, x, NULL, "no memory is large enough for it");
+        return gxi_fail_transfer(call, x, NULL, "no allocation is that large");
     if (!gxi_find_range(address, range)) {
         const int part = side->host &&
                 gxi_range_find_overlap(address, gxi_side_span(x, side), range);
@@ -20223,7 +20225,7 @@ static gpuexec_result gxi_check_transfer(gxi_call *call, gxi_transfer *x, const 
     int max_pitch = 0;
     unsigned i;
     if (x->bytes > GXI_MAX_MEMORY_BYTES)
-        return gxi_fail_transfer(call, x, NULL, "no memory is large enough for it");
+        return gxi_fail_transfer(call, x, NULL, "no allocation is that large");
     if (home)
         gxi_device_attribute(call, gxi_context_of(home)->device, GXI_DEV_MAX_PITCH, &max_pitch);
     for (i = 0; i < gxi_transfer_count_sides(x); i++)
@@ -20687,7 +20689,7 @@ static gpuexec_result gxi_transfer_set_box(
     if (pitch > GXI_MAX_MEMORY_BYTES || height > GXI_MAX_MEMORY_BYTES / pitch ||
             box->y > GXI_MAX_MEMORY_BYTES / pitch ||
             box->z > GXI_MAX_MEMORY_BYTES / (pitch * height))
-        return gxi_fail_transfer(call, x, NULL, "no memory is large enough for it");
+        return gxi_fail_transfer(call, x, NULL, "no allocation is that large");
     side->pitch = pitch;
     side->slice = pitch * height;
     side->context = box->context.id;
@@ -22618,7 +22620,8 @@ static gpuexec_result gxi_params_unpack(gxi_call *call, gpuexec_params params,
     if (bytes < end || bytes - end > (end ? 15 : 0))
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                 "give the buffer the layout of the kernel's parameters: "
-                "gpuexec_kernel_parameter_offset and gpuexec_kernel_parameter_size return these",
+                "gpuexec_kernel_parameter_offset and gpuexec_kernel_parameter_size return the "
+                "offsets and sizes",
                 "the packed buffer has %llu byte%s, but the parameters of %s take %llu",
                 (unsigned long long)bytes, gxi_plural_s(bytes), gxi_kernel_of(k)->title,
                 (unsigned long long)end);
@@ -24749,8 +24752,8 @@ static gpuexec_result gxi_check_early(
     if (node && node->type != GXI_GRAPH_NODE_TYPE_KERNEL)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "depend on a kernel node, or set desc.programmatic to 0",
-                "a programmatic launch must depend on a kernel node, but node %u is another kind "
-                "of node: %s",
+                "a programmatic launch must depend on a kernel node, but the type of node %u "
+                "is \"%s\"",
                 after->nodes->index, gxi_node_type(node->type));
     return GPUEXEC_OK;
 }
@@ -25189,9 +25192,8 @@ static int gxi_node_find(gxi_call *call, gxi_node_change *s, gpuexec_node node, 
                 GXI_GRAPH_AT(s->graph), (unsigned long long)s->r->nnodes,
                 gxi_plural_s(s->r->nnodes));
     else if (type >= 0 && s->r->nodes[node.index].type != type)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "node %u is not a %s; it is another kind of node: %s", node.index,
-                gxi_node_type(type), gxi_node_type(s->r->nodes[node.index].type));
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the type of node %u is \"%s\", not \"%s\"",
+                node.index, gxi_node_type(s->r->nodes[node.index].type), gxi_node_type(type));
     else {
         s->node = &s->r->nodes[node.index];
         return 1;
@@ -28154,6 +28156,9 @@ static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came)
     static const char cure[] = "use the same version of gpuexec.h in both processes, and send only "
                                "with gpuexec_ipc_send";
     const gxi_ipc_wire *const wire = &came->wire;
+    const char *const contents = wire->kind && wire->kind < GXI_IPC_HELLO
+            ? gxi_ipc_kinds[wire->kind]
+            : NULL;
     const int wanted = wire->kind == GPUEXEC_IPC_POOL;
     gxi_ipc_object o;
     if (came->bytes != (long)sizeof *wire || came->flags & MSG_TRUNC ||
@@ -28172,10 +28177,10 @@ static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came)
                 "received a message with a descriptor that this process cannot open");
     if (came->count != wanted || came->flags & MSG_CTRUNC)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
-                "a message that contains %s has %d%s file descriptor%s instead of %d",
-                wire->kind < GXI_IPC_HELLO ? gxi_ipc_kinds[wire->kind] : "nothing", came->count,
-                came->flags & MSG_CTRUNC ? " or more" : "", gxi_plural_s((unsigned)came->count),
-                wanted);
+                "%s%s came with %d%s file descriptor%s instead of %d",
+                contents ? "a message that contains " : "an empty message",
+                contents ? contents : "", came->count, came->flags & MSG_CTRUNC ? " or more" : "",
+                gxi_plural_s((unsigned)came->count), wanted);
     if (wanted || wire->kind == GPUEXEC_IPC_NOTHING || wire->kind >= GXI_IPC_HELLO)
         return GPUEXEC_OK;
     if (gxi_ipc_read(call, &wire->object, 0, &o)) return gxi_failed_result();

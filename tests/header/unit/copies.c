@@ -408,11 +408,11 @@ TEST(boxes_that_are_refused) {
     c.to.z = 27;
     BOX("the copy needs 756", "only 600 bytes remain");
     c.to.pitch = (size_t)1 << 61;
-    BOX("no memory is large enough for it");
+    BOX("no allocation is that large");
     c.to.z = (size_t)1 << 58;
-    BOX("no memory is large enough for it");
+    BOX("no allocation is that large");
     c.depth = (size_t)1 << 60;
-    BOX("no memory is large enough for it");
+    BOX("no allocation is that large");
     c.from.host = NULL;
     c.from.device = w.at[DEVICE].device + 8;
     c.from.pitch = 20;

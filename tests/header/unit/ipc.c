@@ -789,11 +789,11 @@ TEST(what_a_lying_process_sends_is_refused) {
         const int right = kind == GPUEXEC_IPC_POOL;
         w[0] = wire_of(kind, 0);
         w[0].object = o;
-        snprintf(text, sizeof text,
-                "a message that contains %s has %d file descriptor%s instead of %d", kinds[kind],
+        snprintf(text, sizeof text, "%s%s came with %d file descriptor%s instead of %d",
+                kind ? "a message that contains " : "an empty message", kind ? kinds[kind] : "",
                 1 - right, right ? "s" : "", right);
         refused_raw(c, raw, w, sizeof *w, 1 - right, text);
-        refused_raw(c, raw, w, sizeof *w, 2, "has 2 file descriptors");
+        refused_raw(c, raw, w, sizeof *w, 2, "with 2 file descriptors");
         refused_raw(c, raw, w, sizeof *w, 60, "or more file descriptors");
     }
     w[0] = wire_of(HELLO, 1);

@@ -467,7 +467,7 @@ TEST(rows_that_are_refused) {
             "pitch of the destination", number((unsigned)max_pitch),
             number((unsigned)max_pitch + 1u), "MAX_PITCH");
     REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 50), ON_DEVICE(b, 50), 50, SIZE_MAX)),
-            "no memory is large enough for it");
+            "no allocation is that large");
     REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 50), ON_HOST(NULL, 50), 50, 2)),
             "the source has neither a device address nor a host pointer");
     REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(0, 50), ON_HOST(host, 50), 50, 2)),
@@ -570,7 +570,7 @@ TEST(counts_over_4_GiB) {
     REFUSED(gpuexec_fill(s, p, 0, 2, five_gib), "10737418240 bytes");
     REFUSED(gpuexec_fill(s, p, 0, 4, five_gib), "21474836480 bytes");
     REFUSED(gpuexec_fill(s, p, 0, 4, (size_t)1 << 30), "4294967296 bytes"); /* 0 in 32 bits */
-    REFUSED(gpuexec_fill(s, p, 0, 2, SIZE_MAX / 2 + 2), "no memory is large enough for it");
+    REFUSED(gpuexec_fill(s, p, 0, 2, SIZE_MAX / 2 + 2), "no allocation is that large");
     REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 1 << 20), OF_VALUE(0, 1), 1, 4097)),
             "the fill needs 4294967297");
     CHECK_OK(gpuexec_stream_sync(s));

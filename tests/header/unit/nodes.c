@@ -424,8 +424,8 @@ TEST(attributes_of_kernel_nodes) {
                                GPUEXEC_ARGS(s.data, by, words), GPUEXEC_AFTER(fill))
                                .graph,
                 GPUEXEC_BAD_ARGUMENT,
-                "a programmatic launch must depend on a kernel node, but node 0 is another kind of "
-                "node: fill");
+                "a programmatic launch must depend on a kernel node, but the type of "
+                "node 0 is \"fill\"");
         /* it depends on the other kernel only as far as that says so: with the same memory, this
            kernel would race */
         desc.has_priority = 1;
@@ -492,13 +492,13 @@ TEST(errors_of_nodes_name_them) {
             "but 8 were passed");
     CHECK_REFUSED(gpuexec_node_set_argument(n[1], 1, NULL, 4), GPUEXEC_BAD_ARGUMENT, "is NULL");
     CHECK_REFUSED(gpuexec_node_set_argument(n[0], 1, &by, 4), GPUEXEC_BAD_ARGUMENT,
-            "node 0 is not a kernel; it is another kind of node: fill");
+            "the type of node 0 is \"fill\", not \"kernel\"");
     CHECK_REFUSED(gpuexec_node_set_args(n[1], GPUEXEC_ARGS(by)), GPUEXEC_BAD_PARAMETERS,
             "node 1 (kernel \"add\"): ", "takes 3 parameters");
     CHECK_REFUSED(gpuexec_node_set_dims(n[1], gpuexec_grid(0, 1, 0)), GPUEXEC_BAD_LAUNCH,
             "node 1 (kernel \"add\"): ", "grid_x is 0");
     CHECK_REFUSED(gpuexec_node_set_fill(n[1], s.data, 1, 4, 1), GPUEXEC_BAD_ARGUMENT,
-            "is not a fill; it is another kind of node: kernel");
+            "is \"kernel\", not \"fill\"");
     CHECK_REFUSED(gpuexec_node_set_fill(n[0], s.data, 1, 3, 1), GPUEXEC_BAD_ARGUMENT,
             "it must be 1, 2 or 4");
     CHECK_REFUSED(gpuexec_node_set_fill(n[0], s.data, 256, 1, 1), GPUEXEC_BAD_ARGUMENT,
@@ -819,7 +819,7 @@ TEST(attributes_are_changed) {
         CHECK_EQ(got.has_priority && got.priority, 0);
         other = gpuexec_graph_add_empty(node.graph, GPUEXEC_FIRST);
         CHECK_REFUSED(gpuexec_node_set_attributes(other, NULL), GPUEXEC_BAD_ARGUMENT,
-                "node 1 is not a kernel; it is another kind of node: empty node");
+                "the type of node 1 is \"empty node\", not \"kernel\"");
         CHECK_EQ(gpuexec_node_get_attributes(other, &got), GPUEXEC_BAD_ARGUMENT);
         CHECK_EQ(gpuexec_node_get_attributes(node, NULL), GPUEXEC_BAD_ARGUMENT);
         other.index = 7;

@@ -582,7 +582,7 @@ TEST(a_float_for_an_integer_is_refused) {
                 "the parameter is a 4-byte integer" },
         { 2, GPUEXEC_INT, 1, "argument 2 (counted from 0) of kernel \"scalars\" is an int",
                 "the parameter is a 4-byte float" },
-        { 2, GPUEXEC_UINT, 1, "is an unsigned,", "a 4-byte float" },
+        { 2, GPUEXEC_UINT, 1, "is an unsigned int,", "a 4-byte float" },
         { 0, GPUEXEC_DOUBLE, 1, "argument 0 (counted from 0) of kernel", "an 8-byte integer" },
         { 4, GPUEXEC_POINTER, 1, "is a pointer,", "an 8-byte float" },
         { 4, GPUEXEC_LONGLONG, 1, "is a long long,", "an 8-byte float" },

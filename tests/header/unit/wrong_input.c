@@ -567,8 +567,8 @@ TEST(handles_of_a_context_destroyed_outside) {
     CHECK_FAILED(gpuexec_stream_sync_at("noticed.c:3", stream), GPUEXEC_STALE_HANDLE,
             "was destroyed outside gpuexec");
     CHECK_FAILED(gpuexec_stream_sync(other), GPUEXEC_STALE_HANDLE,
-            "the stream is stale: it was closed by gpuexec because other code had destroyed its "
-            "context, which was noticed at noticed.c:3 (created at ");
+            "the stream is stale: gpuexec closed it because other code had destroyed the "
+            "context, as gpuexec noticed at noticed.c:3 (created at ");
 }
 
 /* A slot's ids are used up after 2^21 objects, and are never reused. */
