@@ -52,9 +52,9 @@
         >>impl-setup, impl-device, impl-naming, impl-capturing, impl-context, impl-primary,
         >>impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache, impl-includes, impl-module,
         >>impl-kernel, impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked,
-        >>impl-compile, impl-memory, impl-stream, impl-waits, impl-hints, impl-current, impl-pool,
-        >>impl-managed, impl-event, impl-transfer, impl-copies, impl-arguments, impl-dims,
-        >>impl-attributes, impl-launch, impl-params, impl-kept, impl-used, impl-graph,
+        >>impl-compile, impl-memory, impl-stream, impl-waits, impl-hints, impl-current, impl-cached,
+        >>impl-pool, impl-managed, impl-event, impl-transfer, impl-copies, impl-arguments,
+        >>impl-dims, impl-attributes, impl-launch, impl-params, impl-kept, impl-used, impl-graph,
         >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
         >>impl-messages, impl-connection
 
@@ -150,7 +150,7 @@
       PARAMS                   >>params
       PEERS                    peer access and copies between devices, links, topology
       POOL                     >>pool
-      QUERIES                  gpuexec_devices_text (without PEERS, it has no links),
+      QUERIES                  gpuexec_devices_text (without PEERS, its text omits links),
                                gpuexec_pointer_get_info, gpuexec_copy_explain,
                                gpuexec_stream_get_info, gpuexec_kernel_get_info, and occupancy
       REGISTER                 gpuexec_register, _register_with, _unregister,
@@ -217,12 +217,12 @@
 
       The library never aborts. By default, it prints only one thing to stderr: a latched failure
       that the program has not taken by the time it ends (gpuexec_setup_desc.quiet_exit turns this
-   off). Set gpuexec_setup_desc.log to receive every failure as it happens, or set GPUEXEC_LOG=1 in
-   the environment to print it to stderr. Set GPUEXEC_TRACE=1 to print every driver call, except
-      look-ups of entry points and error texts. Arguments are printed as numbers (for a launch:
-      function, grid, block, shared memory, stream, parameters). To find the launch that failed, set
-      GPUEXEC_CHECK=1: each launch, copy and fill then waits for its work and returns any failure of
-      that work.
+      off). Set gpuexec_setup_desc.log to receive every failure as it happens, or set GPUEXEC_LOG=1
+      in the environment to print it to stderr. Set GPUEXEC_TRACE=1 to print every driver call,
+      except look-ups of entry points and error texts. Arguments are printed as numbers (for a
+      launch: function, grid, block, shared memory, stream, parameters). To find the launch that
+      failed, set GPUEXEC_CHECK=1: each launch, copy and fill then waits for its work and returns
+      any failure of that work.
 
     SETUP (>>setup)
       The first call that needs the driver loads it. gpuexec_setup() is optional: to change the
@@ -402,8 +402,8 @@
       - the version, path, size and modification time of the NVRTC or nvJitLink library that was
         used, and the environment variables that determine where gpuexec searches for it;
       - the files that the source includes, or would include in another branch of an #if. gpuexec
-        compares the contents of your own files, and the size and modification time of the toolkit's
-        headers.
+        compares the contents of your own files, and the sizes and modification times of the
+        toolkit's headers.
 
       If a source includes files through a macro, or files found through an option such as -I, it is
       compiled every time. To avoid this, use gpuexec_compile_desc.folders and .headers. If you
@@ -417,8 +417,8 @@
       gpuexec_cache_get_info and the logger report them.
 
     MEMORY (>>memory)
-      A gpuexec_ptr is a device address, the same number as a CUdeviceptr: you can add a byte offset
-      to it, and pass it to kernels. The host cannot dereference it. gpuexec_copy_in (host to
+      A gpuexec_ptr is a device address, with the same value as the CUdeviceptr: you can add a byte
+      offset to it, and pass it to kernels. The host cannot dereference it. gpuexec_copy_in (host to
       device), gpuexec_copy_out (device to host), gpuexec_copy (device to device) and gpuexec_fill
       enqueue their work on a stream. With pinned host memory (gpuexec_alloc_pinned,
       gpuexec_register) the copy calls return at once; until a copy has finished, that memory must
@@ -463,12 +463,12 @@
           f.from.element_bytes = 4, f.from.value = 0;
           f.width_bytes = 640 * 4, f.height = 480;
           gpuexec_copy_with(s, &f);
-      gpuexec_copy_many performs an array of copies in one call. On an H200, gpuexec_copy_many makes
-      1,000 copies of 4 bytes from pinned memory 20 times as fast as 1,000 separate calls do;
-      between device addresses, it is 30 times as fast. A kernel does the copying. Larger copies to
-      or from the host gain less: copies of 64 KiB use the driver's batch copies and take two fifths
-      of the time. All copies are checked first. If one is refused, none is performed, and the error
-      text names the refused one, for example "copies[17]".
+      gpuexec_copy_many performs an array of copies in one call. On an H200, gpuexec_copy_many
+      performs 1,000 copies of 4 bytes from pinned memory 20 times as fast as 1,000 separate calls
+      do; between device addresses, it is 30 times as fast. A kernel does the copying. Larger copies
+      to or from the host gain less: copies of 64 KiB use the driver's batch copies and take two
+      fifths of the time. All copies are checked first. If one is refused, none is performed, and
+      the error text names the refused one, for example "copies[17]".
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. An event marks a
@@ -518,12 +518,14 @@
       Use gpuexec_pool_create to give parts of a program their own pools. A pool can have a
       different threshold (.release), a size limit (.max_bytes), or pinned host memory (.location),
       and other processes can import it if it is .exportable. gpuexec_pool_alloc allocates memory
-      from such a pool, and gpuexec_free_on frees it. gpuexec_pool_get_info reports the current and
-      peak amounts of used and reserved memory. A pool created with .use_default stands for the
-      device's default pool, and shares memory with libraries that use cudaMallocAsync. gpuexec does
-      not change the settings of the default pool. gpuexec_pool_from_native adopts another library's
-      pool. Kernels on other devices can access a pool's memory after gpuexec_pool_peer_enable. A
-      few devices do not support memory pools; for these, see gpuexec_pool_desc.or_plain.
+      from such a pool, and gpuexec_free_on frees it. If the pool has .cache_bytes, gpuexec keeps
+      freed blocks, and allocates them again without calling the driver. gpuexec_pool_get_info
+      reports the current and peak amounts of used and reserved memory. A pool created with
+      .use_default stands for the device's default pool, and shares memory with libraries that use
+      cudaMallocAsync. gpuexec does not change the settings of the default pool.
+      gpuexec_pool_from_native adopts another library's pool. Kernels on other devices can access a
+      pool's memory after gpuexec_pool_peer_enable. A few devices do not support memory pools; for
+      these, see gpuexec_pool_desc.or_plain.
 
     MANAGED MEMORY (>>managed)
       Managed memory has one address, which kernels, copies and the host can all use; its pages
@@ -654,9 +656,9 @@
       are unknown, so the arguments are not checked (gpuexec_kernel_info.parameters is -1). A float
       passed for an integer parameter, or an integer passed for a float parameter, is refused if
       both types are known. The parameter's type is known if the kernel comes from PTX text; the
-      argument's type is known if it is a C++ value, was added with gpuexec_params_add, or is passed
-      by GPUEXEC_ARGS compiled as C11 or later. In C99, GPUEXEC_ARGS passes only addresses and
-      sizes. To pass the bits of one type as another type on purpose, wrap the value in a struct
+      argument's type is known if the argument is a C++ value, was added with gpuexec_params_add, or
+      is passed by GPUEXEC_ARGS compiled as C11 or later. In C99, GPUEXEC_ARGS passes only addresses
+      and sizes. To pass the bits of one type as another type on purpose, wrap the value in a struct
       (gpuexec_params_add_struct). The launch call copies the argument values before it returns.
       dims.shared_bytes is the size of the dynamic shared memory (`extern __shared__`); for more
       than 48 KiB, gpuexec opts in automatically. The output of printf in kernels appears at the
@@ -708,24 +710,24 @@
       An event that is recorded in a capture only orders the nodes of the graph. To record an event
       each time the graph runs, for instance to measure a part of it, call
       gpuexec_event_record_external. gpuexec_stream_wait_external lets the graph wait, at each
-      launch, for an event that is recorded by work outside the graph.
-      Calls in the block cannot wait for captured work or query it: such calls are refused, and the
-      capture continues. You can allocate memory, load modules and create objects as usual. A table
-      in >>capture lists what each call does during a capture. If you capture streams created with
-      .non_blocking, you can use the legacy default stream and the _now copies during the capture. A
-      failed launch in the block is latched as usual; gpuexec_capture_end then returns a failed
-      handle that carries the same error. If a call invalidated the capture, the error text names
-      that call and its file and line. In either case, the capture has ended and the streams are
-      usable again. If another library invalidates the capture by allocating memory, begin the
-      capture with GPUEXEC_CAPTURE_RELAXED. Memory, modules and contexts that a graph uses must
-      exist until its last launch has finished. If one of them has been freed, unloaded or closed
-      through gpuexec, gpuexec_graph_launch fails. The error text names the object, and the file and
-      line of the call that released it. After gpuexec_graph_retain, calls that release these
-      objects take effect only when the graph is destroyed. gpuexec does not track memory allocated
-      by other libraries. To change arguments or addresses, capture the changed calls into a second
-      graph, and use gpuexec_graph_update to apply it to the first one. This is much faster than
-      instantiating the second graph. gpuexec_graph_text and gpuexec_graph_dot show the nodes of a
-      graph; gpuexec_graph_get_info only counts them.
+      launch, for an event that is recorded by work outside the graph. Calls in the block cannot
+      wait for captured work or query it: such calls are refused, and the capture continues. You can
+      allocate memory, load modules and create objects as usual. A table in >>capture lists what
+      each call does during a capture. If you capture streams created with .non_blocking, you can
+      use the legacy default stream and the _now copies during the capture. A failed launch in the
+      block is latched as usual; gpuexec_capture_end then returns a failed handle that carries the
+      same error. If a call invalidated the capture, the error text names that call and its file and
+      line. In either case, the capture has ended and the streams are usable again. If another
+      library invalidates the capture by allocating memory, begin the capture with
+      GPUEXEC_CAPTURE_RELAXED. Memory, modules and contexts that a graph uses must exist until its
+      last launch has finished. If one of them has been freed, unloaded or closed through gpuexec,
+      gpuexec_graph_launch fails. The error text names the object, and the file and line of the call
+      that released it. After gpuexec_graph_retain, calls that release these objects take effect
+      only when the graph is destroyed. gpuexec does not track memory allocated by other libraries.
+      To change arguments or addresses, capture the changed calls into a second graph, and use
+      gpuexec_graph_update to apply it to the first one. This is much faster than instantiating the
+      second graph. gpuexec_graph_text and gpuexec_graph_dot show the nodes of a graph;
+      gpuexec_graph_get_info only counts them.
 
     GRAPH NODES (>>nodes)
       A graph can also be built node by node. Each call adds a node, and names the nodes that must
@@ -1264,8 +1266,8 @@ GPUEXEC_API int gpuexec_id_ok(unsigned long long id);
 GPUEXEC_API const char *gpuexec_id_why(unsigned long long id);
 
 /* Returns what the handle (of any kind) is, in any state, for messages and debuggers: "stream
-   created at a.c:12, device 0"; "event, stale: it was destroyed by gpuexec_event_destroy at a.c:30
-   (created at a.c:13)"; "module, failed: a.c:9: gpuexec_module_load: ...". One line without a
+   created at a.c:12, device 0"; "event, stale: it was destroyed by gpuexec_event_destroy at a.c:30;
+   it was created at a.c:13"; "module, failed: a.c:9: gpuexec_module_load: ...". One line without a
    newline. Never NULL. Valid until this thread has described four more handles, the thread ends, or
    gpuexec_shutdown is called. A query. No driver call. */
 #define gpuexec_describe(handle) gpuexec_id_describe((handle).id)
@@ -2639,6 +2641,10 @@ typedef struct gpuexec_pool_desc {
     gpuexec_pool_location location; /* on the host: not exportable, and not or_plain */
     int numa_node; /* of GPUEXEC_POOL_ON_HOST_NUMA; GPUEXEC_NUMA_CLOSEST: the one that is closest to
                       the device (CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID), or 0 if the system has none */
+    size_t cache_bytes; /* 0: each allocation and free calls the driver. More: gpuexec caches freed
+                           blocks, up to so many bytes in all ((size_t)-1: no limit), and allocates
+                           them again without a call of the driver: see gpuexec_pool_alloc. Not for
+                           pools on the host, nor with use_default */
     unsigned end_canary;
 } gpuexec_pool_desc;
 
@@ -2666,13 +2672,22 @@ GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_cont
    gpuexec_free_on or gpuexec_free. GPUEXEC_WRONG_CONTEXT for a stream on another device,
    GPUEXEC_OUT_OF_DEVICE_MEMORY also if the pool has reached max_bytes, GPUEXEC_CAPTURING while the
    stream captures, if the pool is on the host. The host must not use such memory before the stream
-   has reached the allocation. cuMemAllocFromPoolAsync; on
-   a device without pools, cuMemAlloc. */
+   has reached the allocation. cuMemAllocFromPoolAsync; on a device without pools, cuMemAlloc.
+
+   A pool with gpuexec_pool_desc.cache_bytes caches what gpuexec_free_on frees, and allocates it
+   again on the same stream, if about as many bytes are requested: sizes are rounded up to a
+   multiple of 512 bytes, large ones by up to 1/16. Blocks of default streams, and of streams in
+   adopted contexts, are not cached. If the cache is full, the block that was freed first goes back
+   to the driver; if there is not enough memory for an allocation, all blocks do. Destroying a
+   stream frees its blocks; trimming or destroying a pool frees all of the pool's. To the driver,
+   cached blocks are allocated: other pools and processes cannot use them. On the CPU device, a use
+   of a cached block is an error, like each use of freed memory. */
 GPUEXEC_API gpuexec_ptr gpuexec_pool_alloc_at(
         const char *where, gpuexec_pool pool, gpuexec_stream stream, size_t bytes);
 
 /* Returns unused memory of the pool to the system until it has reserved at most keep_bytes. Memory
-   whose free is still pending stays: wait for its stream first. Clean-up. cuMemPoolTrimTo. */
+   whose free is still pending stays: wait for its stream first. Cached blocks are freed first (see
+   gpuexec_pool_alloc). Clean-up. cuMemPoolTrimTo. */
 GPUEXEC_API gpuexec_result gpuexec_pool_trim_at(
         const char *where, gpuexec_pool pool, size_t keep_bytes);
 
@@ -2691,6 +2706,8 @@ typedef struct gpuexec_pool_info {
                                gpuexec_pool_reset_high */
     size_t reserved, reserved_high; /* the same for bytes that the pool holds; trimming can return
                                        reserved - used */
+    size_t cached; /* bytes of the freed blocks that gpuexec caches (gpuexec_pool_desc.cache_bytes):
+                      used is without them, used_high with those of its time */
 } gpuexec_pool_info;
 
 /* Reads the numbers of a pool. They count memory whose free is pending as unused. A query.
@@ -5738,6 +5755,9 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
         (gxi_cu_exec exec, gxi_cu_graph graph, gxi_update *info)) \
     ROW(REQUIRED, cuGraphExecDestroy,     10000, (gxi_cu_exec exec)) \
     ROW(REQUIRED, cuGraphDestroy,         10000, (gxi_cu_graph graph)) \
+    ROW(OPTIONAL, simgpuMemCacheAsync,    11020, (gpuexec_ptr address, gxi_cu_stream stream)) \
+    ROW(OPTIONAL, simgpuMemUncacheAsync,  11020, \
+        (gpuexec_ptr address, size_t bytes, gxi_cu_stream stream)) \
     ROW(REQUIRED, cuStreamGetCtx,          9020, (gxi_cu_stream stream, gxi_cu_context *context)) \
     ROW(REQUIRED, cuEventCreate,           2000, (gxi_cu_event *event, unsigned flags)) \
     ROW(REQUIRED, cuEventDestroy,          4000, (gxi_cu_event event)) \
@@ -6130,6 +6150,7 @@ typedef struct gxi_pool_lookup {
     struct CUctx_st *cu_context;
     unsigned long long context_id; /* the driver's */
     uint32_t open;                 /* the stream's */
+    int caches;                    /* the pool caches freed blocks */
 } gxi_pool_lookup;
 /* A context that a thread pushed or set through gpuexec, where, and the context that was current
    before. */
@@ -6151,7 +6172,7 @@ typedef struct gxi_thread_state {
 } gxi_thread_state;
 static gxi_context_use gxi_no_context_use = { ~(uint64_t)0, 0, NULL, NULL, 0 };
 static GXI_THREAD gxi_thread_state gxi_thread = { GPUEXEC_OK, 0, NULL, &gxi_no_context_use,
-    { ~(uint64_t)0, 0, 0, 0, NULL, NULL, NULL, 0, 0 } };
+    { ~(uint64_t)0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0 } };
 /* what else a thread has; it begins as zeros */
 static GXI_THREAD struct {
     gpuexec_error bare;         /* the last failure, if there was no memory for a record, */
@@ -6175,6 +6196,7 @@ typedef struct gxi_range {
     uint64_t room, freed_at; /* the most bytes that it may have again; the freed_count of then */
     const char *freed_where; /* atomic, like where; of a GXI_DEAD one, the caller's pointer */
     gpuexec_memory_kind kind;
+    uint64_t cache;  /* the handle id of the pool that caches it, or 0 */
     int pooled;      /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED; pinned memory: GXI_COMBINED,
                         GXI_POOLED_ON_HOST; or 0 */
     uint64_t device; /* address for kernels; 0: not known yet, of host memory */
@@ -6387,6 +6409,10 @@ typedef struct gxi_state {
         gxi_batch_piece *first;
         unsigned count;
     } pieces;
+    /* of >>impl-cached; guarded by gxi_cached_mutex */
+    struct {
+        struct gxi_block_cache *first;
+    } cached;
     /* of >>impl-cache; guarded by gxi_tables_mutex */
     struct {
         char *why; /* the last problem; or NULL */
@@ -6432,8 +6458,10 @@ typedef struct gxi_state {
         void (*note_broken)(const gxi_call *call); /* a call failed: it may have broken a capture */
         gpuexec_result (*before_close[2])(gxi_call *call, uint64_t context); /* before its objects
                                                                                 are closed */
-        int (*leave_pool)(gxi_call *call, struct gxi_context *context);      /* after its memory was
-                                                                                freed */
+        /* frees cached blocks; NULL: of all streams. 0: there were none */
+        unsigned (*free_cached)(const struct gxi_slot *stream);
+        int (*leave_pool)(gxi_call *call, struct gxi_context *context); /* after its memory was
+                                                                           freed */
         /* after a stream began to wait for an event that another process may record */
         void (*waits_for_others)(
                 gxi_call *call, const struct gxi_slot *stream, const struct gxi_slot *event);
@@ -6477,6 +6505,7 @@ static gxi_mutex gxi_start_mutex = GXI_MUTEX_INIT,
     /* entering a context that the caller did not pass; releasing one: so no thread enters a
        released one */
     gxi_borrowed_mutex = GXI_MUTEX_INIT,
+    gxi_cached_mutex = GXI_MUTEX_INIT,           /* the caches of pools; see >>impl-cached */
     /* what the structs above say; no code is called under it except the user's allocator */
     gxi_tables_mutex = GXI_MUTEX_INIT;
 /* clang-format on */
@@ -7310,7 +7339,7 @@ static const gxi_driver_fault gxi_driver_faults[] = {
     { GXI_ILLEGAL_ADDRESS, NULL,
             "accessed an illegal address, outside every allocation that its device can access",
             "check that the kernel compares its index with the element count, that its pointers "
-            "are device addresses of memory that is large enough and not freed, that "
+            "are device addresses of memory that is large enough and has not been freed, that "
             "dims.shared_bytes covers its extern __shared__ array, and that gpuexec_peer_enable "
             "was called for memory on other devices; compute-sanitizer finds the "
             "instruction" GXI_NEW_PROCESS },
@@ -7353,7 +7382,7 @@ static const gxi_driver_fault *gxi_driver_fault_of(int cu, uint64_t *address) {
     return fault;
 }
 /* gxi_call.checked of a copy or fill */
-static const char gxi_a_transfer[] = "the copy or fill of this call";
+static const char gxi_a_transfer[] = "the copy or fill enqueued by this call";
 /* Which work has failed. A fault of a copy may look like that of a kernel. */
 static GXI_COLD void gxi_add_culprit(
         gxi_text *t, const gxi_call *call, const gxi_driver_fault *fault) {
@@ -7864,8 +7893,9 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(
         struct CUgraphExec_st *exec; /* NULL until it is launched */ struct gxi_batch *info;) \
     ROW(POOL, pool, "pool", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_COUNTS_CLOSE | GXI_OUTLIVES, \
         GXI_PLAIN_CLOSE, \
-        void *native; uint64_t max_bytes; int device; \
-        unsigned short on_host; unsigned short origin; /* see GXI_POOL_OWN */) \
+        void *native; int device; \
+        unsigned short on_host; unsigned short origin; /* see GXI_POOL_OWN */ \
+        struct gxi_block_cache *cache; /* or NULL: see >>impl-cached */) \
     ROW(IPC, ipc, "connection", GXI_DESTROY, "", 0, 3, 0, GXI_PLAIN_CLOSE, struct gxi_ipc *info;) \
     ROW(LIBRARY, library, "library", GXI_UNLOAD, "", 0, 2, GXI_MAY_WAIT, GXI_PLAIN_CLOSE, \
         struct CUlib_st *native; /* NULL before CUDA 12.0 */ struct gxi_library *info;)
@@ -7931,6 +7961,7 @@ typedef struct gxi_slot {
             interprocess : 1, /* an event that other processes may record */
             imported : 1;     /* an event that another process created */
 } gxi_slot;
+typedef char gxi_slot_is_64_bytes[sizeof(gxi_slot) == 64 ? 1 : -1]; /* see the bits of an id */
 /* a slot's place in its owner's list; next: index + 1 of the next one, 0 none */
 typedef struct gxi_list_links {
     uint32_t *from, next;
@@ -8322,8 +8353,8 @@ static const char *gxi_place_of_note(const char *where, char *out, size_t size) 
     out[i] = 0;
     return ok && i ? out : unloaded;
 }
-/* What is known about a closed handle: "it was destroyed by gpuexec_stream_destroy at a.c:9
-   (created at a.c:5)". */
+/* What is known about a closed handle: "it was destroyed by gpuexec_stream_destroy at a.c:9;
+   it was created at a.c:5". */
 static GXI_COLD void gxi_add_closed_handle(gxi_text *t, uint64_t id) {
     const struct gxi_kind *const row = gxi_kind_row_of(id);
     const unsigned index = gxi_index_of(id),
@@ -8336,11 +8367,11 @@ static GXI_COLD void gxi_add_closed_handle(gxi_text *t, uint64_t id) {
         past = gxi_closed_handle_of(gxi_slot_at(index), index);
     for (i = 0; i < GXI_PAST_KEPT && past.id != id; i++) past = gxi.objects.past[i];
     if (past.id == id && !gxi_peek_any(id))
-        gxi_add(t, "%s%s%s%s%s%s%s%s%s", past.by == gxi_outside ? "" : "it was ",
+        gxi_add(t, "%s%s%s%s%s%s%s%s", past.by == gxi_outside ? "" : "it was ",
                 past.by == gxi_outside ? "" : row->ended, past.by == gxi_outside ? "" : " by ",
                 past.by, past.closed_at ? " at " : "",
                 gxi_place_of_note(past.closed_at, place, sizeof place),
-                GXI_PART(" (created at ", past.made_at), past.made_at ? ")" : "");
+                GXI_PART("; it was created at ", past.made_at));
     else if (id >> 48 != gxi_tag_current() >> 48 || generation <= gxi.objects.generation)
         gxi_add(t, "it was closed during gpuexec_shutdown or earlier");
     else gxi_add(t, "it was %s%s", row->ended, row->also);
@@ -8952,10 +8983,11 @@ static void gxi_range_make_room(uint64_t lo, uint64_t bytes) {
 }
 /* Without gxi_tables_mutex: a dead range that was allocated by the same line is so again. 0: not
    possible. */
-GXI_HOT int gxi_range_reuse_fast(uint64_t lo, uint64_t bytes, uint64_t context, const char *where) {
+GXI_HOT int gxi_range_reuse_fast(
+        uint64_t lo, uint64_t bytes, uint64_t context, uint64_t cache, const char *where) {
     gxi_range *const r = gxi_quick_range_of(lo);
     if (GXI_LOAD(&r->lo) != lo || !gxi_compare_and_swap(&r->state, GXI_DEAD, GXI_BUSY)) return 0;
-    if (r->lo == lo && r->context == context && bytes <= r->room &&
+    if (r->lo == lo && r->context == context && bytes <= r->room && r->cache == cache &&
             gxi_place_equals(r->where, where)) {
         GXI_STORE(&r->bytes, bytes);
         GXI_STORE(&r->state, GXI_LIVE);
@@ -8964,8 +8996,8 @@ GXI_HOT int gxi_range_reuse_fast(uint64_t lo, uint64_t bytes, uint64_t context, 
     GXI_STORE(&r->state, GXI_DEAD);
     return 0;
 }
-/* Ends a live range in the same way. */
-GXI_HOT int gxi_range_free_fast(uint64_t lo, const char *where) {
+/* Ends a live range in the same way. *cache, *bytes: of the range. */
+GXI_HOT int gxi_range_free_fast(uint64_t lo, const char *where, uint64_t *cache, uint64_t *bytes) {
     gxi_range *const r = gxi_quick_range_of(lo);
     uint64_t count;
     if (GXI_LOAD(&r->lo) != lo || !gxi_compare_and_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
@@ -8977,8 +9009,18 @@ GXI_HOT int gxi_range_free_fast(uint64_t lo, const char *where) {
     GXI_STORE(&gxi.ranges.freed_count, count);
     GXI_STORE(&r->freed_at, count);
     GXI_STORE(&r->freed_where, where);
+    *cache = r->cache;
+    *bytes = r->bytes;
     GXI_STORE(&r->state, GXI_DEAD);
     return 1;
+}
+/* Notes that a pool caches the live range that begins there. */
+static void gxi_range_set_cache(uint64_t lo, uint64_t pool) {
+    gxi_range *r;
+    gxi_lock(&gxi_tables_mutex);
+    r = gxi_range_at_or_below(lo);
+    if (r && r->lo == lo) r->cache = pool;
+    gxi_unlock(&gxi_tables_mutex);
 }
 /* A copy of a range that other threads may allocate again or free meanwhile; gxi_tables_mutex is
    held. */
@@ -8995,6 +9037,7 @@ static void gxi_range_copy(gxi_range *out, gxi_range *r) {
     out->kind = r->kind;
     out->pooled = r->pooled;
     out->device = r->device;
+    out->cache = r->cache;
     out->owned = r->owned;
 }
 /* What it was, if that is still known. */
@@ -9050,6 +9093,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         r->context = context;
         r->kind = kind;
         r->pooled = pooled;
+        r->cache = 0;
         r->room = bytes;
         r->freed_at = 0;
         r->device = kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED ? lo : 0;
@@ -12201,7 +12245,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                 says & GXI_SAYS_RUNTIME
                         ? "link it with gpuexec_linker_create and gpuexec_linker_add; "
                           "gpuexec_linker_load then finds and adds the device runtime"
-                        : "link it with the images that define them: gpuexec_linker_create",
+                        : "link it (gpuexec_linker_create) with images that define these symbols",
                 "%s uses symbols that are defined elsewhere", name);
     } else if (cu == GXI_UNSUPPORTED_PTX_VERSION) {
         gxi_fail_cu(call,
@@ -16748,7 +16792,9 @@ static gpuexec_ptr gxi_alloc_in_context(gxi_call *call, gpuexec_context context,
             gxi_check_alloc(call, width, rows, element, pitch != NULL))
         return 0;
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
-    cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
+    do cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
+    while (cu == GXI_OUT_OF_MEMORY && GXI_LOAD(&gxi.hooks.free_cached) &&
+            GXI_LOAD(&gxi.hooks.free_cached)(NULL));
     if (cu) {
         gxi_fail_alloc(call, cu, slot, width * rows, GPUEXEC_MEMORY_DEVICE, NULL);
         address = 0;
@@ -17355,6 +17401,7 @@ static int gxi_stream_destroy(gxi_call *call, gxi_slot *old) {
     gxi_capture c; /* ended by other code: a stream that captures is not closed */
     if (GXI_LOAD(&gxi.captures.count) && gxi_capture_remove(old->id, &c))
         gxi_owned_memory_close(c.owned, NULL);
+    GXI_HOOK(free_cached, (old));
     return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->data.stream.native));
 }
 
@@ -17730,8 +17777,9 @@ static GXI_NOINLINE gpuexec_result gxi_check_event_record(
     const char *where = GXI_LOAD(&event->data.event.refused_at);
     if (recorded <= GXI_CAPTURED) return GPUEXEC_OK;
     return gxi_fail(call, (gpuexec_result)recorded, "fix that failure, then record the event again",
-            "%s has not been recorded: the last attempt to record it%s%s failed with %s", role,
-            GXI_AT(where), gpuexec_result_name((gpuexec_result)recorded));
+            "%s has not been recorded: the last attempt to record it%s%s%s failed with %s", role,
+            GXI_PART(", at ", where), where ? "," : "",
+            gpuexec_result_name((gpuexec_result)recorded));
 }
 /* Fails if the event was last recorded in a capture: only streams can wait for it, in that
    capture. */
@@ -18540,12 +18588,182 @@ static gxi_slot *gxi_current_stream_fast(uint64_t context) {
 
 #if !defined(GPUEXEC_NO_POOL)
 /* -------------------------------------------------------------------------------------------------
+   >>impl-cached   Freed blocks that a pool with cache_bytes keeps, for allocations of the same size
+   on the same stream. The driver counts them as allocated. gxi_cached_mutex guards them, also while
+   the driver frees some: a stream is destroyed only after its blocks have left, so that the
+   CUstream of each block that is listed exists. A pool whose handle is closed takes no more blocks.
+   The CPU device has two more entry points, which take a cached block's bytes away meanwhile. */
+
+typedef struct gxi_cached_block {
+    uint64_t address, room, stream; /* room: gxi_block_room of its size; stream: handle id */
+    struct CUstream_st *native;
+    struct gxi_cached_block *next, **from;  /* in its bucket: freed before it */
+    struct gxi_cached_block *older, *newer; /* of the cache */
+} gxi_cached_block;
+enum { GXI_CACHE_BUCKETS = 256 };
+typedef struct gxi_block_cache {
+    uint64_t pool_bytes, limit, bytes; /* gpuexec_pool_desc.max_bytes, cache_bytes; cached now */
+    gxi_cached_block *oldest, *newest, *spare;
+    struct gxi_block_cache *next, **from; /* in gxi.cached.first */
+    gxi_cached_block *buckets[GXI_CACHE_BUCKETS];
+} gxi_block_cache;
+
+/* The size of a block for so many bytes: at most 511 or 1/16 more. */
+GXI_HOT uint64_t gxi_block_room(uint64_t bytes) {
+    uint64_t step = 512;
+    while (step << 5 <= bytes) step <<= 1;
+    return (bytes + step - 1) / step * step;
+}
+GXI_HOT gxi_cached_block **gxi_cache_bucket(gxi_block_cache *c, uint64_t room, uint64_t stream) {
+    return &c->buckets[((room >> 9) + stream) * 0x9E3779B97F4A7C15u >> 56];
+}
+static gxi_block_cache *gxi_cache_of(uint64_t pool) {
+    const gxi_slot *const slot = gxi_peek(pool, GXI_POOL);
+    return slot ? slot->data.pool.cache : NULL;
+}
+static void gxi_cached_unlink(gxi_block_cache *c, gxi_cached_block *b) {
+    *b->from = b->next;
+    if (b->next) b->next->from = b->from;
+    if (b->older) b->older->newer = b->newer;
+    else c->oldest = b->newer;
+    if (b->newer) b->newer->older = b->older;
+    else c->newest = b->older;
+    c->bytes -= b->room;
+    b->next = c->spare;
+    c->spare = b;
+}
+/* The driver frees the block. closed: the stream whose handle was just closed, or NULL. */
+static void gxi_cached_free(gxi_block_cache *c, gxi_cached_block *b, const gxi_slot *closed) {
+    const int exists = gxi_peek(b->stream, GXI_STREAM) || (closed && closed->id == b->stream);
+    gxi_cached_unlink(c, b);
+    GXI_IN_RELAXED_MODE if (!exists || gxi.cu.cuMemFreeAsync(b->address, b->native))
+            gxi.cu.cuMemFree(b->address); /* the stream's context was destroyed */
+}
+/* The hook of gxi_state. */
+static unsigned gxi_cached_free_of(const gxi_slot *stream) {
+    gxi_block_cache *c;
+    gxi_cached_block *b, *newer;
+    unsigned n = 0;
+    gxi_lock(&gxi_cached_mutex);
+    for (c = gxi.cached.first; c; c = c->next)
+        for (b = c->oldest; b; b = newer) {
+            newer = b->newer;
+            if (stream && b->stream != stream->id) continue;
+            gxi_cached_free(c, b, stream);
+            n++;
+        }
+    gxi_unlock(&gxi_cached_mutex);
+    return n;
+}
+static void gxi_cache_clear(gxi_block_cache *c) {
+    gxi_lock(&gxi_cached_mutex);
+    while (c->oldest) gxi_cached_free(c, c->oldest, NULL);
+    gxi_unlock(&gxi_cached_mutex);
+}
+/* NULL: no memory. */
+static gxi_block_cache *gxi_cache_new(const gpuexec_pool_desc *desc) {
+    gxi_block_cache *const c = (gxi_block_cache *)gxi_realloc(NULL, sizeof *c);
+    if (!c) return NULL;
+    memset(c, 0, sizeof *c);
+    c->pool_bytes = desc->max_bytes;
+    c->limit = desc->cache_bytes;
+    GXI_STORE(&gxi.hooks.free_cached, &gxi_cached_free_of);
+    gxi_lock(&gxi_cached_mutex);
+    c->from = &gxi.cached.first;
+    c->next = *c->from;
+    if (c->next) c->next->from = &c->next;
+    *c->from = c;
+    gxi_unlock(&gxi_cached_mutex);
+    return c;
+}
+static void gxi_cache_free(gxi_block_cache *c) {
+    gxi_cached_block *b;
+    if (!c) return;
+    gxi_cache_clear(c);
+    gxi_lock(&gxi_cached_mutex);
+    *c->from = c->next;
+    if (c->next) c->next->from = c->from;
+    gxi_unlock(&gxi_cached_mutex);
+    while ((b = c->spare) != NULL) {
+        c->spare = b->next;
+        gxi_free(b);
+    }
+    gxi_free(c);
+}
+/* A cached block of that size, which is no longer cached; 0: there is none. */
+static uint64_t gxi_cached_take(uint64_t pool, uint64_t stream, uint64_t room) {
+    gxi_block_cache *c;
+    gxi_cached_block *b = NULL;
+    uint64_t address = 0;
+    gxi_lock(&gxi_cached_mutex);
+    if ((c = gxi_cache_of(pool)) != NULL) b = *gxi_cache_bucket(c, room, stream);
+    while (b && (b->room != room || b->stream != stream)) b = b->next;
+    if (b) {
+        address = b->address;
+        gxi_cached_unlink(c, b);
+    }
+    gxi_unlock(&gxi_cached_mutex);
+    return address;
+}
+static uint64_t gxi_cached_bytes(const gxi_slot *pool) {
+    uint64_t bytes;
+    gxi_lock(&gxi_cached_mutex);
+    bytes = pool->data.pool.cache ? pool->data.pool.cache->bytes : 0;
+    gxi_unlock(&gxi_cached_mutex);
+    return bytes;
+}
+/* Caches a freed block. 0: the driver must free it. */
+static int gxi_cached_put(
+        uint64_t pool, const gxi_pool_lookup *on, uint64_t address, uint64_t bytes) {
+    const uint64_t room = gxi_block_room(bytes);
+    gxi_cached_block *b = NULL, **bucket;
+    gxi_block_cache *c;
+    if (GXI_HAS(simgpuMemCacheAsync) && gxi.cu.simgpuMemCacheAsync(address, on->native)) return 0;
+    gxi_lock(&gxi_cached_mutex);
+    if ((c = gxi_cache_of(pool)) != NULL && room <= c->limit) {
+        while (c->bytes > c->limit - room) gxi_cached_free(c, c->oldest, NULL);
+        if ((b = c->spare) != NULL) c->spare = b->next;
+        else b = (gxi_cached_block *)gxi_realloc(NULL, sizeof *b);
+    }
+    if (b) {
+        bucket = gxi_cache_bucket(c, room, on->stream);
+        b->address = address;
+        b->room = room;
+        b->stream = on->stream;
+        b->native = on->native;
+        b->from = bucket;
+        b->next = *bucket;
+        if (b->next) b->next->from = &b->next;
+        *bucket = b;
+        b->newer = NULL;
+        b->older = c->newest;
+        if (b->older) b->older->newer = b;
+        else c->oldest = b;
+        c->newest = b;
+        c->bytes += room;
+    }
+    gxi_unlock(&gxi_cached_mutex);
+    return b != NULL;
+}
+static int gxi_pool_caches(const gxi_slot *pool) {
+    return pool && pool->data.pool.cache && pool->data.pool.cache->limit;
+}
+static uint64_t gxi_pool_max_bytes(const gxi_slot *pool) {
+    return pool && pool->data.pool.cache ? pool->data.pool.cache->pool_bytes : 0;
+}
+/* A block is there again, or has this size. Returns the driver's result. */
+static int gxi_cached_restore(uint64_t address, uint64_t bytes, struct CUstream_st *native) {
+    return GXI_HAS(simgpuMemUncacheAsync)
+            ? gxi.cu.simgpuMemUncacheAsync(address, (size_t)bytes, native)
+            : 0;
+}
+
+/* -------------------------------------------------------------------------------------------------
    >>impl-pool   The contexts on a device share one pool: each keeps the driver's handle, and the
    last one to be closed destroys it; only gpuexec_context_pool makes a gxi_slot for it. The driver
    frees a destroyed pool's memory once nothing in it is allocated.
-   gxi_slot.data.pool: native is NULL if the device has no pools; max_bytes is the desc's. Adopted
-   are pools that gpuexec_pool_destroy does not destroy: those with an `origin`, and those without
-   native. */
+   gxi_slot.data.pool: native is NULL if the device has no pools. Adopted are pools that
+   gpuexec_pool_destroy does not destroy: those with an `origin`, and those without native. */
 /* `origin`: the device's default pool; gpuexec's pool; another library's */
 enum { GXI_POOL_DEFAULT = 1, GXI_POOL_OWN = 2, GXI_POOL_FOREIGN = 3 };
 
@@ -18674,19 +18892,23 @@ static void *gxi_pool_of_context(gxi_call *call, const gxi_slot *context) {
 static uint64_t gxi_pool_new(gxi_call *call, const gxi_slot *context, void *native, unsigned origin,
         const gpuexec_pool_desc *desc) {
     gxi_slot made = gxi_slot_template(context, context->id, origin != 0 || !native);
-    uint64_t id;
+    const int limits = native && desc && (desc->cache_bytes || desc->max_bytes);
+    uint64_t id = 0;
     made.owned = made.adopted;
     made.data.pool.native = native;
-    made.data.pool.max_bytes = desc ? desc->max_bytes : 0;
     made.data.pool.on_host = desc && desc->location != GPUEXEC_POOL_ON_DEVICE;
     made.data.pool.device = gxi_context_of(context)->device;
     made.data.pool.origin = (unsigned short)origin;
-    id = gxi_new(call, GXI_POOL, &made, &gxi_context_of(context)->first[GXI_POOL]);
+    made.data.pool.cache = limits ? gxi_cache_new(desc) : NULL;
+    if (limits && !made.data.pool.cache) gxi_fail_memory(call, "create a pool");
+    else id = gxi_new(call, GXI_POOL, &made, &gxi_context_of(context)->first[GXI_POOL]);
+    if (!id) gxi_cache_free(made.data.pool.cache);
     if (!id && !made.adopted) GXI_TRY_TRACED(cuMemPoolDestroy, (native));
     return id;
 }
 static int gxi_pool_destroy(gxi_call *call, gxi_slot *old) {
     int cu = 0;
+    gxi_cache_free(old->data.pool.cache);
     if (old->adopted) return 0;
     GXI_IN_RELAXED_MODE cu = GXI_TRY(cuMemPoolDestroy, (old->data.pool.native));
     return cu;
@@ -18714,9 +18936,15 @@ static gpuexec_result gxi_check_pool(
                 desc->exportable
                         ? "only pools on devices can be exported"
                         : "or_plain falls back on gpuexec_alloc, which allocates on the device");
+    if (desc->cache_bytes && desc->location)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "leave it at 0, or leave location at 0 for a pool on the device",
+                "gpuexec_pool_desc.cache_bytes is %llu, but the pool is on the host (location is "
+                "%d): only blocks on devices can be cached",
+                (unsigned long long)desc->cache_bytes, (int)desc->location);
     if (desc->use_default &&
             (desc->release || desc->release_threshold || desc->max_bytes || desc->exportable ||
-                    desc->location))
+                    desc->location || desc->cache_bytes))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create another pool, without use_default",
                 "gpuexec_pool_desc.use_default is %d, but other members set properties: the "
                 "default pool of device %d has other users, so gpuexec does not change it",
@@ -18825,6 +19053,7 @@ GPUEXEC_API gpuexec_result gpuexec_pool_trim_at(
     int cu;
     GXI_CALL(gpuexec_pool_trim, GXI_CLEANS);
     if (!(slot = gxi_begin_with_pool(call, pool, NULL, &scope))) return gxi_failed_result();
+    if (slot->data.pool.cache) gxi_cache_clear(slot->data.pool.cache);
     cu = slot->data.pool.native ? GXI_TRY(cuMemPoolTrimTo, (slot->data.pool.native, keep_bytes))
                                 : 0;
     gxi_leave(&scope);
@@ -18880,8 +19109,9 @@ GPUEXEC_API gpuexec_result gpuexec_pool_get_info_at(
     gxi_leave(&scope);
     if (cu) return gxi_fail_cu(call, NULL, "cannot query the pool");
     info->threshold = (size_t)values[0];
-    info->max_bytes = (size_t)slot->data.pool.max_bytes;
-    info->used = (size_t)values[1];
+    info->max_bytes = (size_t)gxi_pool_max_bytes(slot);
+    info->cached = (size_t)gxi_cached_bytes(slot);
+    info->used = values[1] > info->cached ? (size_t)values[1] - info->cached : 0;
     info->used_high = (size_t)values[2];
     info->reserved = (size_t)values[3];
     info->reserved_high = (size_t)values[4];
@@ -18979,15 +19209,15 @@ static GXI_COLD void gxi_fail_pool_alloc(gxi_call *call, int cu, const gxi_slot 
     memset(&scope, 0, sizeof scope);
     entering.kind = GXI_QUERIES; /* entering the context is only for the text */
     gxi_enter(&entering, context->cu_context, &scope);
-    if (cu == GXI_OUT_OF_MEMORY && own && own->data.pool.max_bytes &&
+    if (cu == GXI_OUT_OF_MEMORY && gxi_pool_max_bytes(own) &&
             GXI_TRY_TRACED(
                     cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &used)) == 0 &&
-            used + bytes > own->data.pool.max_bytes)
+            used + bytes > gxi_pool_max_bytes(own))
         gxi_fail_cu(call, "free some of this pool's memory, or create it with a larger max_bytes",
                 "cannot allocate %llu bytes from the pool created at %s: %llu bytes are in use, "
                 "and max_bytes is %llu",
                 (unsigned long long)bytes, gxi_place_text(own->where), (unsigned long long)used,
-                (unsigned long long)own->data.pool.max_bytes);
+                (unsigned long long)gxi_pool_max_bytes(own));
     else if (own && own->data.pool.on_host)
         gxi_fail_alloc(call, cu, context, bytes, GPUEXEC_MEMORY_PINNED, NULL);
     else gxi_fail_alloc(call, cu, context, bytes, GPUEXEC_MEMORY_DEVICE, pool);
@@ -19015,6 +19245,11 @@ static gpuexec_result gxi_pool_find_native(gxi_call *call, const gpuexec_pool *f
                             : "allocate memory in a capture on a device without memory pools",
                       "allocate it before the capture");
 }
+/* -1 if there were cached blocks, which are now free: the driver can be called again; otherwise
+   cu. */
+static GXI_COLD int gxi_retry_without_cache(int cu) {
+    return GXI_LOAD(&gxi.hooks.free_cached) && gxi_cached_free_of(NULL) ? -1 : cu;
+}
 /* The checked way. cu and address: what the driver returned on the fast path, where 0 means that
    there was no memory to record the allocation; cu -1: that was not tried. */
 static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuexec_pool *from,
@@ -19027,7 +19262,7 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuex
     gxi_scope scope;
     gpuexec_memory_kind kind;
     void *pool = NULL;
-    int pooled;
+    int pooled, caches;
     if (!(slot = from ? gxi_begin_with_stream_of(call, stream, from->id, GXI_POOL, "the pool")
                       : gxi_begin_with_stream(call, stream)) ||
             !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
@@ -19041,11 +19276,16 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuex
             : gxi_capture_status_of(slot)   ? GXI_OF_GRAPH
                                             : GXI_POOLED;
     kind = pooled == GXI_POOLED_ON_HOST ? GPUEXEC_MEMORY_PINNED : GPUEXEC_MEMORY_DEVICE;
+    caches = pooled == GXI_POOLED && gxi_pool_caches(own);
+    if (cu == GXI_OUT_OF_MEMORY) cu = gxi_retry_without_cache(cu);
     if (cu >= 0) gxi_call_set_cu(call, "cuMemAllocFromPoolAsync", cu);
-    else if (pool)
-        cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync,
-                (&address, bytes, pool, slot->data.stream.native));
-    else cu = gxi_alloc_cu(call, bytes, 1, 0, NULL, &address);
+    else if (pool) {
+        const size_t room = caches ? (size_t)gxi_block_room(bytes) : bytes;
+        do
+            cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync,
+                    (&address, room, pool, slot->data.stream.native));
+        while (cu == GXI_OUT_OF_MEMORY && gxi_retry_without_cache(cu) < 0);
+    } else cu = gxi_alloc_cu(call, bytes, 1, 0, NULL, &address);
     if (cu) {
         gxi_fail_pool_alloc(call, cu, context, own, pool, bytes);
         address = 0;
@@ -19055,6 +19295,10 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuex
         gxi_fail_memory(call, "record an allocation of %lu bytes", (unsigned long)bytes);
         address = 0;
     } else if (pooled == GXI_OF_GRAPH) gxi_capture_add_memory(slot, address);
+    else if (caches) {
+        gxi_range_set_cache(address, from->id);
+        gxi_cached_restore(address, bytes, slot->data.stream.native);
+    }
     gxi_leave(&scope);
     return address;
 }
@@ -19076,6 +19320,7 @@ static GXI_NOINLINE int gxi_pool_lookup_find(gxi_pool_lookup *p, uint64_t stream
     p->stream = stream;
     p->from = from;
     p->context = context->id;
+    p->caches = gxi_pool_caches(own);
     p->native = s->data.stream.native;
     p->open = GXI_LOAD(&s->data.stream.open);
     p->cu_context = s->cu_context;
@@ -19093,9 +19338,29 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_commit(const char *where, const gpu
     if (cu == 0 && !address) cu = GXI_CREATED_NOTHING;
     if (cu == 0 &&
             gxi_range_add(address, bytes, gxi_thread.pooling.context, where, GPUEXEC_MEMORY_DEVICE,
-                    GXI_POOLED))
+                    GXI_POOLED)) {
+        if (gxi_thread.pooling.caches) gxi_range_set_cache(address, from->id);
         return address;
+    }
     return gxi_alloc_on_slow(where, from, stream, bytes, cu, address);
+}
+/* From the pool's cache or, if that has no block of this size, from the driver. */
+static GXI_NOINLINE gpuexec_ptr gxi_alloc_cached(
+        const char *where, const gpuexec_pool *from, gpuexec_stream stream, size_t bytes) {
+    const gxi_pool_lookup *const p = &gxi_thread.pooling;
+    const uint64_t room = gxi_block_room(bytes);
+    unsigned long long id = 0;
+    gpuexec_ptr address;
+    int cu = 0;
+    if (gxi.cu.cuCtxGetId(p->cu_context, &id) || id != p->context_id)
+        return gxi_alloc_on_slow(where, from, stream, bytes, -1, 0);
+    if (!(address = gxi_cached_take(p->from, p->stream, room)))
+        GXI_IN_RELAXED_MODE cu = gxi.cu.cuMemAllocFromPoolAsync(
+                &address, (size_t)room, p->pool, p->native);
+    if (cu == 0 && address && (cu = gxi_cached_restore(address, bytes, p->native)) != 0)
+        gxi.cu.cuMemFreeAsync(address, p->native);
+    if (cu == 0 && gxi_range_reuse_fast(address, bytes, p->context, p->from, where)) return address;
+    return gxi_alloc_on_commit(where, from, stream, bytes, cu, address);
 }
 /* from: NULL for gpuexec's pool */
 GXI_HOT gpuexec_ptr gxi_alloc_on_fast(
@@ -19106,9 +19371,10 @@ GXI_HOT gpuexec_ptr gxi_alloc_on_fast(
     if ((!from || from->id) && bytes - 1 < GXI_MAX_MEMORY_BYTES &&
             ((gxi_pool_lookup_matches(p, stream.id) && p->from == (from ? from->id : 0)) ||
                     gxi_pool_lookup_find(p, stream.id, from ? from->id : 0))) {
+        if (p->caches) return gxi_alloc_cached(where, from, stream, bytes);
         GXI_IN_RELAXED_MODE cu = gxi.cu.cuMemAllocFromPoolAsync(
                 &address, bytes, p->pool, p->native);
-        if (cu == 0 && gxi_range_reuse_fast(address, bytes, p->context, where)) return address;
+        if (cu == 0 && gxi_range_reuse_fast(address, bytes, p->context, 0, where)) return address;
     }
     return gxi_alloc_on_commit(where, from, stream, bytes, cu, address);
 }
@@ -19143,12 +19409,14 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_finish(
 static GXI_NOINLINE gpuexec_result gxi_free_on_slow(
         const char *where, gpuexec_stream stream, gpuexec_ptr address) {
     gpuexec_memory_kind kind = GPUEXEC_MEMORY_DEVICE;
+    gxi_pool_lookup on;
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope;
     int cu, captures;
     GXI_CALL(gpuexec_free_on, GXI_CLEANS);
     memset(&range, 0, sizeof range);
+    memset(&on, 0, sizeof on);
     if (address == 0) return GPUEXEC_OK;
     if (gxi_range_find(address, &range) && range.pooled == GXI_POOLED_ON_HOST) kind = range.kind;
     if (stream.id == GXI_CURRENT &&
@@ -19172,7 +19440,12 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_slow(
         if (cu == 0) gxi_owned_memory_freed(address, where);
         return gxi_free_on_finish(where, address, &range, cu, 0);
     }
-    cu = !captures && gxi_graphs_retain(call, &range)
+    if (range.cache && !captures && !slot->legacy && !slot->borrowed) {
+        on.stream = slot->id;
+        on.native = slot->data.stream.native;
+    }
+    cu = (!captures && gxi_graphs_retain(call, &range)) ||
+                    (on.stream && gxi_cached_put(range.cache, &on, address, range.bytes))
             ? 0
             : GXI_TRY(cuMemFreeAsync, (address, slot->data.stream.native));
     gxi_leave(&scope);
@@ -19186,6 +19459,8 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_uncached(
     int cu = 0;
     if (checks || !gxi_range_remove_if(address, GPUEXEC_MEMORY_DEVICE, 1, where, &range))
         return gxi_free_on_slow(where, stream, address);
+    if (range.cache && gxi_cached_put(range.cache, &gxi_thread.pooling, address, range.bytes))
+        return GPUEXEC_OK;
     GXI_IN_RELAXED_MODE cu = gxi.cu.cuMemFreeAsync(address, gxi_thread.pooling.native);
     return !cu ? GPUEXEC_OK : gxi_free_on_finish(where, address, &range, cu, 0);
 }
@@ -19209,13 +19484,15 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(
     gxi_pool_lookup *const p = &gxi_thread.pooling;
     /* like all clean-up, it first checks that the context still exists */
     unsigned long long id = 0;
+    uint64_t cache, bytes;
     int cu = 0;
     if (gxi_graphs_use_fast(address) ||
             !(gxi_pool_lookup_matches(p, stream.id) || gxi_pool_lookup_find(p, stream.id, 0)) ||
             gxi.cu.cuCtxGetId(p->cu_context, &id) || id != p->context_id)
         return gxi_free_on_uncached(where, stream, address, 1);
-    if (!gxi_range_free_fast(address, where))
+    if (!gxi_range_free_fast(address, where, &cache, &bytes))
         return gxi_free_on_uncached(where, stream, address, 0);
+    if (cache && gxi_cached_put(cache, p, address, bytes)) return GPUEXEC_OK;
     GXI_IN_RELAXED_MODE cu = gxi.cu.cuMemFreeAsync(address, p->native);
     return cu ? gxi_free_on_failed(where, address, cu) : GPUEXEC_OK;
 }
@@ -24751,7 +25028,7 @@ static gpuexec_result gxi_check_early(
     node = after->nodes && after->nodes->index < r->nnodes ? &r->nodes[after->nodes->index] : NULL;
     if (node && node->type != GXI_GRAPH_NODE_TYPE_KERNEL)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                "depend on a kernel node, or set desc.programmatic to 0",
+                "make it depend on a kernel node, or set desc.programmatic to 0",
                 "a programmatic launch must depend on a kernel node, but the type of node %u "
                 "is \"%s\"",
                 after->nodes->index, gxi_node_type(node->type));
@@ -26897,9 +27174,11 @@ static GXI_COLD gpuexec_result gxi_multi_compare(
             ma->data.module.info->image_hash != mb->data.module.info->image_hash)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image on each device",
                 "the kernels have different code: \"%s\" on device %d is from %s, but on device %d "
-                "it is from a different image: %s",
+                "it is from a different image%s%s",
                 a->name, d[0].ordinal, ma->data.module.info->name, d[i].ordinal,
-                mb->data.module.info->name);
+                GXI_PART(": ",
+                        strcmp(mb->data.module.info->name, "the image") ? mb->data.module.info->name
+                                                                        : NULL));
     for (k = 0; k < 2; k++)
         if (gxi_query_attributes(
                     call, 0, d[k ? i : 0].kernel->data.kernel.native, same, GXI_COMPARED, v[k]))

@@ -40,7 +40,7 @@ function read(row, in_header,    field, params, base) {
     split(row, field, / *, */)
     base = field[2]
     if (in_header) print "HEADER_ROW(" base ", (" params "), (" names_of(params) "))"
-    if (base !~ /^cu/) return
+    if (base !~ /^(cu|simgpu)/) return
     sub(/_[0-9]+$/, "", base)
     name[++rows] = base
     version[rows] = field[3] + 0

@@ -126,6 +126,9 @@ check_lines() {
             # rows and what a program prints are one line
             wrong("columns", length($0) " columns, more than 100")
         }
+        file == "gpuexec.h" && /^ *>>start$/ { manual = 1 }
+        file == "gpuexec.h" && /^#ifndef GPUEXEC_H/ { manual = 0 }
+        manual && /^   [^ ]/ { wrong("columns", "a formatter moved this line of the manual: " $0) }
         bodies {
             line = comment || /[\/"\047]/ ? bare($0) : $0
             if (line ~ /\{.*;.*;.*\}|\{.*\}.*;.*\}/ && several(line))

@@ -91,6 +91,15 @@ static void pools(void) {
     NEED_OK(gpuexec_stream_sync(stream));
     NEED_OK(gpuexec_pool_destroy(pool));
 }
+static void caching_pool(void) {
+    gpuexec_pool_desc desc = { .cache_bytes = 4 * BYTES };
+    gpuexec_pool pool = gpuexec_pool_create(ctx, &desc);
+    gpuexec_ptr p = gpuexec_pool_alloc(pool, stream, BYTES);
+    NEED_OK(gpuexec_free_on(stream, gpuexec_pool_alloc(pool, stream, 3 * BYTES)));
+    NEED_OK(gpuexec_free_on(stream, p));
+    NEED_OK(gpuexec_free_on(stream, gpuexec_pool_alloc(pool, stream, 2 * BYTES)));
+    NEED_OK(gpuexec_pool_destroy(pool));
+}
 static void alloc_on(void) { /* many addresses: few of them are the last one again */
     static gpuexec_ptr held[64];
     static unsigned at;
@@ -317,6 +326,7 @@ static const struct {
     { "registrations", registered, 0 },
     { "managed allocations", managed, 0 },
     { "pools", pools, 0 },
+    { "caching_pool", caching_pool, 0 },
     { "allocations in stream order", alloc_on, 0 },
     { "the same, freed by gpuexec_free", freed_otherwise, 0 },
     { "kernels looked up", kernels, 0 },

@@ -13,7 +13,7 @@ static gpuexec_prepared prepared;
 static gpuexec_graph graph, built;
 static gpuexec_node node;
 static gpuexec_batch batch;
-static gpuexec_pool pool;
+static gpuexec_pool pool, caching;
 static struct CUfunc_st *native_function;
 static struct CUstream_st *native_stream, *native_other;
 static struct CUevent_st *native_event, *raw_made;
@@ -59,6 +59,7 @@ static void *params[4] = { &x, &y, &n, &a };
       gxi.cu.cuMemFreeAsync(memory, native_stream)) \
     X(again, memory = gpuexec_alloc_on(s, 8192); gpuexec_free_on(s, memory)) \
     X(pooled, memory = gpuexec_pool_alloc(pool, s, 8192); gpuexec_free_on(s, memory)) \
+    X(cached, memory = gpuexec_pool_alloc(caching, s, 8192); gpuexec_free_on(s, memory)) \
     X(raw_graph, gxi.cu.cuGraphLaunch(native_graph, native_stream)) \
     X(graph, gpuexec_graph_launch(graph, s)) \
     X(batch, gpuexec_batch_launch(batch, s)) X(set, gpuexec_batch_set(batch, 1, 3, &a, sizeof a)) \
@@ -103,6 +104,7 @@ int main(int argc, char **argv) {
     native_other = gxi_peek(other.id, GXI_STREAM)->data.stream.native;
     native_event = gxi_peek(event.id, GXI_EVENT)->data.event.native;
     pool = gpuexec_pool_create(ctx, NULL);
+    caching = gpuexec_pool_create(ctx, &(gpuexec_pool_desc){ .cache_bytes = 1 << 20 });
     batch = gpuexec_batch_create(ctx, NULL);
     for (i = 0; i < 2; i++)
         gpuexec_batch_add(batch, fn, gpuexec_grid(4, 256, 0), GPUEXEC_ARGS(x, y, n, a));

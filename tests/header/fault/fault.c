@@ -1560,12 +1560,42 @@ static void flow_ipc(void) {
     CLEAN(gpuexec_context_close(ctx)); /* it closes q */
 }
 
+FLOW(caching_pool) {
+    gpuexec_pool_desc desc = { 0, 0, 0, 0, 0, 0, 0, GPUEXEC_POOL_ON_DEVICE, 0, 1024, 0 };
+    gpuexec_context ctx;
+    gpuexec_stream s, t;
+    gpuexec_pool pool;
+    gpuexec_ptr a, b, c;
+    uint32_t got = 0;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(t, gpuexec_stream_create(ctx, NULL));
+    MAKE(pool, gpuexec_pool_create(ctx, &desc));
+    TAKE(a, gpuexec_pool_alloc(pool, s, 64));
+    TAKE(b, gpuexec_pool_alloc(pool, s, 64));
+    TAKE(c, gpuexec_pool_alloc(pool, t, 64));
+    CLEAN(gpuexec_free_on(s, a));
+    CLEAN(gpuexec_free_on(s, b));
+    CLEAN(gpuexec_free_on(t, c)); /* frees a */
+    TAKE(a, gpuexec_pool_alloc(pool, s, 100));
+    WORK(gpuexec_fill(s, a, 1, 1, 100));
+    WORK(gpuexec_copy_out(s, &got, a, 4));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(got, 0x01010101);
+    CLEAN(gpuexec_free_on(s, a));
+    CLEAN(gpuexec_stream_destroy(t));
+    CLEAN(gpuexec_pool_trim(pool, 0));
+    TAKE(a, gpuexec_pool_alloc(pool, s, 64));
+    CLEAN(gpuexec_free_on(s, a));
+    CLEAN(gpuexec_pool_destroy(pool));
+    CLEAN(gpuexec_context_close(ctx));
+}
 FLOW(pools) {
-    gpuexec_pool_desc desc = { 0, 0, 1, 1 << 16, 0, 0, 1, GPUEXEC_POOL_ON_DEVICE, 0, 0 },
-                      usual = { 0, 1, 0, 0, 0, 0, 0, GPUEXEC_POOL_ON_DEVICE, 0, 0 },
+    gpuexec_pool_desc desc = { 0, 0, 1, 1 << 16, 0, 0, 1, GPUEXEC_POOL_ON_DEVICE, 0, 0, 0 },
+                      usual = { 0, 1, 0, 0, 0, 0, 0, GPUEXEC_POOL_ON_DEVICE, 0, 0, 0 },
                       hosts = { 0, 0, 0, 0, 0, 0, 0, GPUEXEC_POOL_ON_HOST_NUMA,
-                          GPUEXEC_NUMA_CLOSEST, 0 };
-    gpuexec_pool_info info = { 0, 0, 0, 0, 0, 0, 0, 0 };
+                          GPUEXEC_NUMA_CLOSEST, 0, 0 };
+    gpuexec_pool_info info = { 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     gpuexec_context ctx;
     gpuexec_stream s;
     gpuexec_pool pool, own, shared;

@@ -544,6 +544,7 @@ static void use(struct fuzz_source *s) {
         pooled.exportable = N(8) == 1;
         pooled.location = (gpuexec_pool_location)(N(8) < 4 ? N(4) : 0);
         pooled.numa_node = N(8) == 1 ? N(4) - 2 : 0;
+        pooled.cache_bytes = N(4) == 1 ? fuzz_number(s) : 0;
         MAKE(POOL, gpuexec_pool_create(C, N(4) ? &pooled : NULL));
         break;
     CALL:

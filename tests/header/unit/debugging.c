@@ -289,10 +289,10 @@ TEST(descriptions_of_handles_that_are_not_ok) {
     gpuexec_stream gone = gpuexec_stream_create(ctx, NULL);
     char text[300];
     CHECK_OK(gpuexec_stream_destroy(gone));
-    snprintf(text, sizeof text, "debugging.c:%d (created at ", line + 2);
+    snprintf(text, sizeof text, "debugging.c:%d; it was created at ", line + 2);
     CHECK_TEXT(gpuexec_describe(gone),
             "stream, stale: it was destroyed by gpuexec_stream_destroy at ", text);
-    snprintf(text, sizeof text, "debugging.c:%d)", line);
+    snprintf(text, sizeof text, "debugging.c:%d", line);
     CHECK_TEXT(gpuexec_describe(gone), text);
     bad.start_canary = 7;
     failed = gpuexec_stream_create(ctx, &bad);

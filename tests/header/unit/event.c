@@ -217,7 +217,7 @@ static void check_refused(setting s, gpuexec_result why) {
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
     CHECK_RESULT(gpuexec_event_query(s.b), why);
     CHECK_TEXT(gpuexec_error_text(), "the event has not been recorded",
-            "the last attempt to record it at ", "event.c:", gpuexec_result_name(why),
+            "the last attempt to record it, at ", "event.c:", gpuexec_result_name(why),
             "record the event again");
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);
     CHECK_TEXT(gpuexec_error_text(), "the stop event has not been recorded");

@@ -528,7 +528,7 @@ TEST(events_of_a_launch) {
                           GPUEXEC_ARGS(t.data)),
             GPUEXEC_BAD_LAUNCH, "block_x is 5000");
     CHECK_FAILED(gpuexec_event_query(ended), GPUEXEC_BAD_LAUNCH, "the event has not been recorded",
-            "the last attempt to record it at ");
+            "the last attempt to record it, at ");
     CHECK_OK(gpuexec_copy_out_now(t.ctx, &got, t.data, 4));
     CHECK_EQ(got, 32);
 }

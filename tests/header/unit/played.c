@@ -82,7 +82,8 @@ TEST(checked_copies_after_which_the_driver_reports_a_fault) {
             "gpuexec_fill: cannot wait for the work of this call");
     answer = GXI_LAUNCH_FAILED;
     CHECK_REFUSED(gpuexec_fill(t.stream, t.data, 0, 1, 64), GPUEXEC_KERNEL_FAILED,
-            "gpuexec_fill: the copy or fill of this call, or a kernel that ran at the same time, "
+            "gpuexec_fill: the copy or fill enqueued by this call, or a kernel that ran at the "
+            "same time, "
             "was stopped by a trap");
     CHECK_EQ(gpuexec_error_detail()->asynchronous, 0);
     CHECK_EQ(gpuexec_error_detail()->sticky, 1);

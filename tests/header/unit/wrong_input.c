@@ -514,7 +514,7 @@ static unsigned make_closed(closed *c) {
 #define CLOSED(handle, function) \
     CHECK_MADE(handle); \
     c[n].id = (handle).id; \
-    c[n++].by = #function " at gone.c:2 (created at made.c:1)"; \
+    c[n++].by = #function " at gone.c:2; it was created at made.c:1"; \
     CHECK_OK(function##_at("gone.c:2", handle))
     CLOSED(stream, gpuexec_stream_destroy);
     CLOSED(event, gpuexec_event_destroy);
@@ -528,10 +528,10 @@ static unsigned make_closed(closed *c) {
     CLOSED(ipc, gpuexec_ipc_close);
     CLOSED(library, gpuexec_library_unload);
     c[n].id = fn.id;
-    c[n++].by = "gpuexec_module_unload at gone.c:2 (created at made.c:1)";
+    c[n++].by = "gpuexec_module_unload at gone.c:2; it was created at made.c:1";
     CLOSED(mod, gpuexec_module_unload);
     c[n].id = lost.id;
-    c[n++].by = "gpuexec_context_close at gone.c:2 (created at made.c:1)";
+    c[n++].by = "gpuexec_context_close at gone.c:2; it was created at made.c:1";
     CLOSED(ctx, gpuexec_context_close);
     if (end >= 0) close(end);
     for (i = 0; i < n; i++) CHECK(c[i].id != 0);
@@ -568,7 +568,7 @@ TEST(handles_of_a_context_destroyed_outside) {
             "was destroyed outside gpuexec");
     CHECK_FAILED(gpuexec_stream_sync(other), GPUEXEC_STALE_HANDLE,
             "the stream is stale: gpuexec closed it because other code had destroyed the "
-            "context, as gpuexec noticed at noticed.c:3 (created at ");
+            "context, as gpuexec noticed at noticed.c:3; it was created at ");
 }
 
 /* A slot's ids are used up after 2^21 objects, and are never reused. */

@@ -197,6 +197,7 @@ struct sim_range {
     uint64_t graph;      /* the handle of that which allocates it, 0: none */
     bool ends;           /* that graph frees it, too */
     uint64_t id;         /* unique number of the allocation */
+    uint64_t counted;    /* that a pool counts as used; 0: all of hi - lo */
 };
 
 /* __atomic; changes when a range is removed or peer access changes: a remembered range is valid
@@ -265,7 +266,8 @@ int sim_mem_file(struct sim_device *device);
 bool sim_mem_is_file(int file); /* of any process's device */
 void sim_mem_use(void);         /* shared "use" lock around accesses to bytes */
 void sim_mem_unuse(void);
-void sim_mem_resize(uint64_t address, uint64_t bytes);       /* of a pool, within its room */
+/* of a pool, within its room, which counts so many bytes */
+void sim_mem_resize(uint64_t address, uint64_t bytes, uint64_t counted);
 void sim_mem_share(struct sim_pool *pool, unsigned viewers); /* all memory of the pool */
 /* what a pool reserves; false: not so much is free */
 bool sim_mem_charge(struct sim_device *device, uint64_t bytes);

@@ -614,12 +614,13 @@ int sim_mem_reserve(struct sim_device *device, struct sim_pool *pool, unsigned v
             bytes, address);
 }
 
-void sim_mem_resize(uint64_t address, uint64_t bytes) {
+void sim_mem_resize(uint64_t address, uint64_t bytes, uint64_t counted) {
     struct sim_heap *heap = heap_of(address);
     pthread_rwlock_wrlock(&table_lock);
     const struct spot spot = position(&heap->at, address);
     struct range *range = range_at(&heap->at, spot);
     range->r.hi = heap->at.leaves[spot.leaf].leaf->hi[spot.i] = address + bytes;
+    range->r.counted = counted;
     note_end(&heap->at, spot.leaf);
     pthread_rwlock_unlock(&table_lock);
 }

@@ -27,6 +27,21 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
     return sim_free_async(address, s);
 }
 
+/* No driver has these two: gpuexec calls them for freed blocks that it keeps, so that a use of such
+   a block is found. */
+SIM_API_STREAM(simgpuMemCacheAsync, _ptsz, (CUdeviceptr address, void *stream), (address, stream),
+        SIM_HEALTHY) {
+    struct sim_stream *s;
+    int result = sim_stream_use_unsafe(stream, &s);
+    return result ? result : sim_block_cache(address, s);
+}
+SIM_API_STREAM(simgpuMemUncacheAsync, _ptsz, (CUdeviceptr address, size_t bytes, void *stream),
+        (address, bytes, stream), SIM_HEALTHY) {
+    struct sim_stream *s;
+    int result = sim_stream_use_unsafe(stream, &s);
+    return result ? result : sim_block_uncache(address, bytes, s);
+}
+
 /* ---- pools ---- */
 
 enum { POSIX_FILE = 1, FABRIC = 8 }; /* CUmemAllocationHandleType */

@@ -38,6 +38,7 @@ static int drain_all(struct sim_device *device) {
    memory of a pool, as documented. */
 int sim_free_device(CUdeviceptr address) {
     struct sim_range r;
+    if (sim_block_free_cached(address)) return CUDA_SUCCESS;
     const bool known = sim_memory_at(address, &r);
     if (known && r.kind == SIM_MEM_MANAGED && r.managed->is_variable)
         return CUDA_ERROR_INVALID_VALUE;

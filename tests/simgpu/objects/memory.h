@@ -34,11 +34,14 @@ struct sim_kept {
     uint64_t address, bytes, stream; /* bytes: its room; stream: the id of that on which it was
                                         freed, 0: none */
     struct sim_op *freed;            /* the pending free, or NULL */
+    bool cached;                     /* by the program: see sim_block_cache */
+    uint64_t counted;                /* cached: the bytes that the pool counts as used */
 };
 struct sim_pool *sim_pool_new(struct sim_device *device); /* NULL: no memory */
 /* reserves room for a block of this cost; false: not so much is free */
 bool sim_pool_hold(struct sim_pool *pool, uint64_t cost);
 void sim_pool_drop(struct sim_pool *pool, uint64_t cost);
+uint64_t sim_pool_counted(const struct sim_range *r); /* its bytes that are used */
 /* freed memory; NULL: no memory */
 struct sim_kept *sim_pool_keep(const struct sim_range *r, uint64_t stream);
 struct sim_kept sim_pool_take_kept(struct sim_kept **at); /* no longer kept */
@@ -65,6 +68,12 @@ int sim_pool_alloc(
         CUdeviceptr *out, size_t bytes, struct sim_pool *pool, struct sim_stream *stream);
 /* in the order of the stream */
 int sim_free_async(CUdeviceptr address, struct sim_stream *stream);
+/* The program keeps a block, which is not there meanwhile: for the pool, it stays in use. It is
+   there again, with so many bytes, in the order of the same stream; or it is freed. A block that is
+   not cached only gets another size, within its room. */
+int sim_block_cache(CUdeviceptr address, struct sim_stream *stream);
+int sim_block_uncache(CUdeviceptr address, size_t bytes, struct sim_stream *stream);
+bool sim_block_free_cached(CUdeviceptr address); /* false: it is not cached */
 /* it is destroyed; memory in use remains until it is freed */
 void sim_pool_end(struct sim_pool *pool);
 

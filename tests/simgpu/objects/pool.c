@@ -87,8 +87,8 @@ static struct sim_kept **reusable(struct sim_pool *p, size_t bytes, const struct
     struct sim_kept **best = NULL;
     for (struct sim_kept **at = &p->kept; *at; at = &(*at)->next) {
         const struct sim_kept *k = *at;
-        if (k->bytes < bytes || k->bytes / 2 > bytes || (best && k->bytes >= (*best)->bytes) ||
-                !may_use(p, k, s))
+        if (k->cached || k->bytes < bytes || k->bytes / 2 > bytes ||
+                (best && k->bytes >= (*best)->bytes) || !may_use(p, k, s))
             continue;
         if (sim_settings.schedule && sim_schedule_draw(2)) continue;
         best = at;
@@ -97,17 +97,22 @@ static struct sim_kept **reusable(struct sim_pool *p, size_t bytes, const struct
     return best;
 }
 /* It is there at once, or after its pending free. */
-static int reuse(struct sim_kept **at, struct sim_stream *s, uint64_t bytes, uint64_t *address) {
+static int take(struct sim_kept **at, struct sim_stream *s, uint64_t bytes, uint64_t counted) {
     struct sim_op *op = (*at)->freed ? call_with((*at)->address, appear) : NULL;
     if ((*at)->freed && !op) return CUDA_ERROR_OUT_OF_MEMORY;
     const struct sim_kept k = sim_pool_take_kept(at);
-    sim_pool_use(k.pool, bytes);
-    sim_mem_resize(k.address, bytes);
+    sim_mem_resize(k.address, bytes, counted);
     sim_mem_claim(k.address);
-    *address = k.address;
     if (op) return sim_stream_submit(s, op);
     sim_mem_appear(k.address);
     return CUDA_SUCCESS;
+}
+static int reuse(struct sim_kept **at, struct sim_stream *s, uint64_t bytes, uint64_t *address) {
+    struct sim_pool *p = (*at)->pool;
+    *address = (*at)->address;
+    int result = take(at, s, bytes, bytes);
+    if (!result) sim_pool_use(p, bytes);
+    return result;
 }
 static int fresh(struct sim_pool *p, size_t bytes, uint64_t *address) {
     const uint64_t cost = sim_mem_cost(bytes);
@@ -176,9 +181,60 @@ static bool freed_before(CUdeviceptr address) {
     return r.lo == address && r.kind == SIM_MEM_DEVICE;
 }
 
+/* ---- blocks that the program keeps ---- */
+
+static struct sim_kept **cached_block(CUdeviceptr address) { /* NULL: it is not cached */
+    for (struct sim_pool *p = sim_pools; p; p = p->next)
+        for (struct sim_kept **at = &p->kept; *at; at = &(*at)->next)
+            if ((*at)->address == address && (*at)->cached) return at;
+    return NULL;
+}
+bool sim_block_free_cached(CUdeviceptr address) {
+    struct sim_kept **at = cached_block(address);
+    if (!at) return false;
+    (*at)->cached = false;
+    (*at)->pool->used -= (*at)->counted;
+    if (!(*at)->freed) sim_pool_settle((*at)->pool);
+    return true;
+}
+int sim_block_cache(CUdeviceptr address, struct sim_stream *s) {
+    struct sim_range r;
+    if (s->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (!sim_mem_find(NULL, address, 1, &r) || r.lo != address || r.kind != SIM_MEM_POOL ||
+            !sim_mem_mark_freeing(address, &r))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct sim_op *op = call_with(address, free_now);
+    struct sim_kept *k = op ? sim_pool_keep(&r, s->id) : NULL;
+    if (!k) {
+        sim_mem_claim(address);
+        if (op) sim_op_unref(op);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    k->cached = true;
+    k->counted = sim_pool_counted(&r);
+    k->freed = op;
+    op->workspace = k;
+    op->release = has_freed;
+    return sim_stream_submit(s, op);
+}
+int sim_block_uncache(CUdeviceptr address, size_t bytes, struct sim_stream *s) {
+    struct sim_range r;
+    struct sim_kept **at = cached_block(address);
+    if (at)
+        return !bytes || bytes > (*at)->bytes || (*at)->stream != s->id
+                ? CUDA_ERROR_INVALID_VALUE
+                : take(at, s, bytes, (*at)->counted);
+    if (!sim_mem_find_for_call(address, 1, false, &r) || r.lo != address ||
+            r.kind != SIM_MEM_POOL || !bytes || bytes > r.end - r.lo)
+        return CUDA_ERROR_INVALID_VALUE;
+    sim_mem_resize(address, bytes, sim_pool_counted(&r));
+    return CUDA_SUCCESS;
+}
+
 int sim_free_async(CUdeviceptr address, struct sim_stream *s) {
     struct sim_range r;
     if (s->capture) return capture_free(address, s);
+    if (sim_block_free_cached(address)) return CUDA_SUCCESS;
     if (sim_mem_find(NULL, address, 1, &r) && r.kind == SIM_MEM_MANAGED)
         return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_op *op = call_with(address, free_now);
@@ -194,7 +250,7 @@ int sim_free_async(CUdeviceptr address, struct sim_stream *s) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (k) {
-        r.pool->used -= r.hi - r.lo;
+        r.pool->used -= sim_pool_counted(&r);
         k->freed = op;
         op->workspace = k;
         op->release = has_freed;

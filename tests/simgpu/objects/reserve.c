@@ -58,7 +58,8 @@ struct sim_kept sim_pool_take_kept(struct sim_kept **at) {
 bool sim_pool_shrink(struct sim_pool *p, uint64_t most) {
     bool any = false;
     for (struct sim_kept **at = &p->kept; *at && p->reserved > most;) {
-        if ((*at)->freed || in_steps(p, p->held - sim_mem_cost((*at)->bytes)) < most) {
+        if ((*at)->freed || (*at)->cached ||
+                in_steps(p, p->held - sim_mem_cost((*at)->bytes)) < most) {
             at = &(*at)->next;
             continue;
         }
@@ -104,10 +105,17 @@ void sim_pools_settle(void) {
         if (p->handle) sim_pool_shrink(p, p->threshold);
 }
 
+uint64_t sim_pool_counted(const struct sim_range *r) {
+    return r->counted ? r->counted : r->hi - r->lo;
+}
 struct sim_kept *sim_pool_keep(const struct sim_range *r, uint64_t stream) {
     struct sim_kept *k = calloc(1, sizeof *k);
     if (!k) return NULL;
-    *k = (struct sim_kept){ r->pool->kept, r->pool, r->lo, r->end - r->lo, stream, NULL };
+    *k = (struct sim_kept){ .next = r->pool->kept,
+        .pool = r->pool,
+        .address = r->lo,
+        .bytes = r->end - r->lo,
+        .stream = stream };
     return r->pool->kept = k;
 }
 void sim_pool_freed(const struct sim_range *r) {
@@ -115,7 +123,7 @@ void sim_pool_freed(const struct sim_range *r) {
         sim_pool_left(r->pool, r->hi - r->lo);
         return;
     }
-    r->pool->used -= r->hi - r->lo;
+    r->pool->used -= sim_pool_counted(r);
     if (!sim_pool_keep(r, 0)) release(r->pool, r->lo, r->end - r->lo);
     sim_pool_settle(r->pool);
 }
