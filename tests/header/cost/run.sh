@@ -111,6 +111,7 @@ check wait_stream raw_both $((100 + clang))
 # elsewhere.
 check again raw_again $((240 + 2 * clang))
 check pooled raw_again $((245 + 2 * clang))
+check cached raw_again $((600 + 2 * clang))
 check alloc raw_alloc $((1350 + 2 * clang))
 check graph raw_graph $((70 + clang))
 check node raw_node $((1100 + 2 * clang))
