@@ -6460,6 +6460,7 @@ typedef struct gxi_state {
                                                                                 are closed */
         /* frees cached blocks; NULL: of all streams. 0: there were none */
         unsigned (*free_cached)(const struct gxi_slot *stream);
+        int (*is_cached)(uint64_t address);
         int (*leave_pool)(gxi_call *call, struct gxi_context *context); /* after its memory was
                                                                            freed */
         /* after a stream began to wait for an event that another process may record */
@@ -18597,6 +18598,8 @@ static gxi_slot *gxi_current_stream_fast(uint64_t context) {
 typedef struct gxi_cached_block {
     uint64_t address, room, stream; /* room: gxi_block_room of its size; stream: handle id */
     struct CUstream_st *native;
+    struct CUctx_st *cu_context; /* the stream's, and the driver's id of it */
+    unsigned long long context_id;
     struct gxi_cached_block *next, **from;  /* in its bucket: freed before it */
     struct gxi_cached_block *older, *newer; /* of the cache */
 } gxi_cached_block;
@@ -18634,10 +18637,23 @@ static void gxi_cached_unlink(gxi_block_cache *c, gxi_cached_block *b) {
 }
 /* The driver frees the block. closed: the stream whose handle was just closed, or NULL. */
 static void gxi_cached_free(gxi_block_cache *c, gxi_cached_block *b, const gxi_slot *closed) {
-    const int exists = gxi_peek(b->stream, GXI_STREAM) || (closed && closed->id == b->stream);
+    unsigned long long id = 0;
+    /* other code may have destroyed the stream's context, and with it the CUstream */
+    const int exists = (gxi_peek(b->stream, GXI_STREAM) || (closed && closed->id == b->stream)) &&
+            gxi.cu.cuCtxGetId(b->cu_context, &id) == 0 && id == b->context_id;
     gxi_cached_unlink(c, b);
     GXI_IN_RELAXED_MODE if (!exists || gxi.cu.cuMemFreeAsync(b->address, b->native))
-            gxi.cu.cuMemFree(b->address); /* the stream's context was destroyed */
+            gxi.cu.cuMemFree(b->address);
+}
+/* The hook of gxi_state. */
+static int gxi_cached_contains(uint64_t address) {
+    const gxi_block_cache *c;
+    const gxi_cached_block *b = NULL;
+    gxi_lock(&gxi_cached_mutex);
+    for (c = gxi.cached.first; c && !b; c = c->next)
+        for (b = c->oldest; b && address - b->address >= b->room;) b = b->newer;
+    gxi_unlock(&gxi_cached_mutex);
+    return b != NULL;
 }
 /* The hook of gxi_state. */
 static unsigned gxi_cached_free_of(const gxi_slot *stream) {
@@ -18668,6 +18684,7 @@ static gxi_block_cache *gxi_cache_new(const gpuexec_pool_desc *desc) {
     c->pool_bytes = desc->max_bytes;
     c->limit = desc->cache_bytes;
     GXI_STORE(&gxi.hooks.free_cached, &gxi_cached_free_of);
+    GXI_STORE(&gxi.hooks.is_cached, &gxi_cached_contains);
     gxi_lock(&gxi_cached_mutex);
     c->from = &gxi.cached.first;
     c->next = *c->from;
@@ -18731,6 +18748,8 @@ static int gxi_cached_put(
         b->room = room;
         b->stream = on->stream;
         b->native = on->native;
+        b->cu_context = on->cu_context;
+        b->context_id = on->context_id;
         b->from = bucket;
         b->next = *bucket;
         if (b->next) b->next->from = &b->next;
@@ -19411,6 +19430,7 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_slow(
     gpuexec_memory_kind kind = GPUEXEC_MEMORY_DEVICE;
     gxi_pool_lookup on;
     gxi_range range;
+    const gxi_slot *context;
     gxi_slot *slot;
     gxi_scope scope;
     int cu, captures;
@@ -19440,9 +19460,13 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_slow(
         if (cu == 0) gxi_owned_memory_freed(address, where);
         return gxi_free_on_finish(where, address, &range, cu, 0);
     }
-    if (range.cache && !captures && !slot->legacy && !slot->borrowed) {
+    context = gxi_peek(slot->context, GXI_CONTEXT);
+    if (range.cache && !captures && !slot->legacy && !slot->borrowed && context &&
+            GXI_HAS(cuCtxGetId)) {
         on.stream = slot->id;
         on.native = slot->data.stream.native;
+        on.cu_context = slot->cu_context;
+        on.context_id = gxi_context_of(context)->id;
     }
     cu = (!captures && gxi_graphs_retain(call, &range)) ||
                     (on.stream && gxi_cached_put(range.cache, &on, address, range.bytes))
@@ -20277,9 +20301,15 @@ static gpuexec_result gxi_check_freed(gxi_call *call, const gxi_transfer *x, con
     gpuexec_pointer_info now;
     gxi_call own = *call; /* so that results here do not replace the caller's */
     gxi_range was;
-    if (gxi_add_freed(&t, "", side->address, &was) && was.kind == GPUEXEC_MEMORY_DEVICE &&
-            was.pooled != GXI_OF_GRAPH && gxi_pointer_query(&own, side->address, &now) == 0 &&
-            now.kind == GPUEXEC_MEMORY_PAGEABLE)
+    /* for the driver, a cached block is allocated */
+    const int cached = GXI_LOAD(&gxi.hooks.is_cached) &&
+            GXI_LOAD(&gxi.hooks.is_cached)(side->address),
+              freed = gxi_add_freed(&t, "", side->address, &was);
+    if (cached && !freed) gxi_add(&t, "its pool caches the block");
+    if (cached ||
+            (freed && was.kind == GPUEXEC_MEMORY_DEVICE && was.pooled != GXI_OF_GRAPH &&
+                    gxi_pointer_query(&own, side->address, &now) == 0 &&
+                    now.kind == GPUEXEC_MEMORY_PAGEABLE))
         result = gxi_fail_transfer(call, x, "free memory only after the last call that uses it",
                 "%s 0x%llx was freed: %s", side->role, (unsigned long long)side->address,
                 t.p ? t.p : "");
