@@ -19368,11 +19368,8 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_cached(
         const char *where, const gpuexec_pool *from, gpuexec_stream stream, size_t bytes) {
     const gxi_pool_lookup *const p = &gxi_thread.pooling;
     const uint64_t room = gxi_block_room(bytes);
-    unsigned long long id = 0;
     gpuexec_ptr address;
     int cu = 0;
-    if (gxi.cu.cuCtxGetId(p->cu_context, &id) || id != p->context_id)
-        return gxi_alloc_on_slow(where, from, stream, bytes, -1, 0);
     if (!(address = gxi_cached_take(p->from, p->stream, room)))
         GXI_IN_RELAXED_MODE cu = gxi.cu.cuMemAllocFromPoolAsync(
                 &address, (size_t)room, p->pool, p->native);

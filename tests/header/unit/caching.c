@@ -344,8 +344,9 @@ TEST(a_context_is_destroyed_outside) {
     CHECK_OK(gpuexec_free_on(t, gpuexec_pool_alloc(pool, t, BYTES)));
     CHECK_OK(gpuexec_free_on(t, gpuexec_pool_alloc(own, t, BYTES)));
     CHECK_EQ(cu.cuCtxDestroy_v2(gpuexec_context_native(ctx)), 0);
-    CHECK_EQ(gpuexec_pool_alloc(pool, t, BYTES), 0);
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
-    CHECK(gpuexec_pool_alloc(pool, s.stream, BYTES) != 0);
+    CHECK_OK(gpuexec_pool_trim(pool, 0)); /* its stream's handle is still open */
+    CHECK_FAILED(gpuexec_stream_destroy(t), GPUEXEC_STALE_HANDLE, "was destroyed outside gpuexec");
+    CHECK_EQ(info_of(pool).cached, 0);
+    CHECK_OK(gpuexec_free_on(s.stream, gpuexec_pool_alloc(pool, s.stream, BYTES)));
     CHECK_OK(gpuexec_pool_destroy(pool));
 }
