@@ -18635,15 +18635,15 @@ static void gxi_cached_unlink(gxi_block_cache *c, gxi_cached_block *b) {
     b->next = c->spare;
     c->spare = b;
 }
-/* The driver frees the block. closed: the stream whose handle was just closed, or NULL. */
+/* The driver frees the block, unless other code destroyed the stream's context, and with it the
+   CUstream: a driver that frees such memory crashes (measured on driver 580). closed: the stream
+   whose handle was just closed, or NULL. */
 static void gxi_cached_free(gxi_block_cache *c, gxi_cached_block *b, const gxi_slot *closed) {
     unsigned long long id = 0;
-    /* other code may have destroyed the stream's context, and with it the CUstream */
     const int exists = (gxi_peek(b->stream, GXI_STREAM) || (closed && closed->id == b->stream)) &&
             gxi.cu.cuCtxGetId(b->cu_context, &id) == 0 && id == b->context_id;
     gxi_cached_unlink(c, b);
-    GXI_IN_RELAXED_MODE if (!exists || gxi.cu.cuMemFreeAsync(b->address, b->native))
-            gxi.cu.cuMemFree(b->address);
+    if (exists) GXI_IN_RELAXED_MODE gxi.cu.cuMemFreeAsync(b->address, b->native);
 }
 /* The hook of gxi_state. */
 static int gxi_cached_contains(uint64_t address) {
