@@ -11926,7 +11926,7 @@ static int gxi_image_describe(gxi_text *t, const gxi_image *image, int sm) {
                 part.kind == GXI_CUBIN         ? "a cubin for sm"
                         : part.kind == GXI_PTX ? "PTX for compute"
                         : part.kind == GXI_LTO ? "LTO-IR for lto"
-                                               : "a part for",
+                                               : "a part for sm",
                 part.arch, &part.suffix, GXI_PART(" (", why), why ? ")" : "");
     }
     return best;

@@ -137,6 +137,7 @@ int sim_pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_pool *p, struct si
     if (p->imported)
         return sim_because(
                 CUDA_ERROR_INVALID_VALUE, "a pool of another process cannot allocate here");
+    if (bytes && s->capture && p->on_host) return CUDA_ERROR_NOT_SUPPORTED; /* as measured */
     if (bytes && s->capture) result = capture_alloc(&address, bytes, p->device, s);
     else if (bytes && (at = reusable(p, bytes, s))) result = reuse(at, s, bytes, &address);
     else if (bytes) {
