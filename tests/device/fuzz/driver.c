@@ -602,7 +602,9 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const unsigned first = size ? data[0] : 0;
     struct fuzz_source all = { data + (size > 0), size - (size > 0) }, half = all;
-    uint64_t context, stream, event, module, function, library, address, contexts[2];
+    uint64_t context, stream, event, module, function, library, address, contexts[2], memory,
+            reserved;
+    const uint32_t properties[8] = { 1, 0, 1, 0 };
     pthread_t thread;
     if (size > 600) return -1;
     memset(kept, 0, sizeof kept);
@@ -624,10 +626,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                         DRIVER("cuModuleLoadData", AT(&module), AT(ptx)) == 0 &&
                         DRIVER("cuModuleGetFunction", AT(&function), module, AT("slow")) == 0 &&
                         DRIVER("cuLibraryLoadData", AT(&library), AT(ptx), 0, 0, 0, 0, 0, 0) == 0 &&
-                        DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0,
+                        DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0 &&
+                        DRIVER("cuMemCreate", AT(&memory), 2 * UNIT, AT(properties), 0) == 0 &&
+                        DRIVER("cuMemAddressReserve", AT(&reserved), 4 * UNIT, 0, 0, 0) == 0 &&
+                        DRIVER("cuMemMap", reserved, 2 * UNIT, 0, memory, 0) == 0,
                 "one of each");
         const uint64_t made[] = { context, stream, event, module, function, 0, 0, library, 0, 0, 0,
-            0, 0, address };
+            memory, reserved, address };
         for (size_t k = 0; k + 1 < sizeof kinds; k++)
             if (made[k]) keep(k, made[k]);
     }
