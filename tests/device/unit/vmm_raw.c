@@ -977,7 +977,7 @@ TEST(descriptors_that_are_not_of_memory) {
         about.bytes -= k == 2 ? unit : 0;
         about.number -= k == 3 ? 77 : 0;
     }
-    /* the device's page of its own file */
+    /* the page behind the bytes says it all */
     about.number = 77;
     CHECK_EQ(pwrite(file, &about, sizeof about, (off_t)unit), (ssize_t)sizeof about);
     CHECK_EQ(IMPORT(file), 0); /* it is here already */
