@@ -503,6 +503,64 @@ TEST(graphs_use_what_is_mapped) {
     end();
 }
 
+/* Other calls that use memory: words that a stream writes and waits for, copies between contexts, a
+   batch. */
+typedef struct how { /* CUmemcpyAttributes */
+    unsigned order;
+    gxi_location from, to;
+    unsigned flags;
+} how;
+TEST(words_and_batches) {
+    ptr p, to[2], from[2];
+    size_t sizes[2], first = 0, bad = 0;
+    uint32_t words[2] = { 0, 0 };
+    how attributes;
+    BEGIN();
+    p = reserve(3 * unit);
+    map_new(p, unit, 0);
+    map_new(p + unit, 2 * unit, 0);
+    fill(p, 1, 3 * unit / 4);
+    if (cu.cuStreamWriteValue32_v2) {
+        CHECK_EQ(cu.cuStreamWriteValue32_v2(stream, p + unit - 4, 5, 0), 0);
+        CHECK_EQ(cu.cuStreamWaitValue32_v2(stream, p + unit - 4, 5, 1), 0);
+        CHECK_EQ(cu.cuStreamWriteValue32_v2(stream, p + unit, 6, 0), 0);
+        CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+        CHECK_EQ(cu.cuMemcpyDtoH_v2(words, p + unit - 4, 8), 0);
+        CHECK(words[0] == 5 && words[1] == 6);
+    }
+    fill(p + unit - 4, 8, 2);
+    CHECK_EQ(cu.cuMemcpyPeerAsync(p + 2 * unit - 4, context, p + unit - 4, context, 8, stream), 0);
+    CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(words, p + 2 * unit - 4, 8), 0);
+    CHECK(words[0] == 8 && words[1] == 8);
+    if (cu.cuMemcpyBatchAsync) {
+        memset(&attributes, 0, sizeof attributes);
+        attributes.order = 1;
+        to[0] = p;
+        from[0] = p + unit - 8; /* 1, 8, 8, 1 */
+        to[1] = p + 3 * unit - 64;
+        from[1] = p + unit - 32;
+        sizes[0] = 16;
+        sizes[1] = 64;
+        CHECK_EQ(
+                cu.cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, &bad, stream), 0);
+        CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+        CHECK_EQ(cu.cuMemcpyDtoH_v2(words, p + 4, 8), 0);
+        CHECK(words[0] == 8 && words[1] == 8);
+        CHECK_EQ(cu.cuMemcpyDtoH_v2(words, p + 3 * unit - 36, 8), 0);
+        CHECK(words[0] == 8 && words[1] == 8);
+        sizes[1] = 65;         /* one byte too many */
+        if (on_cpu_device()) { /* a GPU's driver takes what it does not know for the host's */
+            CHECK_EQ(
+                    cu.cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, &bad, stream),
+                    1);
+            CHECK_EQ(bad, 1);
+        }
+    }
+    give_back(p, 3 * unit, 3 * unit);
+    end();
+}
+
 #define QUERY(attribute, at, type, expected) \
     do { \
         type is_; \
@@ -769,6 +827,8 @@ TEST(memory_of_the_host) {
     is = on_device(0);
     is.location.type = ON_NUMA;
     p = reserve(2 * unit);
+    if (on_cpu_device()) CHECK_EQ(cu.cuMemCreate(&handle, ~(size_t)0 / unit * unit, &is, 0), 2);
+    if (on_cpu_device()) CHECK_EQ(cu.cuMemCreate(&handle, (size_t)1 << 50, &is, 0), 2);
     CHECK_EQ(cu.cuMemCreate(&handle, 2 * unit, &is, 0), 0);
     CHECK_EQ(cu.cuMemMap(p, 2 * unit, 0, handle, 0), 0);
     CHECK_EQ(cu.cuMemRelease(handle), 0);
