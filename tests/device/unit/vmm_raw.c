@@ -968,6 +968,66 @@ TEST_ALONE(shared_by_descriptors) {
     end();
 }
 
+/* A process that numbers the devices differently, and one that does not see this one. */
+static void export_of_second(void) {
+    uint64_t handle;
+    int file = -1;
+    ptr p;
+    close(ends[1]);
+    setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
+    if (!begin() || !device_has(FILES, 0)) return;
+    handle = create_shared();
+    p = reserve(unit);
+    CHECK_EQ(cu.cuMemMap(p, unit, 0, handle, 0), 0);
+    allow(p, unit, 0);
+    fill(p, 33, unit / 4);
+    CHECK_EQ(cu.cuMemExportToShareableHandle(&file, handle, POSIX_FILE, 0), 0);
+    send_file(file);
+    send_file(file);
+    CHECK(heard(0));
+}
+static void import_of_unseen(void) {
+    const int file = receive_file();
+    uint64_t handle = 0;
+    setenv("CUDA_VISIBLE_DEVICES", "0", 1);
+    CHECK(begin());
+    CHECK(file >= 0);
+    CHECK(cu.cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)file, POSIX_FILE) != 0);
+}
+TEST_ALONE_MULTI(devices_in_another_order) {
+    pid_t child;
+    ptr p;
+    uint32_t word = 0;
+    uint64_t handle = 0;
+    int file, device;
+    properties is;
+    const char *count = getenv("SIMGPU_DEVICES");
+    if (!on_cpu_device() || !count || atoi(count) < 2)
+        SKIP("needs SIMGPU_DEVICES=2: a GPU's driver may not import what it does not see");
+    CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    child = begin_child(export_of_second);
+    CHECK(run_child(import_of_unseen));
+    CHECK(begin());
+    file = receive_file();
+    close(ends[0]);
+    CHECK_EQ(cu.cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)file, POSIX_FILE), 0);
+    close(file);
+    CHECK_EQ(cu.cuMemGetAllocationPropertiesFromHandle(&is, handle), 0);
+    device = is.location.id;
+    CHECK_EQ(device, 1);
+    p = reserve(unit);
+    CHECK_EQ(cu.cuMemMap(p, unit, 0, handle, 0), 0);
+    CHECK_EQ(cu.cuMemRelease(handle), 0);
+    allow(p, unit, device);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(&word, p, 4), 0);
+    CHECK_EQ(word, 33);
+    say(1);
+    CHECK(end_child(child));
+    give_back(p, unit, unit);
+    close(ends[1]);
+    end();
+}
+
 /* In one process: each import is a handle that is released once. */
 TEST(imported_by_its_exporter) {
     ptr p;
