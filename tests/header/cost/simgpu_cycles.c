@@ -72,7 +72,7 @@ static int mapped(int handle_types) {
     const struct { int type, id, flags; } may = { 1, 0, 3 }; /* CUmemAccessDesc */
     const size_t unit = 2 << 20;
     address p = 0;
-    uint64_t memory = 0, again = 0;
+    unsigned long long memory = 0, again = 0;
     int file = -1,
         r = cu.cuMemCreate(&memory, unit, about, 0) +
             cu.cuMemAddressReserve(&p, 2 * unit, 0, 0, 0) + cu.cuMemMap(p, unit, 0, memory, 0) +
