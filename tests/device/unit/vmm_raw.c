@@ -714,6 +714,30 @@ TEST_ALONE(unmapped_under_a_kernel) {
     CHECK_EQ(cu.cuMemUnmap(p, unit), 0);
     CHECK_EQ(cu.cuStreamSynchronize(stream), 700);
 }
+/* No block in the middle of its work loses bytes that it uses: it finds none at its next look. */
+static void unmap_begun(void) {
+    enum { PIECES = 8 };
+    ptr p;
+    void *other = NULL;
+    uint32_t word = 0;
+    int i, result;
+    CHECK(begin());
+    p = reserve(PIECES * unit);
+    for (i = 0; i < PIECES; i++) map_new(p + (ptr)i * unit, unit, 0);
+    fill(p, 0, PIECES * unit / 4);
+    CHECK_EQ(cu.cuStreamCreate(&other, 1), 0);
+    CHECK_EQ(launch_add(p, (unsigned)(PIECES * unit / 4), 1), 0);
+    TEST_UNTIL(cu.cuMemcpyDtoHAsync_v2(&word, p, 4, other) || word);
+    CHECK_EQ(word, 1); /* it has begun */
+    CHECK_EQ(cu.cuMemUnmap(p, PIECES * unit), 0);
+    result = cu.cuStreamSynchronize(stream);
+    CHECK(result == 700 || result == 0); /* or it has ended */
+}
+TEST_ALONE(unmapped_under_many_blocks) {
+    int i;
+    if (!on_cpu_device()) SKIP("a GPU's driver may wait for the kernel");
+    for (i = 0; i < 4; i++) CHECK(run_child(unmap_begun));
+}
 TEST_ALONE(unmapped_before_a_copy) {
     ptr p;
     void *params[2];
