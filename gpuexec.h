@@ -2681,7 +2681,8 @@ GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_cont
    to the driver; if there is not enough memory for an allocation, all blocks do. Destroying a
    stream frees its blocks; trimming or destroying a pool frees all of the pool's. To the driver,
    cached blocks are allocated: other pools and processes cannot use them. On the CPU device, a use
-   of a cached block is an error, like each use of freed memory. */
+   of a cached block is an error, like each use of freed memory. With a driver older than CUDA 12.0,
+   nothing is cached. */
 GPUEXEC_API gpuexec_ptr gpuexec_pool_alloc_at(
         const char *where, gpuexec_pool pool, gpuexec_stream stream, size_t bytes);
 
