@@ -110,12 +110,14 @@ SIM_API(cuMemHostGetFlags, (unsigned *flags, void *p), (flags, p), SIM_CTX) {
 
 SIM_API(cuPointerGetAttribute, (void *out, int attribute, CUdeviceptr address),
         (out, attribute, address), SIM_HEALTHY) {
-    struct sim_range r;
-    if (!out || !sim_memory_at(address, &r)) return CUDA_ERROR_INVALID_VALUE;
+    struct sim_range r, reserved;
+    const bool is_ours = out && sim_memory_at(address, &r);
+    if (!out || (!is_ours && !sim_mem_reservation(address, &reserved)))
+        return CUDA_ERROR_INVALID_VALUE;
     /* only this attribute needs a context, as measured */
     int result = attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ? sim_context_need()
                                                                   : CUDA_SUCCESS;
-    return result ? result : sim_pointer_describe(out, attribute, address, &r);
+    return result ? result : sim_pointer_describe(out, attribute, address, is_ours ? &r : NULL);
 }
 
 SIM_API(cuPointerGetAttributes, (unsigned count, int *attributes, void **out, CUdeviceptr address),

@@ -22,7 +22,8 @@ enum sim_handle_kind {
     SIM_H_GRAPH,
     SIM_H_NODE,
     SIM_H_EXEC,
-    SIM_H_OBJECT
+    SIM_H_OBJECT,
+    SIM_H_PHYSICAL
 };
 uint64_t sim_handle_new(enum sim_handle_kind kind, void *object); /* 0: no memory */
 void sim_handle_drop(uint64_t handle);
@@ -164,7 +165,8 @@ int sim_devices_start(void);
 /* whether kernels of one can get access to the other's memory */
 bool sim_peers(const struct sim_device *a, const struct sim_device *b);
 int sim_device_attribute(struct sim_device *device, int attribute, int *value); /* 1: unknown */
-struct sim_device *sim_device_at(CUdevice ordinal); /* NULL: there is none */
+struct sim_device *sim_device_at(CUdevice ordinal);      /* NULL: there is none */
+struct sim_device *sim_device_numbered(uint64_t number); /* before CUDA_VISIBLE_DEVICES; or NULL */
 void sim_device_uuid(unsigned char out[16], int number);
 /* how a is connected to b */
 enum sim_peering sim_device_link(const struct sim_device *a, const struct sim_device *b);
