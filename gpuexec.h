@@ -54,10 +54,10 @@
         >>impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache, impl-includes, impl-module,
         >>impl-kernel, impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked,
         >>impl-compile, impl-memory, impl-stream, impl-waits, impl-hints, impl-current, impl-cached,
-        >>impl-pool, impl-virtual, impl-managed, impl-event, impl-transfer, impl-copies,
-        >>impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params, impl-kept,
-        >>impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier,
-        >>impl-multi, impl-ipc, impl-messages, impl-connection
+        >>impl-pool, impl-virtual, impl-growth, impl-managed, impl-event, impl-transfer,
+        >>impl-copies, impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params,
+        >>impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch,
+        >>impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -532,7 +532,7 @@
     MEMORY THAT GROWS (>>virtual)
       A virtual range has addresses for the most bytes that it may ever need, and memory for those
       that it needs now. When it grows, its address and its data stay, and kernels may use it
-      meanwhile. Nothing is copied, and nobody's pointers change:
+      meanwhile. Nothing is copied, and pointers to it stay valid:
           gpuexec_virtual_desc desc = { 0 };
           desc.max_bytes = (size_t)64 << 30;                           // addresses, not memory
           gpuexec_virtual v = gpuexec_virtual_create(ctx, &desc);
@@ -20096,6 +20096,9 @@ static uint64_t gxi_virtual_granularity(
     gxi_fail_cu(call, NULL, "cannot query the granularity of memory on device %d", ordinal);
     return 0;
 }
+/* -------------------------------------------------------------------------------------------------
+   >>impl-growth   The calls of >>virtual: creating, growing, shrinking, access, the end. */
+
 static gpuexec_result gxi_check_virtual(gxi_call *call, const gpuexec_virtual_desc *desc) {
     if (!desc)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
@@ -20226,9 +20229,9 @@ static gpuexec_result gxi_virtual_add_peers(
 /* Reserves the addresses. */
 static gpuexec_result gxi_virtual_reserve_addresses(
         gxi_call *call, gxi_virtual *v, const gpuexec_virtual_desc *desc) {
-    const uint64_t most = desc->max_bytes ? desc->max_bytes : desc->bytes;
+    const uint64_t bytes = desc->max_bytes ? desc->max_bytes : desc->bytes;
     gxi_text t = { 0, 0, 0, 0 };
-    v->max_bytes = gxi_round_up(most, v->granularity);
+    v->max_bytes = gxi_round_up(bytes, v->granularity);
     v->piece_bytes = gxi_round_up(desc->piece_bytes, v->granularity);
     if (GXI_TRY_MAKE(v->address, cuMemAddressReserve,
                 (&v->address, (size_t)(v->mirror ? 2 * v->max_bytes : v->max_bytes), 0, 0, 0)) == 0)

@@ -255,8 +255,8 @@ TEST(wrong_uses_of_cached_blocks) {
     CHECK_NOT_MADE(gpuexec_pool_create(s.ctx, &desc), GPUEXEC_BAD_ARGUMENT,
             "gpuexec_pool_desc.cache_bytes is 5000, but the pool is on the host");
 }
-/* The CPU device finds them: a kernel after the free, and one that goes past the end of a block that
-   has room for more. */
+/* The CPU device finds them: a kernel after the free, and one that goes past the end of a block
+   that has room for more. */
 static void use_after_free(int past_the_end) {
     setting s = begin();
     gpuexec_pool pool = caching_pool(s.ctx, SIZE_MAX);
