@@ -12,11 +12,18 @@
 
 typedef int entry(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
         uint64_t, uint64_t, uint64_t, uint64_t);
-enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2, NOT_SUPPORTED = 801 };
+enum {
+    ARGUMENTS = 12,
+    KEPT = 8,
+    HOST = 1 << 17,
+    HALF = HOST / 2,
+    NOT_SUPPORTED = 801,
+    UNIT = 2 << 20
+};
 
 /* One letter per argument. Handles: c context, s stream, e event, m module, f function or kernel, l
    link state, p memory pool, r library. The capital letter: a place for a new one. 1 graph, 2 node,
-   3 executable graph; ! @ #: places for new ones.
+   3 executable graph, 4 memory without an address; ! @ # $: places for new ones.
 
      a A  device address, place for one        h   host memory, HALF bytes or more  b   at most HALF
                                                    bytes
@@ -34,6 +41,8 @@ enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2, NOT_SUPPORTED 
      J    a CUDA_MEMCPY3D or _PEER             X   4 addresses for a batch          Z   their sizes
      W    4 indices                            Q   4 CUmemcpyAttributes             K   a
                                                    CUmemAccessDesc
+     5 %  reserved address, place for one      V   1 to 4 times UNIT, or odd        I   a
+                                                   CUmemAllocationProp
      -    none: what has such a parameter is not called
 
    The letter of a parameter is that of the first line with its type and one of the names, or with
@@ -168,6 +177,25 @@ static const struct {
     { 'o', "uint64_t *", "" },
     { 'o', "unsigned long long *", "" },
 };
+/* Those of virtual memory, whose parameters have the types and names of others. A descriptor would
+   stay open. */
+static const struct {
+    const char *symbol, *letters;
+} whole[] = {
+    { "cuMemAddressReserve", "%V050" },
+    { "cuMemAddressFree", "5V" },
+    { "cuMemCreate", "$VI0" },
+    { "cuMemRelease", "4" },
+    { "cuMemMap", "5V040" },
+    { "cuMemUnmap", "5V" },
+    { "cuMemSetAccess", "5VKU" },
+    { "cuMemGetAccess", "oK5" },
+    { "cuMemGetAllocationGranularity", "oIU" },
+    { "cuMemGetAllocationPropertiesFromHandle", "H4" },
+    { "cuMemRetainAllocationHandle", "$5" },
+    { "cuMemExportToShareableHandle", "-" },
+    { "cuMemImportFromShareableHandle", "$nv" },
+};
 static const struct row {
     const char *symbol, *suffix, *params;
     int version;
@@ -190,7 +218,7 @@ static struct call {
 static unsigned ncalls;
 static entry *lacked[MISSED];
 /* kinds of which some are kept, and the letters for new ones; the last one: addresses */
-static const char kinds[] = "csemflpr123a", makers[] = "CSEMFLPR!@#A";
+static const char kinds[] = "csemflpr12345a", makers[] = "CSEMFLPR!@#$%A";
 
 static uint64_t kept[sizeof kinds][KEPT];
 static unsigned next[sizeof kinds];
@@ -233,6 +261,11 @@ static char letter_of(const char *type, const char *name, const char *params) {
     FUZZ_CHECK(0, "no letter for %s%s, of %s", type, name, params);
     return 0;
 }
+static const char *whole_of(const char *symbol) { /* NULL: none */
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (!strcmp(whole[i].symbol, symbol)) return whole[i].letters;
+    return NULL;
+}
 /* "(type name, ...)": one letter each. Bytes are those of the text or of the host memory before
    them; a wait for a word ends only with its value. */
 static void letters_of(const char *params, char *to) {
@@ -261,7 +294,9 @@ static int earlier(const void *a, const void *b) {
 static void list_calls(void) {
     for (unsigned i = 0; i < ROWS; i++) {
         char arguments[ARGUMENTS + 1] = "";
-        letters_of(rows[i].params, arguments);
+        const char *letters_are = whole_of(rows[i].symbol);
+        if (letters_are) snprintf(arguments, sizeof arguments, "%s", letters_are);
+        else letters_of(rows[i].params, arguments);
         for (unsigned variant = 0; variant < 2 && !strchr(arguments, '-'); variant++) {
             struct call *c = &calls[ncalls];
             if (variant && !*rows[i].suffix) break;
@@ -296,11 +331,20 @@ static void free_memory(uint64_t address) {
     if (at < sizeof lost / sizeof *lost) lost[at] = address;
 }
 
+/* Whatever of it is mapped, and however large it is. */
+static void free_reserved(uint64_t x) {
+    for (uint64_t i = 0; i < 4; i++)
+        for (uint64_t n = 1; n <= 4 - i; n++) (void)DRIVER("cuMemUnmap", x + i * UNIT, n * UNIT);
+    for (uint64_t n = 1; n <= 4; n++) (void)DRIVER("cuMemAddressFree", x, n * UNIT);
+}
+
 static void destroy(char kind, uint64_t x) {
     if (kind == 'l') (void)DRIVER("cuLinkDestroy", x);
     if (kind == 'r') (void)DRIVER("cuLibraryUnload", x);
     if (kind == '1') (void)DRIVER("cuGraphDestroy", x);
     if (kind == '3') (void)DRIVER("cuGraphExecDestroy", x);
+    if (kind == '4') (void)DRIVER("cuMemRelease", x);
+    if (kind == '5') free_reserved(x);
     if (kind == 'a') free_memory(x);
 }
 
@@ -322,6 +366,8 @@ static uint64_t handle(struct fuzz_source *s, size_t kind) {
     case 3: return kinds[kind] == 'a' ? fuzz_number(s) % (1 << 28) : fuzz_number(s);
     case 4: return kinds[kind] == 's' ? fuzz_byte(s) % 3 : own;
     case 5: return kinds[kind] == 'a' ? own + fuzz_number(s) % 4096 : own;
+    case 6:
+    case 7: return kinds[kind] == '5' ? own + fuzz_byte(s) % 4 * UNIT : own;
     default: return own;
     }
 }
@@ -363,6 +409,11 @@ struct room {
         void *security;
         size_t most, rest[7];
     } pool;
+    struct {
+        unsigned type, handle_types, location, device;
+        void *security;
+        uint64_t flags;
+    } memory;
     uint64_t volume[25]; /* CUDA_MEMCPY3D */
     uint64_t places[2][4], sizes[4], starts[4];
     struct {
@@ -398,6 +449,13 @@ static uint64_t argument(
     case 'w': return fuzz_byte(s) < 230 ? word : fuzz_number(s) % (1 << 28);
     case 'o': return fuzz_byte(s) < 240 ? AT(&r->answer[at]) : 0;
     case 'z': return fuzz_byte(s) < 200 ? fuzz_number(s) % (1 << 20) : fuzz_number(s);
+    case 'V': return fuzz_byte(s) < 240 ? (1u + fuzz_byte(s) % 4) * UNIT : fuzz_number(s) | 1;
+    case 'I':
+        r->memory.type = 1 + fuzz_byte(s) / 250;
+        r->memory.handle_types = fuzz_byte(s) / 128;
+        r->memory.location = 1 + fuzz_byte(s) / 230 % 4;
+        r->memory.device = fuzz_byte(s) % 2 + fuzz_byte(s) / 240;
+        return AT(&r->memory);
     case 'N': return fuzz_number(s);
     case 'n': return fuzz_byte(s) % 4 ? fuzz_byte(s) % 8 : fuzz_number(s);
     case 'd': return fuzz_byte(s) < 230 ? fuzz_byte(s) % 2 : fuzz_number(s);
@@ -580,7 +638,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                         DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0,
                 "one of each");
         const uint64_t made[] = { context, stream, event, module, function, 0, 0, library, 0, 0, 0,
-            address };
+            0, 0, address };
         for (size_t k = 0; k + 1 < sizeof kinds; k++)
             if (made[k]) keep(k, made[k]);
     }
