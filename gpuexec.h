@@ -19894,41 +19894,36 @@ static int gxi_virtual_unmap(
     if (cu) *call = failed;
     return cu;
 }
-/* The nth context on a device that can access the range, which is entered; 0: there are fewer; -1:
-   it cannot be entered. *native: it, which gxi_leave leaves. */
-static int gxi_virtual_enter(gxi_call *call, const gxi_access *access, unsigned n,
-        struct CUctx_st **native, gxi_scope *scope) {
-    const int ordinal = gxi_ordinal_of_device(call, access->location.id);
-    unsigned long long id = 0;
-    gxi_call own = *call;
-    int entered = 0;
-    if (access->location.type != GXI_MEM_LOCATION_TYPE_DEVICE) return 0;
-    gxi_lock(&gxi_borrowed_mutex);
-    if ((*native = gxi_context_on_device(ordinal, n, &id)) != NULL)
-        entered = gxi_is_destroyed(&own, *native, &id) || gxi_try_enter(call, *native, scope) ? -1
-                                                                                              : 1;
-    gxi_unlock(&gxi_borrowed_mutex);
-    return entered;
-}
 /* Waits for the work of all contexts that can use the range, which the driver's unmapping does not.
    A context with a stream that captures is left out. Returns the driver's first failure, which the
    call then has. */
 static int gxi_virtual_wait(gxi_call *call, const gxi_virtual *v) {
     gxi_call failed = *call;
-    struct CUctx_st *native;
-    gxi_scope scope;
-    unsigned i, n;
-    int cu = 0, entered;
-    for (i = 0; i < v->naccesses; i++)
-        for (n = 0; (entered = gxi_virtual_enter(call, &v->accesses[i], n, &native, &scope)) != 0;
-                n++) {
-            if (entered < 0) continue;
-            if (!gxi_capturing_stream_in(native, 1) && GXI_TRY_VOID(cuCtxSynchronize) && !cu) {
+    int ordinal, cu = 0;
+    for (ordinal = 0; ordinal < 64; ordinal++) {
+        struct CUctx_st *native = NULL;
+        unsigned long long id = 0;
+        unsigned n = 0;
+        if (!(v->devices >> ordinal & 1)) continue;
+        do {
+            gxi_scope scope = { 0, 0, 0, 0 };
+            gxi_call own = *call;
+            int entered = 0;
+            gxi_lock(&gxi_borrowed_mutex);
+            native = gxi_context_on_device(ordinal, n++, &id);
+            if (native && !gxi_is_destroyed(&own, native, &id))
+                entered = gxi_try_enter(call, native, &scope) ? -1 : 1;
+            gxi_unlock(&gxi_borrowed_mutex);
+            if ((entered < 0 ||
+                        (entered && !gxi_capturing_stream_in(native, 1) &&
+                                GXI_TRY_VOID(cuCtxSynchronize))) &&
+                    !cu) {
                 cu = call->cu;
                 failed = *call;
             }
-            gxi_leave(&scope);
-        }
+            if (entered > 0) gxi_leave(&scope);
+        } while (native);
+    }
     if (cu) *call = failed;
     return cu;
 }
@@ -20399,20 +20394,17 @@ GPUEXEC_API gpuexec_result gpuexec_virtual_grow_on_at(
     return gxi_virtual_grow(call, range, &context, bytes);
 }
 /* A stream that captures in a context that can use the range; NULL: none. */
-static const gxi_slot *gxi_virtual_capturing(gxi_call *call, const gxi_virtual *v) {
+static const gxi_slot *gxi_virtual_capturing(const gxi_virtual *v) {
     const gxi_slot *stream = NULL;
     struct CUctx_st *native;
-    gxi_scope scope;
-    unsigned i, n;
-    int entered;
-    for (i = 0; i < v->naccesses && !stream; i++)
-        for (n = 0; !stream &&
-                (entered = gxi_virtual_enter(call, &v->accesses[i], n, &native, &scope)) != 0;
-                n++) {
-            if (entered < 0) continue;
-            stream = gxi_capturing_stream_in(native, 1);
-            gxi_leave(&scope);
-        }
+    unsigned long long id;
+    int ordinal;
+    for (ordinal = 0; ordinal < 64 && !stream; ordinal++) {
+        unsigned n = 0;
+        if (v->devices >> ordinal & 1)
+            while (!stream && (native = gxi_context_on_device(ordinal, n++, &id)) != NULL)
+                stream = gxi_capturing_stream_in(native, 1);
+    }
     return stream;
 }
 static gpuexec_result gxi_virtual_fail_capturing(
@@ -20459,7 +20451,7 @@ GPUEXEC_API gpuexec_result gpuexec_virtual_shrink_at(
         return gxi_virtual_fail_size(call, slot, "shrink", bytes);
     gxi_lock(&gxi_virtual_mutex);
     for (first = v->npieces; first > 0 && v->pieces[first - 1].offset >= bytes; first--) {}
-    if (first < v->npieces && !(stream = gxi_virtual_capturing(call, v)))
+    if (first < v->npieces && !(stream = gxi_virtual_capturing(v)))
         cu = gxi_virtual_cut(call, slot, v, first);
     gxi_unlock(&gxi_virtual_mutex);
     if (stream) return gxi_virtual_fail_capturing(call, slot, stream, "shrink");
@@ -20657,8 +20649,7 @@ GPUEXEC_API gpuexec_result gpuexec_virtual_destroy_at(const char *where, gpuexec
     GXI_CALL(gpuexec_virtual_destroy, GXI_CLEANS);
     /* captures of other code; the end of the range waits for those of gpuexec */
     if (slot && slot->data.span.info->bytes && GXI_LOAD(&gxi.captures.nopen) &&
-            !gxi_has_captures() &&
-            (stream = gxi_virtual_capturing(call, slot->data.span.info)) != NULL)
+            !gxi_has_captures() && (stream = gxi_virtual_capturing(slot->data.span.info)) != NULL)
         return gxi_virtual_fail_capturing(call, slot, stream, "destroy");
     return gxi_handle_destroy(call, range.id, GXI_VIRTUAL, "the virtual range");
 }
@@ -24888,9 +24879,11 @@ static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_fr
     }
     if (p->kind == GXI_CONTEXT) cu = gxi_context_release(call, p->origin, p->cu_context, p->device);
     else if ((p->kind == GXI_NOTHING || p->kind == GXI_MODULE) &&
-            gxi_enter(call, p->cu_context, &scope))
+            gxi_enter(call, p->cu_context, &scope)) {
+        own = *call; /* virtual memory does not need it */
+        if (p->range.parts) GXI_LOAD (&gxi.hooks.free_virtual)(&own, &p->range, 1);
         return gxi_failed_result();
-    else if (p->kind == GXI_NOTHING) cu = gxi_range_free(call, &p->range, 1);
+    } else if (p->kind == GXI_NOTHING) cu = gxi_range_free(call, &p->range, 1);
     else
         GXI_IN_RELAXED_MODE cu = p->kind == GXI_MODULE ? GXI_TRY(cuModuleUnload, (module))
                 : p->kind == GXI_EVENT ? GXI_TRY(cuEventDestroy, ((struct CUevent_st *)p->native))
@@ -29415,18 +29408,19 @@ GPUEXEC_API int gpuexec_ipc_export_piece_at(
     if (GXI_IS_NULL(object)) return -1;
     return gxi_ipc_export_piece(call, range, index, object);
 }
-/* The device on which the memory of an object is, as an ordinal; that of the context if that is not
-   known. */
-static int gxi_ipc_ordinal(const gxi_call *call, const gxi_slot *context, const gxi_ipc_object *o) {
+/* The device on which the memory of an object is, as an ordinal: that of the context, unless a
+   context on another device shows that it is there. */
+static int gxi_ipc_ordinal(gxi_call *call, const gxi_slot *context, const gxi_ipc_object *o) {
+    int ordinal = gxi_context_of(context)->ordinal;
     unsigned char uuid[16];
-    int ordinal, device = 0, count = 0;
-    if (!GXI_HAS(cuDeviceGetUuid) || GXI_TRY_TRACED(cuDeviceGetCount, (&count))) count = 0;
-    for (ordinal = 0; ordinal < count; ordinal++)
-        if (!GXI_TRY_TRACED(cuDeviceGet, (&device, ordinal)) &&
-                !GXI_TRY_TRACED(cuDeviceGetUuid, (uuid, device)) &&
-                memcmp(uuid, o->uuid, sizeof uuid) == 0)
-            return ordinal;
-    return gxi_context_of(context)->ordinal;
+    const gxi_slot *other;
+    if (gxi_ipc_uuid(call, context, uuid) || memcmp(uuid, o->uuid, sizeof uuid) == 0)
+        return ordinal;
+    for (other = gxi_first_child(&gxi.objects.first[GXI_CONTEXT]); other;
+            other = gxi_next_child(other))
+        if (!gxi_ipc_uuid(call, other, uuid) && memcmp(uuid, o->uuid, sizeof uuid) == 0)
+            ordinal = gxi_context_of(other)->ordinal;
+    return ordinal;
 }
 /* Fails unless the piece is the next one of the range. gxi_virtual_mutex is held. */
 static gpuexec_result gxi_ipc_check_piece(
