@@ -95,6 +95,7 @@ static const struct {
     { 'K', "const gxi_access *", "" },
     { 'Q', "gxi_batch_attributes *", "" },
     { 'D', "const gxi_pool_properties *", "" },
+    { 'K', "const gxi_location *", "" },
     { 'K', "gxi_location *", "" },
     { 'n', "gxi_location", "" },
     { 'y', "const gxi_launch_config *", "" },
@@ -123,6 +124,7 @@ static const struct {
     { 'N', "void *", " handle " },
     { 'H', "void *", " out about box " },
     { 'o', "void *", " value properties " },
+    { 'a', "void *", " address " },
     { 'i', "void *", " user affinity " },
     { 'Y', "void *", " launches " },
     { '-', "void *", "" },
@@ -133,6 +135,7 @@ static const struct {
     { 'i', "void **", " extra values library_values " },
     { 'o', "void **", " image symbol function kernels green " },
     { '-', "void **", "" },
+    { 'I', "const void *", " properties " },
     { 't', "const void *", " image " },
     { 'h', "const void *", " from " },
     { '-', "const void *", "" },
@@ -158,8 +161,10 @@ static const struct {
     { 'n', "unsigned char", "" },
     { 'n', "unsigned short", "" },
     { '0', "unsigned long long", "" },
+    { '4', "uint64_t", " handle " },
     { '0', "uint64_t", " flags " },
     { 'N', "uint64_t", " value " },
+    { '0', "size_t", " offset alignment " },
     { 'u', "size_t", " n copies " },
     { 'U', "size_t", " accesses " },
     { 'i', "size_t", " boxes number " },
@@ -174,27 +179,9 @@ static const struct {
     { 'o', "size_t *", "" },
     { 'o', "unsigned *", "" },
     { 'o', "float *", "" },
+    { '$', "uint64_t *", " handle " },
     { 'o', "uint64_t *", "" },
     { 'o', "unsigned long long *", "" },
-};
-/* Those of virtual memory, whose parameters have the types and names of others. A descriptor would
-   stay open. */
-static const struct {
-    const char *symbol, *letters;
-} whole[] = {
-    { "cuMemAddressReserve", "%V050" },
-    { "cuMemAddressFree", "5V" },
-    { "cuMemCreate", "$VI0" },
-    { "cuMemRelease", "4" },
-    { "cuMemMap", "5V040" },
-    { "cuMemUnmap", "5V" },
-    { "cuMemSetAccess", "5VKU" },
-    { "cuMemGetAccess", "oK5" },
-    { "cuMemGetAllocationGranularity", "oIU" },
-    { "cuMemGetAllocationPropertiesFromHandle", "H4" },
-    { "cuMemRetainAllocationHandle", "$5" },
-    { "cuMemExportToShareableHandle", "-" },
-    { "cuMemImportFromShareableHandle", "$nv" },
 };
 static const struct row {
     const char *symbol, *suffix, *params;
@@ -261,10 +248,11 @@ static char letter_of(const char *type, const char *name, const char *params) {
     FUZZ_CHECK(0, "no letter for %s%s, of %s", type, name, params);
     return 0;
 }
-static const char *whole_of(const char *symbol) { /* NULL: none */
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (!strcmp(whole[i].symbol, symbol)) return whole[i].letters;
-    return NULL;
+/* Virtual memory: its calls have a handle, or one of these names. */
+static int is_virtual(const char *symbol, const char *letters_are) {
+    return strchr(letters_are, '4') || strchr(letters_are, '$') ||
+            !strncmp(symbol, "cuMemAddress", 12) || strstr(symbol, "Unmap") ||
+            !strcmp(symbol, "cuMemSetAccess");
 }
 /* "(type name, ...)": one letter each. Bytes are those of the text or of the host memory before
    them; a wait for a word ends only with its value. */
@@ -294,9 +282,9 @@ static int earlier(const void *a, const void *b) {
 static void list_calls(void) {
     for (unsigned i = 0; i < ROWS; i++) {
         char arguments[ARGUMENTS + 1] = "";
-        const char *letters_are = whole_of(rows[i].symbol);
-        if (letters_are) snprintf(arguments, sizeof arguments, "%s", letters_are);
-        else letters_of(rows[i].params, arguments);
+        letters_of(rows[i].params, arguments);
+        for (char *at = arguments; *at && is_virtual(rows[i].symbol, arguments); at++)
+            *at = *at == 'a' ? '5' : *at == 'A' ? '%' : *at == 'z' ? 'V' : *at;
         for (unsigned variant = 0; variant < 2 && !strchr(arguments, '-'); variant++) {
             struct call *c = &calls[ncalls];
             if (variant && !*rows[i].suffix) break;
@@ -421,7 +409,7 @@ struct room {
     } attributes_of[4];
     struct {
         unsigned type, id, flags;
-    } access;
+    } access[4];
     const char *text;
 };
 
@@ -548,10 +536,11 @@ static uint64_t argument(
         for (unsigned i = 0; i < 4; i++) r->attributes_of[i].order = 1 + fuzz_byte(s) / 80;
         return AT(r->attributes_of);
     case 'K':
-        r->access.type = 1 + fuzz_byte(s) / 240;
-        r->access.id = fuzz_byte(s) % 3;
-        r->access.flags = fuzz_byte(s) % 2 ? 3 : fuzz_byte(s) % 4;
-        return AT(&r->access);
+        for (unsigned i = 0; i < 4; i++) r->access[i].type = 1;
+        r->access[0].type = 1 + fuzz_byte(s) / 240;
+        r->access[0].id = fuzz_byte(s) % 3;
+        r->access[0].flags = fuzz_byte(s) % 2 ? 3 : fuzz_byte(s) % 4;
+        return AT(r->access);
     case 'D':
         r->pool.type = 1 + fuzz_byte(s) / 240;
         r->pool.location = 1 + fuzz_byte(s) / 240;
@@ -613,7 +602,9 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const unsigned first = size ? data[0] : 0;
     struct fuzz_source all = { data + (size > 0), size - (size > 0) }, half = all;
-    uint64_t context, stream, event, module, function, library, address, contexts[2];
+    uint64_t context, stream, event, module, function, library, address, contexts[2], memory,
+            reserved;
+    const uint32_t properties[8] = { 1, 0, 1, 0 };
     pthread_t thread;
     if (size > 600) return -1;
     memset(kept, 0, sizeof kept);
@@ -635,10 +626,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                         DRIVER("cuModuleLoadData", AT(&module), AT(ptx)) == 0 &&
                         DRIVER("cuModuleGetFunction", AT(&function), module, AT("slow")) == 0 &&
                         DRIVER("cuLibraryLoadData", AT(&library), AT(ptx), 0, 0, 0, 0, 0, 0) == 0 &&
-                        DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0,
+                        DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0 &&
+                        DRIVER("cuMemCreate", AT(&memory), 2 * UNIT, AT(properties), 0) == 0 &&
+                        DRIVER("cuMemAddressReserve", AT(&reserved), 4 * UNIT, 0, 0, 0) == 0 &&
+                        DRIVER("cuMemMap", reserved, 2 * UNIT, 0, memory, 0) == 0,
                 "one of each");
         const uint64_t made[] = { context, stream, event, module, function, 0, 0, library, 0, 0, 0,
-            0, 0, address };
+            memory, reserved, address };
         for (size_t k = 0; k + 1 < sizeof kinds; k++)
             if (made[k]) keep(k, made[k]);
     }

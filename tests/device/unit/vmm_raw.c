@@ -5,7 +5,6 @@
 #define _DEFAULT_SOURCE 1 /* MAP_ANONYMOUS */
 #endif
 #include "../../test.h"
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -938,5 +937,206 @@ TEST(imported_by_its_exporter) {
     CHECK_EQ(word, 44);
     QUERY(HANDLE_TYPES, p, uint64_t, POSIX_FILE);
     give_back(p, 2 * unit, 2 * unit);
+    end();
+}
+
+/* What is not such a file, or lies about its size, is refused, and stays as it is. */
+TEST(descriptors_that_are_not_of_memory) {
+    struct {
+        uint64_t magic, bytes, number;
+        properties is;
+    } about;
+    uint64_t handle, other = 0;
+    int file = -1, forged, k;
+    char name[32];
+    if (!on_cpu_device()) SKIP("a GPU's files are opaque");
+    BEGIN();
+#define IMPORT(n) cu.cuMemImportFromShareableHandle(&other, (void *)(intptr_t)(n), POSIX_FILE)
+    CHECK_EQ(IMPORT(-1), 1);
+    CHECK_EQ(IMPORT(100000), 1);
+    CHECK_EQ(IMPORT(fileno(stderr)), 1);
+    handle = create_shared();
+    CHECK_EQ(cu.cuMemExportToShareableHandle(&file, handle, POSIX_FILE, 0), 0);
+    CHECK_EQ(pread(file, &about, sizeof about, (off_t)unit), (ssize_t)sizeof about);
+    CHECK_EQ(ftruncate(file, 0), -1); /* sealed */
+    CHECK_EQ(ftruncate(file, (off_t)(4 * unit)), -1);
+    for (k = 0; k < 6; k++) { /* a copy of it that is wrong in one thing */
+        snprintf(name, sizeof name, "/tmp/vmm-XXXXXX");
+        forged = mkstemp(name);
+        CHECK(forged >= 0);
+        unlink(name);
+        about.magic ^= k == 1;
+        about.bytes += k == 2 ? unit : 0;
+        about.number += k == 3 ? 77 : 0;
+        CHECK_EQ(ftruncate(forged, (off_t)(unit + (k == 4 ? 0 : 4096))), 0);
+        if (k < 5)
+            CHECK_EQ(pwrite(forged, &about, sizeof about, (off_t)unit), (ssize_t)sizeof about);
+        CHECK_EQ(IMPORT(forged), 1); /* it could become shorter */
+        close(forged);
+        about.magic ^= k == 1;
+        about.bytes -= k == 2 ? unit : 0;
+        about.number -= k == 3 ? 77 : 0;
+    }
+    /* the page behind the bytes says it all */
+    about.number = 77;
+    CHECK_EQ(pwrite(file, &about, sizeof about, (off_t)unit), (ssize_t)sizeof about);
+    CHECK_EQ(IMPORT(file), 0); /* it is here already */
+    CHECK_EQ(other, handle);
+    CHECK_EQ(cu.cuMemRelease(other), 0);
+    CHECK_EQ(cu.cuMemRelease(handle), 0);
+    CHECK_EQ(IMPORT(file), 101);
+    about.number = 0;
+    about.bytes = unit / 2;
+    CHECK_EQ(pwrite(file, &about, sizeof about, (off_t)unit), (ssize_t)sizeof about);
+    CHECK_EQ(IMPORT(file), 1);
+    about.bytes = 2 * unit;
+    CHECK_EQ(pwrite(file, &about, sizeof about, (off_t)unit), (ssize_t)sizeof about);
+    CHECK_EQ(IMPORT(file), 1);
+    about.bytes = unit;
+    about.magic++;
+    CHECK_EQ(pwrite(file, &about, sizeof about, (off_t)unit), (ssize_t)sizeof about);
+    CHECK_EQ(IMPORT(file), 1);
+    about.magic--;
+    CHECK_EQ(pwrite(file, &about, sizeof about, (off_t)unit), (ssize_t)sizeof about);
+    CHECK_EQ(IMPORT(file), 0);
+    CHECK_EQ(cu.cuMemRelease(other), 0);
+    close(file);
+    end();
+}
+
+/* Many steps on one range, each compared with the host's model: which piece is where, and what is
+   in it. */
+TEST(random_mappings) {
+    enum { PIECES = 4, PLACES = 6, STEPS = 300, WORDS_EACH = 8 };
+    uint64_t piece[PIECES];
+    uint32_t model[PIECES][WORDS_EACH], got[WORDS_EACH];
+    int at[PLACES], may[PLACES], i, step; /* the piece there, or -1 */
+    uint32_t seed = 7;
+    ptr p;
+    BEGIN();
+    p = reserve(PLACES * unit);
+    for (i = 0; i < PIECES; i++) {
+        piece[i] = create(unit, 0);
+        memset(model[i], 0, sizeof model[i]);
+    }
+    for (i = 0; i < PLACES; i++) at[i] = -1, may[i] = 0;
+    for (i = 0; i < PIECES; i++) { /* each begins as zeros */
+        CHECK_EQ(cu.cuMemMap(p, unit, 0, piece[i], 0), 0);
+        allow(p, unit, 0);
+        fill(p, 0, unit / 4);
+        CHECK_EQ(cu.cuMemUnmap(p, unit), 0);
+    }
+    for (step = 0; step < STEPS; step++) {
+        int place, which, n, word, ok;
+        seed = seed * 1664525u + 1013904223u;
+        place = (int)(seed >> 8) % PLACES;
+        which = (int)(seed >> 12) % PIECES;
+        word = (int)(seed >> 16) % WORDS_EACH;
+        n = 1 + (int)(seed >> 20) % (PLACES - place);
+        switch ((seed >> 24) % 5) {
+        case 0:
+            CHECK_EQ(cu.cuMemMap(p + (ptr)place * unit, unit, 0, piece[which], 0),
+                    at[place] >= 0 ? 1 : 0);
+            if (at[place] < 0) at[place] = which, may[place] = 0;
+            break;
+        case 1:
+            for (i = 0, ok = 1; i < n; i++) ok &= at[place + i] >= 0;
+            if (n > 2 && ok) break; /* else little stays mapped */
+            CHECK_EQ(cu.cuMemUnmap(p + (ptr)place * unit, (size_t)n * unit), ok ? 0 : 1);
+            for (i = 0; ok && i < n; i++) at[place + i] = -1;
+            break;
+        case 2: {
+            const rights access = for_device(0, step % 4 ? READ_WRITE : NOTHING);
+            for (i = 0, ok = 1; i < n; i++) ok &= at[place + i] >= 0;
+            CHECK_EQ(cu.cuMemSetAccess(p + (ptr)place * unit, (size_t)n * unit, &access, 1),
+                    ok ? 0 : 1);
+            for (i = 0; ok && i < n; i++) may[place + i] = access.flags != NOTHING;
+            break;
+        }
+        case 3:
+            ok = at[place] >= 0 && may[place];
+            CHECK_EQ(cu.cuMemsetD32Async(p + (ptr)place * unit + 4 * (ptr)word, seed, 1, stream),
+                    ok ? 0 : 1);
+            CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+            if (ok) model[at[place]][word] = seed;
+            break;
+        default:
+            ok = at[place] >= 0 && may[place];
+            CHECK_EQ(cu.cuMemcpyDtoH_v2(got, p + (ptr)place * unit, sizeof got), ok ? 0 : 1);
+            if (ok) CHECK(memcmp(got, model[at[place]], sizeof got) == 0);
+        }
+    }
+    for (i = 0; i < PLACES; i++)
+        if (at[i] >= 0) CHECK_EQ(cu.cuMemUnmap(p + (ptr)i * unit, unit), 0);
+    for (i = 0; i < PIECES; i++) CHECK_EQ(cu.cuMemRelease(piece[i]), 0);
+    CHECK_EQ(cu.cuMemAddressFree(p, PLACES * unit), 0);
+    end();
+}
+
+/* Two threads, each with its addresses and stream, while kernels of both run. */
+enum { ROUNDS = 30 };
+static void *map_and_work(void *shared) {
+    const uint64_t handle = *(const uint64_t *)shared;
+    void *own = NULL, *params[3];
+    unsigned n = 256, k = 0;
+    uint32_t got[2];
+    ptr p;
+    int i;
+    CHECK_EQ(cu.cuCtxSetCurrent(context), 0);
+    CHECK_EQ(cu.cuStreamCreate(&own, 1), 0);
+    p = reserve(3 * unit);
+    params[0] = &p;
+    params[1] = &n;
+    params[2] = &k;
+    for (i = 0; i < ROUNDS; i++) {
+        map_new(p, unit, 0);
+        CHECK_EQ(cu.cuMemMap(p + unit, unit, 0, handle, 0), 0); /* only mapped */
+        map_new(p + 2 * unit, unit, 0);
+        CHECK_EQ(cu.cuMemsetD32Async(p, 100, n, own), 0);
+        CHECK_EQ(cu.cuLaunchKernel(add_to, 2, 1, 1, 128, 1, 1, 0, own, params, NULL), 0);
+        CHECK_EQ(cu.cuMemcpyDtoDAsync_v2(p + 2 * unit, p, 4 * n, own), 0);
+        CHECK_EQ(cu.cuStreamSynchronize(own), 0);
+        CHECK_EQ(cu.cuMemcpyDtoH_v2(got, p + 2 * unit + 4 * (n - 2), 8), 0);
+        CHECK(got[0] == 100 + n - 2 && got[1] == 100 + n - 1);
+        CHECK_EQ(cu.cuMemUnmap(p, 3 * unit), 0);
+    }
+    CHECK_EQ(cu.cuMemAddressFree(p, 3 * unit), 0);
+    CHECK_EQ(cu.cuStreamDestroy_v2(own), 0);
+    return NULL;
+}
+TEST(two_threads_map_and_unmap) {
+    pthread_t thread;
+    uint64_t shared;
+    BEGIN();
+    shared = create(unit, 0);
+    CHECK_EQ(pthread_create(&thread, NULL, map_and_work, &shared), 0);
+    map_and_work(&shared);
+    pthread_join(thread, NULL);
+    CHECK_EQ(cu.cuMemRelease(shared), 0);
+    if (!test_strict()) CHECK_EQ(cu.cuMemRelease(shared), 1);
+    end();
+}
+
+/* All of a device's memory; then none is left, also for others. */
+TEST_ALONE(more_than_there_is) {
+    const properties is = on_device(0);
+    size_t available, n;
+    uint64_t handle = 0, all[64];
+    ptr p = 0;
+    if (!on_cpu_device()) SKIP("other programs use a GPU's memory, too");
+    BEGIN();
+    available = free_bytes() / unit * unit;
+    CHECK_EQ(cu.cuMemCreate(&handle, available + unit, &is, 0), 2);
+    CHECK_EQ(cu.cuMemCreate(&handle, (size_t)1 << 46, &is, 0), 2);
+    for (n = 0; n < 64 && cu.cuMemCreate(&all[n], available / 16 / unit * unit, &is, 0) == 0; n++) {
+    }
+    CHECK(n >= 16);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, available / 8), 2);
+    CHECK_EQ(cu.cuMemRelease(all[0]), 0);
+    CHECK_EQ(cu.cuMemRelease(all[1]), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, available / 8 / unit * unit - unit), 0);
+    CHECK_EQ(cu.cuMemFree_v2(p), 0);
+    while (n-- > 2) CHECK_EQ(cu.cuMemRelease(all[n]), 0);
+    CHECK_EQ(free_bytes() / unit * unit, available);
     end();
 }

@@ -271,6 +271,7 @@ bool sim_mem_is_file(int file); /* of any process's device */
 /* Virtual memory. The caller holds a lock between what it looks up and what it then changes. Maps
    are at addresses that are reserved and not mapped; their bytes are the caller's, which keeps them
    until sim_mem_settle has returned. */
+bool sim_mem_is_virtual(uint64_t address); /* reserved or not: in the window */
 /* the address, that of the hint if it can be; 0: there is none. alignment: a power of 2 */
 uint64_t sim_mem_reserve_addresses(uint64_t bytes, uint64_t alignment, uint64_t hint);
 bool sim_mem_reservation(uint64_t address, struct sim_range *out); /* with this address */

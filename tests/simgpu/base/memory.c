@@ -789,6 +789,8 @@ uint64_t sim_mem_used(struct sim_device *device) {
 
 /* ---- virtual memory ---- */
 
+bool sim_mem_is_virtual(uint64_t address) { return heap_of(address) == &mapped; }
+
 uint64_t sim_mem_new_id(void) {
     pthread_rwlock_wrlock(&table_lock);
     const uint64_t id = next_id++;

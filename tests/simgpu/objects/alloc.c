@@ -134,7 +134,7 @@ int sim_pointer_describe(void *out, int attribute, CUdeviceptr address, const st
         break;
     }
     case CU_POINTER_ATTRIBUTE_HOST_POINTER: {
-        const bool hidden = device && r->kind != SIM_MEM_MANAGED;
+        const bool hidden = (device && r->kind != SIM_MEM_MANAGED) || (!r && is_reserved);
         *(void **)out = !hidden ? SIM_HANDLE(address) : NULL;
         if (hidden) return CUDA_ERROR_INVALID_VALUE;
         break;

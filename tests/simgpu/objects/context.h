@@ -34,6 +34,8 @@ int sim_not_there(const void *handle);
 void *sim_get(enum sim_handle_kind kind, const void *handle);
 /* that the device remembers, or looks up again after it released sim_lock */
 void *sim_find(enum sim_handle_kind kind, const void *handle);
+/* SIMGPU_STRICT: the program handed over one that has ended */
+void sim_note_dead(enum sim_handle_kind kind, const void *handle);
 bool sim_was(enum sim_handle_kind kind, const void *handle); /* of an object that was destroyed */
 #define SIM_HANDLE(h) ((void *)(uintptr_t)(h))
 

@@ -139,7 +139,7 @@ struct sim_device *sim_device_numbered(uint64_t number) {
    textures, surfaces, arrays. Every unlisted number up to the last one of CUDA 13.0
    is 0, too. */
 
-enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33 };
+enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33, VIRTUAL_ON_NUMA = 141, VIRTUAL_ON_HOST = 145 };
 
 int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
     static const struct {
@@ -171,12 +171,16 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
                                                            clusters */
         { 122, 1 }, { 123, 1 },                         /* waits for values */
         { 125, 1 }, { 126, SIM_SYNC_DOMAINS },          /* events of processes, domains of memory */
-        { 134, -1 }, { 141, 1 }, { 145, 1 },            /* no NUMA; virtual memory of the host */
+        { 134, -1 }, { VIRTUAL_ON_NUMA, 1 }, { VIRTUAL_ON_HOST, 1 }, /* no NUMA; virtual memory of
+                                                                        the host */
     };
     if (attribute < 1 || attribute > LAST_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;
     *value = attribute == PCI_BUS ? device->number + 1 : 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].number == attribute) *value = known[i].value;
+    if ((attribute == VIRTUAL_ON_NUMA && sim_settings.driver_version < 12020) ||
+            (attribute == VIRTUAL_ON_HOST && sim_settings.driver_version < 13000))
+        *value = 0;
     for (int i = 0; i < 8 && device->answers[i].number; i++)
         if (device->answers[i].number == attribute) *value = device->answers[i].value;
     return CUDA_SUCCESS;

@@ -76,7 +76,7 @@ void *sim_find(enum sim_handle_kind kind, const void *handle) {
 }
 
 /* The first one of a call; sim_leave() reports it. */
-static void note_dead(enum sim_handle_kind kind, const void *handle) {
+void sim_note_dead(enum sim_handle_kind kind, const void *handle) {
     /* NULL, special streams */
     if (!sim_settings.strict || sim_self.dead || (uintptr_t)handle <= 2) return;
     sim_self.dead = handle;
@@ -85,7 +85,7 @@ static void note_dead(enum sim_handle_kind kind, const void *handle) {
 
 void *sim_get(enum sim_handle_kind kind, const void *handle) {
     void *object = sim_find(kind, handle);
-    if (!object) note_dead(kind, handle);
+    if (!object) sim_note_dead(kind, handle);
     return object;
 }
 
@@ -115,7 +115,7 @@ struct sim_context *sim_context_at(const void *handle) { /* any that is usable n
     struct sim_context *c = sim_find(SIM_H_CONTEXT, handle);
     if (c && c->active) return c;
     /* a primary one stays where it is */
-    if (!c || !c->is_primary) note_dead(SIM_H_CONTEXT, handle);
+    if (!c || !c->is_primary) sim_note_dead(SIM_H_CONTEXT, handle);
     return NULL;
 }
 

@@ -104,13 +104,14 @@ enum { SIM_MEM_GRANULARITY = 2 << 20 }; /* as on an H200 */
 enum { SIM_NOTHING, SIM_READ_ONLY, SIM_READ_WRITE = 3 };
 /* an allocation without an address */
 struct sim_physical {
-    struct sim_physical *next;
+    struct sim_link link; /* among those that are files */
     uint64_t handle, id, bytes;
     uint64_t refs, mappings;   /* to the handle, which the program releases; it ends without both */
     struct sim_device *device; /* NULL: memory of the host */
     CUmemAllocationProp properties;
     void *at; /* its bytes */
     int file; /* that has them, or -1 */
+    uint64_t inode, inode_of;
     bool imported;
 };
 /* device: NULL: of the host */

@@ -176,6 +176,7 @@ static int capture_free(CUdeviceptr address, struct sim_stream *s) {
 /* As measured: memory that no pool owns may be freed again. */
 static bool freed_before(CUdeviceptr address) {
     struct sim_range r;
+    if (sim_mem_is_virtual(address)) return false;
     if (!sim_mem_find_for_call(address, 1, true, &r))
         return sim_mem_in_window(address) && !sim_mem_reserved(address);
     return r.lo == address && r.kind == SIM_MEM_DEVICE;

@@ -21,7 +21,8 @@ struct about {
     CUmemAllocationProp properties;
 };
 
-static struct sim_physical *all;
+/* those that are files */
+static struct sim_link files = { &files, &files, NULL };
 
 /* ---- allocations ---- */
 
@@ -31,10 +32,8 @@ static void drop_bytes(struct sim_physical *p) {
 }
 
 static void end_if_unused(struct sim_physical *p) {
-    struct sim_physical **at = &all;
     if (p->refs || p->mappings) return;
-    while (*at != p) at = &(*at)->next;
-    *at = p->next;
+    if (p->file >= 0) sim_link_remove(&p->link);
     drop_bytes(p);
     if (p->device && !p->imported) sim_mem_credit(p->device, p->bytes);
     sim_handle_drop(p->handle);
@@ -67,10 +66,13 @@ static bool make_bytes(struct sim_physical *p) {
 
 /* Takes over p, whose bytes are there. */
 static int enter(struct sim_physical *p, uint64_t *handle) {
+    struct stat is = { 0 };
+    if (p->file >= 0 && fstat(p->file, &is)) return CUDA_ERROR_OPERATING_SYSTEM;
     if (!(p->handle = sim_handle_new(SIM_H_PHYSICAL, p))) return CUDA_ERROR_OUT_OF_MEMORY;
     p->refs = 1;
-    p->next = all;
-    all = p;
+    p->inode = is.st_ino;
+    p->inode_of = is.st_dev;
+    if (p->file >= 0) sim_link_add(&files, &p->link, NULL);
     *handle = p->handle;
     return CUDA_SUCCESS;
 }
@@ -101,7 +103,9 @@ int sim_physical_new(
 
 struct sim_physical *sim_physical_at(uint64_t handle) {
     struct sim_physical *p = sim_get(SIM_H_PHYSICAL, SIM_HANDLE(handle));
-    return p && p->refs ? p : NULL;
+    if (!p || p->refs) return p;
+    sim_note_dead(SIM_H_PHYSICAL, SIM_HANDLE(handle)); /* only its mappings are left */
+    return NULL;
 }
 
 void sim_physical_release(struct sim_physical *p) {
@@ -130,11 +134,8 @@ static bool read_about(int file, struct about *about, struct stat *is) {
 }
 
 static struct sim_physical *of_file(const struct stat *is) { /* NULL: not here yet */
-    struct stat other;
-    for (struct sim_physical *p = all; p; p = p->next)
-        if (p->file >= 0 && fstat(p->file, &other) == 0 && other.st_ino == is->st_ino &&
-                other.st_dev == is->st_dev)
-            return p;
+    SIM_EACH(sim_physical, p, &files)
+    if (p->inode == is->st_ino && p->inode_of == is->st_dev) return p;
     return NULL;
 }
 
