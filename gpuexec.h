@@ -2778,7 +2778,9 @@ GPUEXEC_API gpuexec_result gpuexec_pool_destroy_at(const char *where, gpuexec_po
 typedef struct gpuexec_virtual_desc {
     unsigned start_canary;
     int mirror; /* 1: the memory appears twice: byte i is also byte bytes + i. The size is fixed:
-                   `bytes`, rounded up to the granularity; max_bytes is 0 or the same */
+                   `bytes`, rounded up to the granularity; max_bytes is 0 or the same. What a kernel
+                   or copy writes through one of the two, others see through both once it has ended.
+                   A copy whose source and destination overlap only in that way is not noticed */
     int exportable; /* 1: other processes can import the memory, by file descriptor.
                        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR */
     int on_host;   /* 1: the memory is page-locked host memory on numa_node. Needs a driver for CUDA
@@ -9369,9 +9371,8 @@ typedef struct gxi_virtual {
     uint64_t devices; /* of accesses: bit i is device i */
 } gxi_virtual;
 
-/* The ordinal of the device whose memory is at that address of a virtual range; -1: not known.
-   gxi_tables_mutex is held. */
-static int gxi_virtual_ordinal_at(const gxi_range *r, uint64_t address) {
+/* The piece at that address of a virtual range; NULL: not known. gxi_tables_mutex is held. */
+static const gxi_piece *gxi_virtual_piece_at(const gxi_range *r, uint64_t address) {
     const gxi_slot *const slot = gxi_peek(r->cache, GXI_VIRTUAL);
     const gxi_virtual *const v = slot ? slot->data.span.info : NULL;
     unsigned a = 0, b = v ? v->npieces : 0;
@@ -9382,7 +9383,7 @@ static int gxi_virtual_ordinal_at(const gxi_range *r, uint64_t address) {
         if (v->pieces[m].offset <= offset) a = m + 1;
         else b = m;
     }
-    return a ? v->pieces[a - 1].ordinal : -1;
+    return a ? &v->pieces[a - 1] : NULL;
 }
 /* The part of a virtual range that has memory changes its size; 0: there is none. What goes is
    recorded as freed. gxi_tables_mutex is held. */
@@ -17572,11 +17573,13 @@ static int gxi_pointer_query_fast(uint64_t address, gpuexec_pointer_info *info) 
             context = gxi_peek(r->context, GXI_CONTEXT);
         if (context && (context->adopted || !r->device)) context = NULL;
         if (context) {
+            const gxi_piece *const piece = r->pooled == GXI_VIRTUAL_MEMORY
+                    ? gxi_virtual_piece_at(r, address)
+                    : NULL;
             const gxi_range_entry found = { r->bytes, r->where,
-                (unsigned)r->kind | (unsigned)r->pooled,
-                r->pooled == GXI_VIRTUAL_MEMORY && r->kind == GPUEXEC_MEMORY_DEVICE
-                        ? gxi_virtual_ordinal_at(r, address)
-                        : gxi_context_of(context)->ordinal };
+                (unsigned)r->kind | (unsigned)r->pooled |
+                        (piece && piece->imported ? (unsigned)GXI_IMPORTED : 0u),
+                piece && piece->ordinal >= 0 ? piece->ordinal : gxi_context_of(context)->ordinal };
             entry = found;
             lo = r->lo;
             device = r->device;

@@ -954,6 +954,7 @@ static void other_process(void) {
     gpuexec_ipc_object object;
     gpuexec_ipc_message first = get(c, "piece");
     gpuexec_ipc_info info;
+    gpuexec_pointer_info at;
     gpuexec_ptr p;
     CHECK_OK(gpuexec_ipc_get_info(&first.object, &info));
     CHECK_EQ(info.kind, GPUEXEC_IPC_PIECE);
@@ -968,6 +969,8 @@ static void other_process(void) {
     CHECK_EQ(info_of(range).bytes, 3 * UNIT);
     CHECK_OK(gpuexec_virtual_get_piece(range, 1, &piece));
     CHECK_EQ(piece.ipc, 1);
+    CHECK_OK(gpuexec_pointer_get_info(p, &at));
+    CHECK_EQ(at.ipc + at.is_virtual + at.ours, 3);
     CHECK_EQ(piece.device, 0);
     CHECK_EQ(piece.offset, UNIT);
     check_words(&s, p, 3 * UNIT, 7);
@@ -1088,4 +1091,64 @@ TEST(pieces_as_file_descriptors) {
     close(fds[0]);
     close(fds[1]);
     CHECK_EQ(info_of(to).bytes, UNIT);
+}
+/* the bytes of a gpuexec_ipc_object */
+typedef struct object {
+    char magic[8];
+    uint32_t version, kind;
+    uint64_t process;
+    int64_t pid;
+    uint64_t bytes;
+    unsigned char uuid[16];
+    uint64_t offset, max_bytes;
+    unsigned char zeros[48];
+    uint64_t hash; /* FNV-1a of all before it */
+} object;
+static gpuexec_ipc_object lie_of(const gpuexec_ipc_object *from, uint64_t bytes, uint64_t offset) {
+    gpuexec_ipc_object lies;
+    object o;
+    size_t i;
+    memcpy(&o, from, sizeof o);
+    o.bytes = bytes;
+    o.offset = offset;
+    o.hash = 0xCBF29CE484222325u;
+    for (i = 0; i < offsetof(object, hash); i++)
+        o.hash = (o.hash ^ ((const unsigned char *)&o)[i]) * 0x100000001B3u;
+    memcpy(&lies, &o, sizeof lies);
+    return lies;
+}
+/* The exporter is not believed: what does not fit is refused, or the driver refuses it. */
+TEST(a_piece_that_lies) {
+    setting s = begin();
+    gpuexec_virtual from = exportable(s.ctx), to = range_of(s.ctx, 0, 8 * UNIT);
+    size_t before = free_bytes(s.ctx);
+    gpuexec_ipc_object o, lies;
+    int fd = gpuexec_ipc_export_piece(from, 0, &o);
+    if (!CHECK(fd >= 0)) return;
+    CHECK_EQ(sizeof(object), sizeof o);
+    lies = lie_of(&o, 0, 0);
+    CHECK_REFUSED(gpuexec_ipc_import_piece(to, &lies, fd), GPUEXEC_BAD_ARGUMENT,
+            "the piece has 0 bytes, not a multiple of the granularity, 2097152 bytes",
+            "only from processes that you trust");
+    lies = lie_of(&o, UNIT + 4096, 0);
+    CHECK_REFUSED(gpuexec_ipc_import_piece(to, &lies, fd), GPUEXEC_BAD_ARGUMENT,
+            "the piece has 2101248 bytes, not a multiple of the granularity");
+    lies = lie_of(&o, (uint64_t)1 << 62, 0);
+    CHECK_REFUSED(gpuexec_ipc_import_piece(to, &lies, fd), GPUEXEC_BAD_ARGUMENT,
+            "has addresses for only 16777216 more");
+    lies = lie_of(&o, UINT64_MAX / UNIT * UNIT, 0);
+    CHECK_REFUSED(gpuexec_ipc_import_piece(to, &lies, fd), GPUEXEC_BAD_ARGUMENT,
+            "has addresses for only 16777216 more");
+    lies = lie_of(&o, UNIT, UINT64_MAX / UNIT * UNIT);
+    CHECK_REFUSED(gpuexec_ipc_import_piece(to, &lies, fd), GPUEXEC_BAD_ARGUMENT,
+            "the piece begins at byte 18446744073707454464");
+    lies = lie_of(&o, 2 * UNIT, 0); /* more than the memory has */
+    CHECK(gpuexec_ipc_import_piece(to, &lies, fd) != GPUEXEC_OK);
+    CHECK_TEXT(gpuexec_error_text(), "cannot map 4194304 bytes of imported memory", "cuMemMap");
+    gpuexec_take_error();
+    CHECK_EQ(info_of(to).bytes, 0);
+    if (on_cpu_device()) CHECK_EQ(before, free_bytes(s.ctx));
+    CHECK_OK(gpuexec_ipc_import_piece(to, &o, fd));
+    CHECK_EQ(info_of(to).bytes, UNIT);
+    close(fd);
 }
