@@ -5767,22 +5767,25 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuMemGetAllocationGranularity, 10020, \
         (size_t *bytes, const void *properties, int option)) \
     ROW(REQUIRED, cuMemAddressReserve,    10020, \
-        (gpuexec_ptr *address, size_t bytes, size_t alignment, gpuexec_ptr hint, uint64_t flags)) \
+        (gpuexec_ptr *address, size_t bytes, size_t alignment, gpuexec_ptr hint, \
+            unsigned long long flags)) \
     ROW(REQUIRED, cuMemAddressFree,       10020, (gpuexec_ptr address, size_t bytes)) \
     ROW(REQUIRED, cuMemCreate,            10020, \
-        (uint64_t *handle, size_t bytes, const void *properties, uint64_t flags)) \
-    ROW(REQUIRED, cuMemRelease,           10020, (uint64_t handle)) \
+        (unsigned long long *handle, size_t bytes, const void *properties, \
+            unsigned long long flags)) \
+    ROW(REQUIRED, cuMemRelease,           10020, (unsigned long long handle)) \
     ROW(REQUIRED, cuMemMap,               10020, \
-        (gpuexec_ptr address, size_t bytes, size_t offset, uint64_t handle, uint64_t flags)) \
+        (gpuexec_ptr address, size_t bytes, size_t offset, unsigned long long handle, \
+            unsigned long long flags)) \
     ROW(REQUIRED, cuMemUnmap,             10020, (gpuexec_ptr address, size_t bytes)) \
     ROW(REQUIRED, cuMemSetAccess,         10020, \
         (gpuexec_ptr address, size_t bytes, const gxi_access *list, size_t n)) \
     ROW(REQUIRED, cuMemGetAccess,         10020, \
-        (uint64_t *flags, const gxi_location *location, gpuexec_ptr address)) \
+        (unsigned long long *flags, const gxi_location *location, gpuexec_ptr address)) \
     ROW(REQUIRED, cuMemExportToShareableHandle, 10020, \
-        (void *shared, uint64_t handle, int type, uint64_t flags)) \
+        (void *shared, unsigned long long handle, int type, unsigned long long flags)) \
     ROW(REQUIRED, cuMemImportFromShareableHandle, 10020, \
-        (uint64_t *handle, void *shared, int type)) \
+        (unsigned long long *handle, void *shared, int type)) \
     ROW(REQUIRED, cuMemAllocManaged,       6000, \
         (gpuexec_ptr *address, size_t bytes, unsigned flags)) \
     ROW(OPTIONAL, cuMemPrefetchAsync,      8000, \
@@ -9353,8 +9356,9 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
 /* --- memory of virtual ranges ----------------------------------------------------------------- */
 
 typedef struct gxi_piece {
-    uint64_t offset, bytes, handle; /* handle: CUmemGenericAllocationHandle */
-    int ordinal, device;            /* ordinal -1: the host's memory */
+    uint64_t offset, bytes;
+    unsigned long long handle; /* CUmemGenericAllocationHandle */
+    int ordinal, device;       /* ordinal -1: the host's memory */
     int imported;
 } gxi_piece;
 typedef struct gxi_virtual {
@@ -20592,7 +20596,7 @@ GPUEXEC_API gpuexec_result gpuexec_virtual_peer_query_at(
     gxi_location location = { GXI_MEM_LOCATION_TYPE_DEVICE, 0 };
     const gxi_slot *slot, *other;
     const gxi_virtual *v;
-    uint64_t flags = 0;
+    unsigned long long flags = 0;
     gxi_scope scope;
     int cu = 0;
     GXI_CALL(gpuexec_virtual_peer_query, GXI_QUERIES);
@@ -20618,8 +20622,8 @@ GPUEXEC_API gpuexec_result gpuexec_virtual_peer_query_at(
     return GPUEXEC_OK;
 }
 /* Adds imported memory, which is the range's from then on; otherwise it is released. */
-static gpuexec_result gxi_virtual_import(
-        gxi_call *call, const gxi_slot *slot, uint64_t handle, uint64_t bytes, int ordinal) {
+static gpuexec_result gxi_virtual_import(gxi_call *call, const gxi_slot *slot,
+        unsigned long long handle, uint64_t bytes, int ordinal) {
     gxi_virtual *const v = slot->data.span.info;
     gxi_call own = *call; /* so that results here do not replace the reason */
     gxi_piece p;
@@ -29461,7 +29465,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_import_piece_at(
         const char *where, gpuexec_virtual range, const gpuexec_ipc_object *object, int fd) {
     const gxi_slot *slot, *context;
     gpuexec_result result;
-    uint64_t handle = 0;
+    unsigned long long handle = 0;
     gxi_ipc_object o;
     gxi_scope scope;
     GXI_CALL(gpuexec_ipc_import_piece, GXI_MAKES);

@@ -12,7 +12,7 @@ static gpuexec_ptr address;
 static gxi_driver cu; /* the driver's entry points */
 static gxi_memory_properties properties;
 static gxi_access access_of_device;
-static uint64_t handles[PIECES];
+static unsigned long long handles[PIECES];
 
 static void must(int ok) {
     if (ok) return;

@@ -160,8 +160,8 @@ static const struct {
     { 'n', "unsigned", "" },
     { 'n', "unsigned char", "" },
     { 'n', "unsigned short", "" },
+    { '4', "unsigned long long", " handle " },
     { '0', "unsigned long long", "" },
-    { '4', "uint64_t", " handle " },
     { '0', "uint64_t", " flags " },
     { 'N', "uint64_t", " value " },
     { '0', "size_t", " offset alignment " },
@@ -179,8 +179,8 @@ static const struct {
     { 'o', "size_t *", "" },
     { 'o', "unsigned *", "" },
     { 'o', "float *", "" },
-    { '$', "uint64_t *", " handle " },
     { 'o', "uint64_t *", "" },
+    { '$', "unsigned long long *", " handle " },
     { 'o', "unsigned long long *", "" },
 };
 static const struct row {

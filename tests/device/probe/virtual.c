@@ -37,7 +37,7 @@ static rights right_of(int type, int id, int flags) {
     return r;
 }
 /* and released: the result, and whether there was one */
-static int made(int result, uint64_t *handle) {
+static int made(int result, unsigned long long *handle) {
     const int is = *handle != 0;
     if (*handle) cu.cuMemRelease(*handle);
     *handle = 0;
@@ -56,9 +56,9 @@ static void open_with_unit(void) {
     open_one();
     cu.cuMemGetAllocationGranularity(&unit, &p, 0);
 }
-static uint64_t create(size_t bytes) {
+static unsigned long long create(size_t bytes) {
     const properties p = usual();
-    uint64_t handle = 0;
+    unsigned long long handle = 0;
     cu.cuMemCreate(&handle, bytes, &p, 0);
     return handle;
 }
@@ -69,7 +69,7 @@ static ptr reserve(size_t bytes) {
 }
 static int map_new(ptr p, size_t bytes) {
     const rights r = right_of(1, 0, READ_WRITE);
-    const uint64_t handle = create(bytes);
+    const unsigned long long handle = create(bytes);
     int result = cu.cuMemMap(p, bytes, 0, handle, 0);
     cu.cuMemRelease(handle);
     return result ? result : cu.cuMemSetAccess(p, bytes, &r, 1);
@@ -80,7 +80,7 @@ static int map_new(ptr p, size_t bytes) {
 static void creates(void) {
     static const int attributes[] = { VIRTUAL, FILES, RDMA, FABRIC, HOST_NUMA, HOST_MEMORY };
     properties p = usual();
-    uint64_t handle = 0;
+    unsigned long long handle = 0;
     size_t bytes = 0;
     int i, value;
     char question[40];
@@ -226,7 +226,7 @@ static void reserves(void) {
 static void maps(void) {
     const rights r = right_of(1, 0, READ_WRITE);
     ptr p, q = 0;
-    uint64_t handle, big, other = 0;
+    unsigned long long handle, big, other = 0;
     size_t bytes = 0;
     int value = 77;
     open_with_unit();
@@ -316,7 +316,7 @@ static void maps(void) {
 static void neighbours(void) {
     const rights r = right_of(1, 0, READ_WRITE);
     ptr p, q = 0;
-    uint64_t handle;
+    unsigned long long handle;
     open_with_unit();
     p = reserve(4 * unit);
     cu.cuMemAddressFree(p, 4 * unit);
@@ -339,7 +339,7 @@ static void neighbours(void) {
 
 static void accesses(void) {
     ptr p;
-    uint64_t handle, flags;
+    unsigned long long handle, flags;
     rights r, two[2];
     int i;
     char question[40];
@@ -398,7 +398,7 @@ static void accesses(void) {
 static void pointers(void) {
     const rights r = right_of(1, 0, READ_WRITE);
     ptr p;
-    uint64_t handle;
+    unsigned long long handle;
     int when, i;
     open_with_unit();
     p = reserve(4 * unit);
@@ -411,7 +411,7 @@ static void pointers(void) {
         }
         if (when == 2) cu.cuMemSetAccess(p + unit, unit, &r, 1);
         for (i = 1; i <= 21; i++) {
-            uint64_t value[2] = { 0, 0 };
+            unsigned long long value[2] = { 0, 0 };
             char question[40];
             int result, is;
             snprintf(question, sizeof question, "%s_%d", whens[when], i);
@@ -434,7 +434,7 @@ static void store_to(int mapped, int given) {
     ptr p;
     void *params[2], *stream = NULL;
     unsigned value = 5;
-    uint64_t handle = 0;
+    unsigned long long handle = 0;
     open_with_unit();
     p = reserve(unit);
     if (mapped) {
@@ -507,7 +507,7 @@ static void captured(void) {
     properties p = usual();
     void *stream = NULL, *graph = NULL;
     ptr at, more = 0;
-    uint64_t handle = 0, flags = 0;
+    unsigned long long handle = 0, flags = 0;
     size_t bytes = 0;
     int mode;
     char question[60];
@@ -550,7 +550,7 @@ static void captured(void) {
 
 static void shares(void) {
     properties p = usual();
-    uint64_t handle = 0, other = 0, third = 0;
+    unsigned long long handle = 0, other = 0, third = 0;
     int file = -1, again = -1, pipes[2];
     ptr at;
     open_with_unit();
@@ -601,7 +601,7 @@ static void on_host(void) {
     properties p = usual();
     rights r[2];
     ptr at, q = 0;
-    uint64_t handle = 0, flags = 77;
+    unsigned long long handle = 0, flags = 77;
     int i, value = 0;
     char question[40];
     open_with_unit();
@@ -645,7 +645,7 @@ static void over_two(void) {
     properties p = usual();
     rights r;
     ptr at;
-    uint64_t handle = 0;
+    unsigned long long handle = 0;
     unsigned word = 0;
     open_all();
     if (devices < 2) {

@@ -76,8 +76,7 @@ static void *left_behind(int is_event) { /* by a destroyed context */
 /* is_mapped: what it named is still there */
 static uint64_t dead_memory(int is_mapped) {
     static const int properties[8] = { 1, 0, 1, 0 };
-    unsigned long long p = 0;
-    uint64_t handle = 0;
+    unsigned long long p = 0, handle = 0;
     cu.cuMemCreate(&handle, 2 << 20, properties, 0);
     cu.cuMemAddressReserve(&p, 2 << 20, 0, 0, 0);
     if (is_mapped) cu.cuMemMap(p, 2 << 20, 0, handle, 0);

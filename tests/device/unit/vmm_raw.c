@@ -128,9 +128,9 @@ static ptr reserve(size_t bytes) {
     CHECK_EQ(cu.cuMemAddressReserve(&p, bytes, 0, 0, 0), 0);
     return p;
 }
-static uint64_t create(size_t bytes, int device) {
+static unsigned long long create(size_t bytes, int device) {
     const properties is = on_device(device);
-    uint64_t handle = 0;
+    unsigned long long handle = 0;
     CHECK_EQ(cu.cuMemCreate(&handle, bytes, &is, 0), 0);
     return handle;
 }
@@ -140,7 +140,7 @@ static void allow(ptr p, size_t bytes, int device) {
 }
 /* a new allocation there, which ends with its mapping */
 static void map_new(ptr p, size_t bytes, int device) {
-    const uint64_t handle = create(bytes, device);
+    const unsigned long long handle = create(bytes, device);
     CHECK_EQ(cu.cuMemMap(p, bytes, 0, handle, 0), 0);
     CHECK_EQ(cu.cuMemRelease(handle), 0);
     allow(p, bytes, 0);
@@ -199,7 +199,7 @@ TEST(mapped_memory_is_memory) {
 TEST(what_counts_as_used) {
     ptr p, q;
     size_t before;
-    uint64_t handle;
+    unsigned long long handle;
     if (!on_cpu_device()) SKIP("other programs use a GPU's memory, too");
     BEGIN();
     before = free_bytes();
@@ -372,7 +372,7 @@ TEST(copies_and_fills_cross_mappings) {
 TEST(holes) {
     ptr p;
     unsigned char *got;
-    uint64_t value = 0;
+    unsigned long long value = 0;
     BEGIN();
     p = reserve(3 * unit);
     got = (unsigned char *)calloc(1, 3 * unit);
@@ -399,7 +399,7 @@ TEST(holes) {
 /* A ring: the same bytes twice, one behind the other. */
 TEST(one_allocation_at_two_addresses) {
     ptr p;
-    uint64_t handle, same = 0;
+    unsigned long long handle, same = 0;
     uint32_t words[4] = { 0, 0, 0, 0 };
     BEGIN();
     p = reserve(2 * unit);
@@ -441,7 +441,7 @@ TEST(one_allocation_at_two_addresses) {
 /* A part of an allocation: its first bytes. */
 TEST(the_first_part_of_an_allocation) {
     ptr p, q;
-    uint64_t handle;
+    unsigned long long handle;
     uint32_t word = 0;
     BEGIN();
     p = reserve(unit);
@@ -465,7 +465,7 @@ TEST(the_first_part_of_an_allocation) {
    mapped then. */
 TEST(graphs_use_what_is_mapped) {
     ptr p;
-    uint64_t handle[2];
+    unsigned long long handle[2];
     void *graph = NULL, *exec = NULL;
     uint32_t got = 0, i;
     BEGIN();
@@ -503,6 +503,64 @@ TEST(graphs_use_what_is_mapped) {
     end();
 }
 
+/* Other calls that use memory: words that a stream writes and waits for, copies between contexts, a
+   batch. */
+typedef struct how { /* CUmemcpyAttributes */
+    unsigned order;
+    gxi_location from, to;
+    unsigned flags;
+} how;
+TEST(words_and_batches) {
+    ptr p, to[2], from[2];
+    size_t sizes[2], first = 0, bad = 0;
+    uint32_t words[2] = { 0, 0 };
+    how attributes;
+    BEGIN();
+    p = reserve(3 * unit);
+    map_new(p, unit, 0);
+    map_new(p + unit, 2 * unit, 0);
+    fill(p, 1, 3 * unit / 4);
+    if (cu.cuStreamWriteValue32_v2) {
+        CHECK_EQ(cu.cuStreamWriteValue32_v2(stream, p + unit - 4, 5, 0), 0);
+        CHECK_EQ(cu.cuStreamWaitValue32_v2(stream, p + unit - 4, 5, 1), 0);
+        CHECK_EQ(cu.cuStreamWriteValue32_v2(stream, p + unit, 6, 0), 0);
+        CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+        CHECK_EQ(cu.cuMemcpyDtoH_v2(words, p + unit - 4, 8), 0);
+        CHECK(words[0] == 5 && words[1] == 6);
+    }
+    fill(p + unit - 4, 8, 2);
+    CHECK_EQ(cu.cuMemcpyPeerAsync(p + 2 * unit - 4, context, p + unit - 4, context, 8, stream), 0);
+    CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(words, p + 2 * unit - 4, 8), 0);
+    CHECK(words[0] == 8 && words[1] == 8);
+    if (cu.cuMemcpyBatchAsync) {
+        memset(&attributes, 0, sizeof attributes);
+        attributes.order = 1;
+        to[0] = p;
+        from[0] = p + unit - 8; /* 1, 8, 8, 1 */
+        to[1] = p + 3 * unit - 64;
+        from[1] = p + unit - 32;
+        sizes[0] = 16;
+        sizes[1] = 64;
+        CHECK_EQ(
+                cu.cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, &bad, stream), 0);
+        CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+        CHECK_EQ(cu.cuMemcpyDtoH_v2(words, p + 4, 8), 0);
+        CHECK(words[0] == 8 && words[1] == 8);
+        CHECK_EQ(cu.cuMemcpyDtoH_v2(words, p + 3 * unit - 36, 8), 0);
+        CHECK(words[0] == 8 && words[1] == 8);
+        sizes[1] = 65;         /* one byte too many */
+        if (on_cpu_device()) { /* a GPU's driver takes what it does not know for the host's */
+            CHECK_EQ(
+                    cu.cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, &bad, stream),
+                    1);
+            CHECK_EQ(bad, 1);
+        }
+    }
+    give_back(p, 3 * unit, 3 * unit);
+    end();
+}
+
 #define QUERY(attribute, at, type, expected) \
     do { \
         type is_; \
@@ -513,7 +571,7 @@ TEST(graphs_use_what_is_mapped) {
 TEST(what_a_pointer_is) {
     ptr p, base = 0;
     size_t bytes = 0;
-    uint64_t first = 0, second = 0, handle;
+    unsigned long long first = 0, second = 0, handle;
     int list[3] = { RANGE_START, RANGE_SIZE, MAPPED }, mapped = 77;
     void *out[3];
     BEGIN();
@@ -538,7 +596,7 @@ TEST(what_a_pointer_is) {
     QUERY(IS_MANAGED, p + unit, int, 0);
     QUERY(ORDINAL, p + unit, int, 0);
     QUERY(IPC_CAPABLE, p + unit, int, 0);
-    QUERY(HANDLE_TYPES, p + unit, uint64_t, 0);
+    QUERY(HANDLE_TYPES, p + unit, unsigned long long, 0);
     QUERY(ACCESS_FLAGS, p + unit, int, READ_WRITE);
     QUERY(POOL, p + unit, uintptr_t, 0);
     QUERY(RANGE_START, p + 3 * unit, ptr, p);
@@ -565,7 +623,7 @@ static void give_device(ptr p, size_t bytes, int device, int flags, int expected
 }
 static int allowed(ptr p, int device) {
     const rights access = for_device(device, 0);
-    uint64_t flags = 77;
+    unsigned long long flags = 77;
     CHECK_EQ(cu.cuMemGetAccess(&flags, &access.location, p), 0);
     return (int)flags;
 }
@@ -595,7 +653,7 @@ TEST(access_is_given_and_taken) {
     /* a new mapping has none */
     CHECK_EQ(cu.cuMemUnmap(p + unit, unit), 0);
     {
-        const uint64_t handle = create(unit, 0);
+        const unsigned long long handle = create(unit, 0);
         CHECK_EQ(cu.cuMemMap(p + unit, unit, 0, handle, 0), 0);
         CHECK_EQ(cu.cuMemRelease(handle), 0);
     }
@@ -687,7 +745,7 @@ TEST_MULTI(striped_over_two_devices) {
     }
     p = reserve(STRIPES * unit);
     for (i = 0; i < STRIPES; i++) {
-        const uint64_t handle = create(unit, (int)(i % 2));
+        const unsigned long long handle = create(unit, (int)(i % 2));
         CHECK_EQ(cu.cuMemMap(p + i * unit, unit, 0, handle, 0), 0);
         CHECK_EQ(cu.cuMemRelease(handle), 0);
     }
@@ -758,7 +816,7 @@ TEST(memory_of_the_host) {
     properties is;
     rights access[2];
     ptr p;
-    uint64_t handle = 0;
+    unsigned long long handle = 0;
     size_t i;
     volatile uint32_t *words;
     BEGIN();
@@ -769,6 +827,8 @@ TEST(memory_of_the_host) {
     is = on_device(0);
     is.location.type = ON_NUMA;
     p = reserve(2 * unit);
+    if (on_cpu_device()) CHECK_EQ(cu.cuMemCreate(&handle, ~(size_t)0 / unit * unit, &is, 0), 2);
+    if (on_cpu_device()) CHECK_EQ(cu.cuMemCreate(&handle, (size_t)1 << 50, &is, 0), 2);
     CHECK_EQ(cu.cuMemCreate(&handle, 2 * unit, &is, 0), 0);
     CHECK_EQ(cu.cuMemMap(p, 2 * unit, 0, handle, 0), 0);
     CHECK_EQ(cu.cuMemRelease(handle), 0);
@@ -835,9 +895,9 @@ static int heard(int end) { /* 0: the other process has ended */
     return read(ends[end], &byte, 1) == 1;
 }
 
-static uint64_t create_shared(void) {
+static unsigned long long create_shared(void) {
     properties is = on_device(0);
-    uint64_t handle = 0;
+    unsigned long long handle = 0;
     is.handle_types = POSIX_FILE;
     CHECK_EQ(cu.cuMemCreate(&handle, unit, &is, 0), 0);
     return handle;
@@ -852,7 +912,7 @@ static void export_two(void) {
     if (!begin() || !device_has(FILES, 0)) return;
     p = reserve(2 * unit);
     for (i = 0; i < 2; i++) {
-        const uint64_t handle = create_shared();
+        const unsigned long long handle = create_shared();
         CHECK_EQ(cu.cuMemMap(p + (ptr)i * unit, unit, 0, handle, 0), 0);
         allow(p + (ptr)i * unit, unit, 0);
         CHECK_EQ(cu.cuMemExportToShareableHandle(&file, handle, POSIX_FILE, 0), 0);
@@ -871,7 +931,7 @@ TEST_ALONE(shared_by_descriptors) {
     pid_t child;
     ptr p;
     uint32_t word = 0;
-    uint64_t handle = 0;
+    unsigned long long handle = 0;
     int i, file;
     properties is;
     CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
@@ -908,10 +968,70 @@ TEST_ALONE(shared_by_descriptors) {
     end();
 }
 
+/* A process that numbers the devices differently, and one that does not see this one. */
+static void export_of_second(void) {
+    unsigned long long handle;
+    int file = -1;
+    ptr p;
+    close(ends[1]);
+    setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
+    if (!begin() || !device_has(FILES, 0)) return;
+    handle = create_shared();
+    p = reserve(unit);
+    CHECK_EQ(cu.cuMemMap(p, unit, 0, handle, 0), 0);
+    allow(p, unit, 0);
+    fill(p, 33, unit / 4);
+    CHECK_EQ(cu.cuMemExportToShareableHandle(&file, handle, POSIX_FILE, 0), 0);
+    send_file(file);
+    send_file(file);
+    CHECK(heard(0));
+}
+static void import_of_unseen(void) {
+    const int file = receive_file();
+    unsigned long long handle = 0;
+    setenv("CUDA_VISIBLE_DEVICES", "0", 1);
+    CHECK(begin());
+    CHECK(file >= 0);
+    CHECK(cu.cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)file, POSIX_FILE) != 0);
+}
+TEST_ALONE_MULTI(devices_in_another_order) {
+    pid_t child;
+    ptr p;
+    uint32_t word = 0;
+    unsigned long long handle = 0;
+    int file, device;
+    properties is;
+    const char *count = getenv("SIMGPU_DEVICES");
+    if (!on_cpu_device() || !count || atoi(count) < 2)
+        SKIP("needs SIMGPU_DEVICES=2: a GPU's driver may not import what it does not see");
+    CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    child = begin_child(export_of_second);
+    CHECK(run_child(import_of_unseen));
+    CHECK(begin());
+    file = receive_file();
+    close(ends[0]);
+    CHECK_EQ(cu.cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)file, POSIX_FILE), 0);
+    close(file);
+    CHECK_EQ(cu.cuMemGetAllocationPropertiesFromHandle(&is, handle), 0);
+    device = is.location.id;
+    CHECK_EQ(device, 1);
+    p = reserve(unit);
+    CHECK_EQ(cu.cuMemMap(p, unit, 0, handle, 0), 0);
+    CHECK_EQ(cu.cuMemRelease(handle), 0);
+    allow(p, unit, device);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(&word, p, 4), 0);
+    CHECK_EQ(word, 33);
+    say(1);
+    CHECK(end_child(child));
+    give_back(p, unit, unit);
+    close(ends[1]);
+    end();
+}
+
 /* In one process: each import is a handle that is released once. */
 TEST(imported_by_its_exporter) {
     ptr p;
-    uint64_t handle, again = 0, third = 0;
+    unsigned long long handle, again = 0, third = 0;
     uint32_t word = 0;
     int file = -1;
     BEGIN();
@@ -935,7 +1055,7 @@ TEST(imported_by_its_exporter) {
     fill(p + unit + 8, 44, 1);
     CHECK_EQ(cu.cuMemcpyDtoH_v2(&word, p + 8, 4), 0);
     CHECK_EQ(word, 44);
-    QUERY(HANDLE_TYPES, p, uint64_t, POSIX_FILE);
+    QUERY(HANDLE_TYPES, p, unsigned long long, POSIX_FILE);
     give_back(p, 2 * unit, 2 * unit);
     end();
 }
@@ -943,10 +1063,10 @@ TEST(imported_by_its_exporter) {
 /* What is not such a file, or lies about its size, is refused, and stays as it is. */
 TEST(descriptors_that_are_not_of_memory) {
     struct {
-        uint64_t magic, bytes, number;
+        unsigned long long magic, bytes, number;
         properties is;
     } about;
-    uint64_t handle, other = 0;
+    unsigned long long handle, other = 0;
     int file = -1, forged, k;
     char name[32];
     if (!on_cpu_device()) SKIP("a GPU's files are opaque");
@@ -1008,7 +1128,7 @@ TEST(descriptors_that_are_not_of_memory) {
    in it. */
 TEST(random_mappings) {
     enum { PIECES = 4, PLACES = 6, STEPS = 300, WORDS_EACH = 8 };
-    uint64_t piece[PIECES];
+    unsigned long long piece[PIECES];
     uint32_t model[PIECES][WORDS_EACH], got[WORDS_EACH];
     int at[PLACES], may[PLACES], i, step; /* the piece there, or -1 */
     uint32_t seed = 7;
@@ -1076,7 +1196,7 @@ TEST(random_mappings) {
 /* Two threads, each with its addresses and stream, while kernels of both run. */
 enum { ROUNDS = 30 };
 static void *map_and_work(void *shared) {
-    const uint64_t handle = *(const uint64_t *)shared;
+    const unsigned long long handle = *(const unsigned long long *)shared;
     void *own = NULL, *params[3];
     unsigned n = 256, k = 0;
     uint32_t got[2];
@@ -1106,7 +1226,7 @@ static void *map_and_work(void *shared) {
 }
 TEST(two_threads_map_and_unmap) {
     pthread_t thread;
-    uint64_t shared;
+    unsigned long long shared;
     BEGIN();
     shared = create(unit, 0);
     CHECK_EQ(pthread_create(&thread, NULL, map_and_work, &shared), 0);
@@ -1121,7 +1241,7 @@ TEST(two_threads_map_and_unmap) {
 TEST_ALONE(more_than_there_is) {
     const properties is = on_device(0);
     size_t available, n;
-    uint64_t handle = 0, all[64];
+    unsigned long long handle = 0, all[64];
     ptr p = 0;
     if (!on_cpu_device()) SKIP("other programs use a GPU's memory, too");
     BEGIN();

@@ -344,6 +344,15 @@ SIM_STRUCT(CUmemPoolProps)
 SIM_MEMBER(CUmemPoolProps, allocType) SIM_MEMBER(CUmemPoolProps, handleTypes)
 AT(sim::CUmemPoolProps, location.type, CUmemPoolProps, location.type)
 AT(sim::CUmemPoolProps, location.id, CUmemPoolProps, location.id)
+SIM_STRUCT(CUmemAllocationProp)
+SIM_MEMBER(CUmemAllocationProp, type) SIM_MEMBER(CUmemAllocationProp, requestedHandleTypes)
+SIM_MEMBER(CUmemAllocationProp, location) SIM_MEMBER(CUmemAllocationProp, win32HandleMetaData)
+AT(sim::CUmemAllocationProp, allocFlags.compressionType, CUmemAllocationProp,
+    allocFlags.compressionType)
+AT(sim::CUmemAllocationProp, allocFlags.gpuDirectRDMACapable, CUmemAllocationProp,
+    allocFlags.gpuDirectRDMACapable)
+AT(sim::CUmemAllocationProp, allocFlags.usage, CUmemAllocationProp, allocFlags.usage)
+AT(sim::CUmemAllocationProp, allocFlags.reserved, CUmemAllocationProp, allocFlags.reserved)
 SIM_STRUCT(CUDA_MEM_ALLOC_NODE_PARAMS)
 AT(sim::CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.allocType, CUDA_MEM_ALLOC_NODE_PARAMS,
     poolProps.allocType)

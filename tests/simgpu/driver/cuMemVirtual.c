@@ -44,7 +44,8 @@ SIM_API(cuMemGetAllocationGranularity,
 }
 
 SIM_API(cuMemCreate,
-        (uint64_t * handle, size_t bytes, const CUmemAllocationProp *properties, uint64_t flags),
+        (CUmemGenericAllocationHandle * handle, size_t bytes, const CUmemAllocationProp *properties,
+                unsigned long long flags),
         (handle, bytes, properties, flags), SIM_HEALTHY | SIM_UNSAFE) {
     if (!handle || !properties || flags || !bytes) return CUDA_ERROR_INVALID_VALUE;
     const int result = properties_bad(properties);
@@ -57,26 +58,30 @@ SIM_API(cuMemCreate,
     struct sim_device *d = is.location.type == CU_MEM_LOCATION_TYPE_DEVICE
             ? sim_device_at(is.location.id)
             : NULL;
-    return sim_physical_new(d, bytes, &is, handle);
+    uint64_t made;
+    const int failed = sim_physical_new(d, bytes, &is, &made);
+    if (!failed) *handle = made;
+    return failed;
 }
 
-SIM_API(cuMemRelease, (uint64_t handle), (handle), SIM_HEALTHY | SIM_UNSAFE) {
+SIM_API(cuMemRelease, (CUmemGenericAllocationHandle handle), (handle), SIM_HEALTHY | SIM_UNSAFE) {
     struct sim_physical *p = sim_physical_at(handle);
     if (!p) return CUDA_ERROR_INVALID_VALUE;
     sim_physical_release(p);
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuMemGetAllocationPropertiesFromHandle, (CUmemAllocationProp * out, uint64_t handle),
-        (out, handle), SIM_HEALTHY) {
+SIM_API(cuMemGetAllocationPropertiesFromHandle,
+        (CUmemAllocationProp * out, CUmemGenericAllocationHandle handle), (out, handle),
+        SIM_HEALTHY) {
     const struct sim_physical *p = sim_physical_at(handle);
     if (!out || !p) return CUDA_ERROR_INVALID_VALUE;
     *out = p->properties;
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuMemRetainAllocationHandle, (uint64_t * handle, void *address), (handle, address),
-        SIM_HEALTHY) {
+SIM_API(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle * handle, void *address),
+        (handle, address), SIM_HEALTHY) {
     struct sim_range r;
     if (!handle || !sim_virtual_mapping((uintptr_t)address, &r)) return CUDA_ERROR_INVALID_VALUE;
     r.physical->refs++;
@@ -84,7 +89,8 @@ SIM_API(cuMemRetainAllocationHandle, (uint64_t * handle, void *address), (handle
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuMemExportToShareableHandle, (void *out, uint64_t handle, int type, uint64_t flags),
+SIM_API(cuMemExportToShareableHandle,
+        (void *out, CUmemGenericAllocationHandle handle, int type, unsigned long long flags),
         (out, handle, type, flags), SIM_HEALTHY) {
     const struct sim_physical *p = sim_physical_at(handle);
     if (!out || !p || flags || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
@@ -95,17 +101,22 @@ SIM_API(cuMemExportToShareableHandle, (void *out, uint64_t handle, int type, uin
     return sim_physical_export(p, out);
 }
 
-SIM_API(cuMemImportFromShareableHandle, (uint64_t * handle, void *given, int type),
-        (handle, given, type), SIM_HEALTHY) {
+SIM_API(cuMemImportFromShareableHandle,
+        (CUmemGenericAllocationHandle * handle, void *given, int type), (handle, given, type),
+        SIM_HEALTHY) {
     if (!handle || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return CUDA_ERROR_INVALID_VALUE;
-    return sim_physical_import((int)(intptr_t)given, handle);
+    uint64_t made;
+    const int result = sim_physical_import((int)(intptr_t)given, &made);
+    if (!result) *handle = made;
+    return result;
 }
 
 /* ---- addresses ---- */
 
 SIM_API(cuMemAddressReserve,
-        (CUdeviceptr * out, size_t bytes, size_t alignment, CUdeviceptr hint, uint64_t flags),
+        (CUdeviceptr * out, size_t bytes, size_t alignment, CUdeviceptr hint,
+                unsigned long long flags),
         (out, bytes, alignment, hint, flags), SIM_HEALTHY | SIM_UNSAFE) {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     if (!out || flags || !bytes || bytes % page || hint % page || alignment & (alignment - 1))
@@ -136,7 +147,8 @@ static bool range_bad(CUdeviceptr address, size_t bytes) {
 }
 
 SIM_API(cuMemMap,
-        (CUdeviceptr address, size_t bytes, size_t offset, uint64_t handle, uint64_t flags),
+        (CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+                unsigned long long flags),
         (address, bytes, offset, handle, flags), SIM_HEALTHY | SIM_UNSAFE) {
     struct sim_physical *p = sim_physical_at(handle);
     if (!p || flags || offset || range_bad(address, bytes)) return CUDA_ERROR_INVALID_VALUE;
@@ -158,7 +170,8 @@ SIM_API(cuMemSetAccess,
     return sim_virtual_set_access(address, bytes, list, count);
 }
 
-SIM_API(cuMemGetAccess, (uint64_t * flags, const CUmemLocation *location, CUdeviceptr address),
+SIM_API(cuMemGetAccess,
+        (unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address),
         (flags, location, address), SIM_HEALTHY) {
     struct sim_range r;
     if (!flags || !location || !sim_virtual_mapping(address, &r)) return CUDA_ERROR_INVALID_VALUE;

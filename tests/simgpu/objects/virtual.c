@@ -56,9 +56,11 @@ static bool make_file(struct sim_physical *p) {
             fcntl(p->file, F_ADD_SEALS, SEALS) == 0;
 }
 
-/* Without sim_lock, because poisoning takes time. */
+/* Without sim_lock, because poisoning takes time. Nothing else limits memory of the host. */
 static bool make_bytes(struct sim_physical *p) {
     const bool is_file = !p->device || p->properties.requestedHandleTypes;
+    const uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (!p->device && p->bytes > most) return false;
     if ((is_file && !make_file(p)) || !map_bytes(p)) return false;
     sim_mem_poison(p->at, p->bytes);
     return true;
