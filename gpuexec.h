@@ -6708,9 +6708,7 @@ static gxi_mutex gxi_start_mutex = GXI_MUTEX_INIT,
 #endif
     gxi_multi_mutex = GXI_MUTEX_INIT,            /* multi-device launches, one at a time, and those
                                                     that are kept */
-#if !defined(GPUEXEC_NO_VIRTUAL)
-    gxi_virtual_mutex = GXI_MUTEX_INIT,          /* changes of virtual ranges, one at a time */
-#endif
+    /* here: gxi_virtual.mutex, never two of these */
     gxi_barriers_close_mutex = GXI_MUTEX_INIT,   /* closing barriers, one at a time */
     gxi_barriers_mutex = GXI_MUTEX_INIT,         /* the list of barriers */
     gxi_graphs_mutex = GXI_MUTEX_INIT,           /* gxi.graphs, and changes of nodes */
@@ -9366,13 +9364,14 @@ typedef struct gxi_virtual {
     uint64_t bytes, max_bytes, granularity, piece_bytes;
     int mirror, exportable, on_host;
     gxi_memory_properties properties;
-    /* pieces, like bytes, change with gxi_virtual_mutex and gxi_tables_mutex held; accesses with
-       the first */
+    gxi_mutex mutex; /* held while the range changes */
+    /* pieces, like bytes, change with both that and gxi_tables_mutex held; accesses with the
+       first */
     gxi_piece *pieces;
     unsigned npieces, pieces_cap;
     gxi_access *accesses;
     unsigned naccesses;
-    uint64_t devices; /* of accesses: bit i is device i */
+    uint64_t devices; /* atomic, like granularity; of accesses: bit i is device i */
 } gxi_virtual;
 
 /* The piece at that address of a virtual range; NULL: not known. gxi_tables_mutex is held. */
@@ -19824,7 +19823,7 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(
 /* -------------------------------------------------------------------------------------------------
    >>impl-virtual   Virtual ranges. A piece is one CUmemGenericAllocationHandle, mapped as a whole
    (twice if the range is mirrored), because drivers unmap only whole mappings. The part with memory
-   is one entry in the table of allocations. gxi_virtual_mutex is held while a range changes. */
+   is one entry in the table of allocations. */
 
 static uint64_t gxi_round_up(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 /* Room for one more piece. 0: no memory. Other threads read the list meanwhile. */
@@ -19860,7 +19859,8 @@ static int gxi_virtual_add_access(gxi_virtual *v, int type, int id, int ordinal)
     grown[i].location.id = id;
     grown[i].flags = GXI_MEM_ACCESS_FLAGS_PROT_READWRITE;
     v->naccesses++;
-    if (type == GXI_MEM_LOCATION_TYPE_DEVICE) v->devices |= (uint64_t)1 << (ordinal & 63);
+    if (type == GXI_MEM_LOCATION_TYPE_DEVICE)
+        GXI_STORE(&v->devices, v->devices | (uint64_t)1 << (ordinal & 63));
     return 1;
 }
 static void gxi_virtual_forget(gxi_virtual *v) {
@@ -20032,7 +20032,7 @@ static GXI_COLD gpuexec_result gxi_virtual_fail_growth(gxi_call *call, int cu, c
     return result;
 }
 /* The range has these bytes, a multiple of the granularity, from now on, with memory of the device
-   of `on`, which is current. gxi_virtual_mutex is held. everywhere: the list of those that can
+   of `on`, which is current. gxi_virtual.mutex is held. everywhere: the list of those that can
    access the range has changed. */
 static gpuexec_result gxi_virtual_extend(gxi_call *call, const gxi_slot *slot, const gxi_slot *on,
         gxi_virtual *v, uint64_t bytes, int everywhere, int creating) {
@@ -20258,7 +20258,9 @@ static uint64_t gxi_virtual_create(
     if (!(v = (gxi_virtual *)gxi_realloc(NULL, sizeof *v)))
         gxi_fail_memory(call, "create a virtual range");
     else {
+        static const gxi_mutex unlocked = GXI_MUTEX_INIT;
         memset(v, 0, sizeof *v);
+        v->mutex = unlocked;
         GXI_STORE(&gxi.hooks.free_virtual, &gxi_virtual_free);
         made = gxi_slot_template(slot, slot->id, 0);
         made.data.span.info = v;
@@ -20275,10 +20277,10 @@ static uint64_t gxi_virtual_create(
     }
     if (id && desc->bytes) {
         gxi_slot *const range = gxi_peek(id, GXI_VIRTUAL);
-        gxi_lock(&gxi_virtual_mutex);
+        gxi_lock(&v->mutex);
         ok = gxi_virtual_extend(call, range, slot, v, gxi_round_up(desc->bytes, v->granularity), 0,
                      1) == GPUEXEC_OK;
-        gxi_unlock(&gxi_virtual_mutex);
+        gxi_unlock(&v->mutex);
         if (!ok) {
             gxi_call own = *call; /* so that results here do not replace the reason */
             own.kind = GXI_CLEANS;
@@ -20344,7 +20346,7 @@ static gpuexec_result gxi_virtual_join(
                 "created at %s has %llu",
                 info->ordinal, (unsigned long long)granularity, gxi_place_text(slot->where),
                 (unsigned long long)v->granularity);
-    if (granularity > v->granularity) v->granularity = granularity;
+    if (granularity > v->granularity) GXI_STORE(&v->granularity, granularity);
     for (i = 0; i < v->npieces; i++)
         if (gxi_virtual_check_peer(call, info->device, info->ordinal, v->pieces[i].ordinal))
             return gxi_failed_result();
@@ -20368,7 +20370,7 @@ static gpuexec_result gxi_virtual_grow(
     if (bytes > v->max_bytes || (v->mirror && bytes > v->bytes))
         return gxi_virtual_fail_size(call, slot, "grow", bytes);
     if (gxi_enter(call, on->cu_context, &scope)) return gxi_failed_result();
-    gxi_lock(&gxi_virtual_mutex);
+    gxi_lock(&v->mutex);
     joins = gxi_context_of(on)->device != v->properties.location.id && !v->on_host;
     if (context && bytes > v->bytes && (joins || v->on_host))
         result = gxi_virtual_join(call, slot, on, v);
@@ -20383,10 +20385,10 @@ static gpuexec_result gxi_virtual_grow(
         else result = gxi_virtual_extend(call, slot, on, v, rounded, v->naccesses != accesses, 0);
         if (result) {
             v->naccesses = accesses;
-            v->devices = devices;
+            GXI_STORE(&v->devices, devices);
         }
     }
-    gxi_unlock(&gxi_virtual_mutex);
+    gxi_unlock(&v->mutex);
     gxi_leave(&scope);
     return result;
 }
@@ -20456,11 +20458,11 @@ GPUEXEC_API gpuexec_result gpuexec_virtual_shrink_at(
     v = slot->data.span.info;
     if (bytes > v->max_bytes || (v->mirror && bytes < v->bytes))
         return gxi_virtual_fail_size(call, slot, "shrink", bytes);
-    gxi_lock(&gxi_virtual_mutex);
+    gxi_lock(&v->mutex);
     for (first = v->npieces; first > 0 && v->pieces[first - 1].offset >= bytes; first--) {}
     if (first < v->npieces && !(stream = gxi_virtual_capturing(v)))
         cu = gxi_virtual_cut(call, slot, v, first);
-    gxi_unlock(&gxi_virtual_mutex);
+    gxi_unlock(&v->mutex);
     if (stream) return gxi_virtual_fail_capturing(call, slot, stream, "shrink");
     return cu && cu != GXI_DEINITIALIZED
             ? gxi_fail_cu(call, NULL, "cannot shrink the virtual range created at %s to %llu bytes",
@@ -20481,15 +20483,15 @@ GPUEXEC_API gpuexec_result gpuexec_virtual_get_info_at(
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with_virtual(call, range))) return gxi_failed_result();
     v = slot->data.span.info;
-    gxi_lock(&gxi_virtual_mutex);
+    gxi_lock(&gxi_tables_mutex); /* v->mutex may be held for as long as a shrink waits */
     info->address = v->address;
     info->bytes = (size_t)v->bytes;
     info->max_bytes = (size_t)v->max_bytes;
-    info->granularity = (size_t)v->granularity;
+    info->granularity = (size_t)GXI_LOAD(&v->granularity);
     info->pieces = v->npieces;
     info->device = gxi_ordinal_of(slot);
-    info->devices = v->devices;
-    gxi_unlock(&gxi_virtual_mutex);
+    info->devices = GXI_LOAD(&v->devices);
+    gxi_unlock(&gxi_tables_mutex);
     return GPUEXEC_OK;
 }
 /* Copies a piece. Fails if there are fewer. */
@@ -20524,7 +20526,7 @@ GPUEXEC_API gpuexec_result gpuexec_virtual_get_piece_at(
     piece->ipc = p.imported;
     return GPUEXEC_OK;
 }
-/* Sets the access of one device, with gxi_virtual_mutex held. Returns 1 if it must be recorded, 0
+/* Sets the access of one device, with gxi_virtual.mutex held. Returns 1 if it must be recorded, 0
    if nothing changes, -1 after a failure. */
 static int gxi_virtual_set_peer(gxi_call *call, const gxi_slot *slot, const gxi_slot *other,
         const gxi_virtual *v, int flags) {
@@ -20565,7 +20567,7 @@ static gpuexec_result gxi_virtual_peer(
             gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_result();
     v = slot->data.span.info;
-    gxi_lock(&gxi_virtual_mutex);
+    gxi_lock(&v->mutex);
     changes = gxi_virtual_set_peer(call, slot, other, v, flags);
     if (changes > 0 && flags)
         ok = gxi_virtual_add_access(v, GXI_MEM_LOCATION_TYPE_DEVICE, gxi_context_of(other)->device,
@@ -20574,9 +20576,10 @@ static gpuexec_result gxi_virtual_peer(
         const unsigned at = gxi_virtual_find_access(
                 v, GXI_MEM_LOCATION_TYPE_DEVICE, gxi_context_of(other)->device);
         v->accesses[at] = v->accesses[--v->naccesses];
-        v->devices &= ~((uint64_t)1 << (gxi_context_of(other)->ordinal & 63));
+        GXI_STORE(
+                &v->devices, v->devices & ~((uint64_t)1 << (gxi_context_of(other)->ordinal & 63)));
     }
-    gxi_unlock(&gxi_virtual_mutex);
+    gxi_unlock(&v->mutex);
     gxi_leave(&scope);
     if (!ok) return gxi_fail_memory(call, "enable access to a virtual range");
     return changes < 0 ? gxi_failed_result() : GPUEXEC_OK;
@@ -20595,7 +20598,7 @@ GPUEXEC_API gpuexec_result gpuexec_virtual_peer_query_at(
         const char *where, gpuexec_virtual range, gpuexec_context context, int *can) {
     gxi_location location = { GXI_MEM_LOCATION_TYPE_DEVICE, 0 };
     const gxi_slot *slot, *other;
-    const gxi_virtual *v;
+    gxi_virtual *v;
     unsigned long long flags = 0;
     gxi_scope scope;
     int cu = 0;
@@ -20608,11 +20611,11 @@ GPUEXEC_API gpuexec_result gpuexec_virtual_peer_query_at(
         return gxi_failed_result();
     v = slot->data.span.info;
     location.id = gxi_context_of(other)->device;
-    gxi_lock(&gxi_virtual_mutex);
+    gxi_lock(&v->mutex);
     if (v->bytes) cu = GXI_TRY(cuMemGetAccess, (&flags, &location, v->address));
     else if (gxi_virtual_find_access(v, location.type, location.id) < v->naccesses)
         flags = GXI_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    gxi_unlock(&gxi_virtual_mutex);
+    gxi_unlock(&v->mutex);
     gxi_leave(&scope);
     if (cu)
         return gxi_fail_cu(call, NULL,
@@ -29429,7 +29432,7 @@ static int gxi_ipc_ordinal(gxi_call *call, const gxi_slot *context, const gxi_ip
             ordinal = gxi_context_of(other)->ordinal;
     return ordinal;
 }
-/* Fails unless the piece is the next one of the range. gxi_virtual_mutex is held. */
+/* Fails unless the piece is the next one of the range. gxi_virtual.mutex is held. */
 static gpuexec_result gxi_ipc_check_piece(
         gxi_call *call, const gxi_slot *slot, const gxi_ipc_object *o) {
     const gxi_virtual *const v = slot->data.span.info;
@@ -29464,6 +29467,7 @@ static gpuexec_result gxi_ipc_check_piece(
 GPUEXEC_API gpuexec_result gpuexec_ipc_import_piece_at(
         const char *where, gpuexec_virtual range, const gpuexec_ipc_object *object, int fd) {
     const gxi_slot *slot, *context;
+    gxi_virtual *v;
     gpuexec_result result;
     unsigned long long handle = 0;
     gxi_ipc_object o;
@@ -29478,7 +29482,8 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_import_piece_at(
                 "pass the descriptor that came with the object: gpuexec_ipc_message.fd",
                 "the file descriptor is %d", fd);
     if (gxi_enter(call, context->cu_context, &scope)) return gxi_failed_result();
-    gxi_lock(&gxi_virtual_mutex);
+    v = slot->data.span.info;
+    gxi_lock(&v->mutex);
     result = gxi_ipc_check_piece(call, slot, &o);
     if (!result &&
             GXI_TRY_MAKE(handle, cuMemImportFromShareableHandle,
@@ -29489,7 +29494,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_import_piece_at(
     if (!result)
         result = gxi_virtual_import(
                 call, slot, handle, o.bytes, gxi_ipc_ordinal(call, context, &o));
-    gxi_unlock(&gxi_virtual_mutex);
+    gxi_unlock(&v->mutex);
     gxi_leave(&scope);
     return result;
 }

@@ -204,6 +204,30 @@ TEST(shrinking_waits_for_pending_work) {
     }
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
+static void *shrink_to_one(void *range) {
+    CHECK_OK(gpuexec_virtual_shrink(*(const gpuexec_virtual *)range, UNIT));
+    return NULL;
+}
+/* While one range waits for its kernel, which waits for the host, others grow. */
+TEST(a_range_that_waits_stops_no_other) {
+    setting s = begin();
+    gpuexec_virtual waits = range_of(s.ctx, UNIT, 4 * UNIT), grows = range_of(s.ctx, 0, 4 * UNIT);
+    const gpuexec_ptr p = gpuexec_virtual_address(waits);
+    const test_gate g = gate_make(s.ctx, s.mod);
+    pthread_t thread;
+    CHECK_OK(gpuexec_virtual_grow(waits, 2 * UNIT));
+    CHECK_OK(gpuexec_fill_now(s.ctx, p, 0, 4, 2 * WORDS));
+    gate_close(g, s.stream);
+    add(&s, s.stream, p, 1, 2 * WORDS);
+    CHECK_EQ(pthread_create(&thread, NULL, shrink_to_one, &waits), 0);
+    TEST_UNTIL(info_of(waits).pieces == 1);
+    CHECK_OK(gpuexec_virtual_grow(grows, 4 * UNIT));
+    CHECK_EQ(info_of(grows).bytes, 4 * UNIT);
+    CHECK_RESULT(gpuexec_stream_query(s.stream), GPUEXEC_NOT_READY);
+    gate_open(g);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    check_words(&s, p, UNIT, 1);
+}
 TEST(addresses_without_memory) {
     setting s = begin();
     size_t before = free_bytes(s.ctx);
