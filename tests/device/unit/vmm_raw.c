@@ -120,6 +120,12 @@ static void end(void) {
     CHECK_EQ(cu.cuModuleUnload(module), 0);
     CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(0), 0);
 }
+/* A wrong call. On a GPU the probe makes them: not all results are known, and one may end the
+   process. */
+#define CHECK_WRONG(call, result) \
+    do { \
+        if (on_cpu_device()) CHECK_EQ(call, result); \
+    } while (0)
 #define BEGIN() \
     if (!begin()) SKIP("no virtual memory")
 
@@ -358,9 +364,9 @@ TEST(copies_and_fills_cross_mappings) {
     for (i = 0; i < all && got[i] == model[i]; i++) {}
     CHECK_EQ(i, all);
     /* one byte too many */
-    CHECK_EQ(cu.cuMemsetD8_v2(p + all - 100, 0, 101), 1);
-    CHECK_EQ(cu.cuMemcpyDtoD_v2(plain, p + all - 100, 101), 1);
-    CHECK_EQ(cu.cuMemcpyDtoH_v2(got, p + 1, all), 1);
+    CHECK_WRONG(cu.cuMemsetD8_v2(p + all - 100, 0, 101), 1);
+    CHECK_WRONG(cu.cuMemcpyDtoD_v2(plain, p + all - 100, 101), 1);
+    CHECK_WRONG(cu.cuMemcpyDtoH_v2(got, p + 1, all), 1);
     free(model);
     free(got);
     CHECK_EQ(cu.cuMemFree_v2(plain), 0);
@@ -379,15 +385,15 @@ TEST(holes) {
     map_new(p, unit, 0);
     map_new(p + 2 * unit, unit, 0);
     CHECK_EQ(cu.cuMemcpyHtoD_v2(p, got, unit), 0);
-    CHECK_EQ(cu.cuMemcpyHtoD_v2(p, got, unit + 1), 1);
-    CHECK_EQ(cu.cuMemcpyHtoD_v2(p, got, 3 * unit), 1);
-    CHECK_EQ(cu.cuMemsetD8_v2(p + unit, 0, 1), 1);
-    CHECK_EQ(cu.cuMemsetD8_v2(p + unit - 1, 0, unit + 2), 1);
-    CHECK_EQ(cu.cuMemUnmap(p, 3 * unit), 1);
-    CHECK_EQ(cu.cuMemUnmap(p + unit, unit), 1);
-    CHECK_EQ(cu.cuMemRetainAllocationHandle(&value, (void *)(uintptr_t)(p + unit)), 1);
-    CHECK_EQ(cu.cuMemFree_v2(p), 1); /* not memory of cuMemAlloc */
-    CHECK_EQ(cu.cuMemAddressFree(p, 3 * unit), 1);
+    CHECK_WRONG(cu.cuMemcpyHtoD_v2(p, got, unit + 1), 1);
+    CHECK_WRONG(cu.cuMemcpyHtoD_v2(p, got, 3 * unit), 1);
+    CHECK_WRONG(cu.cuMemsetD8_v2(p + unit, 0, 1), 1);
+    CHECK_WRONG(cu.cuMemsetD8_v2(p + unit - 1, 0, unit + 2), 1);
+    CHECK_WRONG(cu.cuMemUnmap(p, 3 * unit), 1);
+    CHECK_WRONG(cu.cuMemUnmap(p + unit, unit), 1);
+    CHECK_WRONG(cu.cuMemRetainAllocationHandle(&value, (void *)(uintptr_t)(p + unit)), 1);
+    CHECK_WRONG(cu.cuMemFree_v2(p), 1); /* not memory of cuMemAlloc */
+    CHECK_WRONG(cu.cuMemAddressFree(p, 3 * unit), 1);
     CHECK_EQ(cu.cuCtxSynchronize(), 0);
     CHECK_EQ(cu.cuMemUnmap(p, unit), 0);
     CHECK_EQ(cu.cuMemUnmap(p + 2 * unit, unit), 0);
@@ -455,7 +461,7 @@ TEST(the_first_part_of_an_allocation) {
     fill(q, 5, unit);
     CHECK_EQ(cu.cuMemcpyDtoH_v2(&word, p + unit - 4, 4), 0);
     CHECK_EQ(word, 5);
-    CHECK_EQ(cu.cuMemsetD32_v2(p, 6, unit / 4 + 1), 1);
+    CHECK_WRONG(cu.cuMemsetD32_v2(p, 6, unit / 4 + 1), 1);
     give_back(p, unit, unit);
     give_back(q, 4 * unit, 4 * unit);
     end();
@@ -581,7 +587,7 @@ TEST(what_a_pointer_is) {
     out[2] = &mapped;
     CHECK_EQ(cu.cuPointerGetAttributes(3, list, out, p + 100), 0);
     CHECK(base == p && bytes == 4 * unit && mapped == 0);
-    CHECK_EQ(cu.cuMemGetAddressRange_v2(&base, &bytes, p), 500);
+    CHECK_WRONG(cu.cuMemGetAddressRange_v2(&base, &bytes, p), 500);
     handle = create(unit, 0);
     CHECK_EQ(cu.cuMemMap(p + unit, unit, 0, handle, 0), 0);
     CHECK_EQ(cu.cuPointerGetAttributes(3, list, out, p + unit + 100), 0);
@@ -590,12 +596,14 @@ TEST(what_a_pointer_is) {
     QUERY(MAPPED, p + 2 * unit, int, 0);
     allow(p + unit, unit, 0);
     map_new(p + 2 * unit, 2 * unit, 0);
-    QUERY(CONTEXT, p + unit, uintptr_t, 0);
+    if (on_cpu_device()) { /* of a GPU, the probe has them all */
+        QUERY(CONTEXT, p + unit, uintptr_t, 0);
+        QUERY(IPC_CAPABLE, p + unit, int, 0);
+    }
     QUERY(MEMORY_TYPE, p + unit, unsigned, 2);
     QUERY(DEVICE_POINTER, p + unit + 7, ptr, p + unit + 7);
     QUERY(IS_MANAGED, p + unit, int, 0);
     QUERY(ORDINAL, p + unit, int, 0);
-    QUERY(IPC_CAPABLE, p + unit, int, 0);
     QUERY(HANDLE_TYPES, p + unit, unsigned long long, 0);
     QUERY(ACCESS_FLAGS, p + unit, int, READ_WRITE);
     QUERY(POOL, p + unit, uintptr_t, 0);
@@ -613,7 +621,7 @@ TEST(what_a_pointer_is) {
     CHECK_EQ(first, second);
     CHECK_EQ(cu.cuMemRelease(handle), 0);
     give_back(p, 4 * unit, 4 * unit);
-    CHECK_EQ(cu.cuPointerGetAttribute(&first, BLOCK_ID, p), 1);
+    CHECK_WRONG(cu.cuPointerGetAttribute(&first, BLOCK_ID, p), 1);
     end();
 }
 
@@ -642,11 +650,11 @@ TEST(access_is_given_and_taken) {
     CHECK_EQ(allowed(p, 0), READ_WRITE);
     CHECK_EQ(allowed(p + unit, 0), NOTHING);
     fill(p, 4, unit / 4);
-    CHECK_EQ(cu.cuMemsetD32_v2(p + unit, 4, 1), 1);
-    CHECK_EQ(cu.cuMemsetD32_v2(p, 4, unit / 4 + 1), 1);
-    CHECK_EQ(cu.cuMemcpyDtoH_v2(&word, p + unit, 4), 1);
-    CHECK_EQ(cu.cuMemcpyHtoD_v2(p + unit, &word, 4), 1);
-    CHECK_EQ(cu.cuMemcpyDtoDAsync_v2(plain, p + unit, 4, stream), 1);
+    CHECK_WRONG(cu.cuMemsetD32_v2(p + unit, 4, 1), 1);
+    CHECK_WRONG(cu.cuMemsetD32_v2(p, 4, unit / 4 + 1), 1);
+    CHECK_WRONG(cu.cuMemcpyDtoH_v2(&word, p + unit, 4), 1);
+    CHECK_WRONG(cu.cuMemcpyHtoD_v2(p + unit, &word, 4), 1);
+    CHECK_WRONG(cu.cuMemcpyDtoDAsync_v2(plain, p + unit, 4, stream), 1);
     give_device(p, 2 * unit, 0, READ_WRITE, 0);
     CHECK_EQ(cu.cuMemcpyDtoH_v2(&word, p + unit, 4), 0);
     CHECK_EQ(word, 3);
@@ -658,7 +666,7 @@ TEST(access_is_given_and_taken) {
         CHECK_EQ(cu.cuMemRelease(handle), 0);
     }
     CHECK_EQ(allowed(p + unit, 0), NOTHING);
-    CHECK_EQ(cu.cuMemsetD32_v2(p + unit, 4, 1), 1);
+    CHECK_WRONG(cu.cuMemsetD32_v2(p + unit, 4, 1), 1);
     CHECK_EQ(cu.cuMemFree_v2(plain), 0);
     give_back(p, 2 * unit, 2 * unit);
     end();
@@ -706,6 +714,30 @@ TEST_ALONE(unmapped_under_a_kernel) {
     CHECK_EQ(cu.cuMemUnmap(p, unit), 0);
     CHECK_EQ(cu.cuStreamSynchronize(stream), 700);
 }
+/* No block in the middle of its work loses bytes that it uses: it finds none at its next look. */
+static void unmap_begun(void) {
+    enum { PIECES = 8 };
+    ptr p;
+    void *other = NULL;
+    uint32_t word = 0;
+    int i, result;
+    CHECK(begin());
+    p = reserve(PIECES * unit);
+    for (i = 0; i < PIECES; i++) map_new(p + (ptr)i * unit, unit, 0);
+    fill(p, 0, PIECES * unit / 4);
+    CHECK_EQ(cu.cuStreamCreate(&other, 1), 0);
+    CHECK_EQ(launch_add(p, (unsigned)(PIECES * unit / 4), 1), 0);
+    TEST_UNTIL(cu.cuMemcpyDtoHAsync_v2(&word, p, 4, other) || word);
+    CHECK_EQ(word, 1); /* it has begun */
+    CHECK_EQ(cu.cuMemUnmap(p, PIECES * unit), 0);
+    result = cu.cuStreamSynchronize(stream);
+    CHECK(result == 700 || result == 0); /* or it has ended */
+}
+TEST_ALONE(unmapped_under_many_blocks) {
+    int i;
+    if (!on_cpu_device()) SKIP("a GPU's driver may wait for the kernel");
+    for (i = 0; i < 4; i++) CHECK(run_child(unmap_begun));
+}
 TEST_ALONE(unmapped_before_a_copy) {
     ptr p;
     void *params[2];
@@ -740,6 +772,14 @@ TEST_MULTI(striped_over_two_devices) {
     CHECK_EQ(cu.cuDeviceGetCount(&devices), 0);
     if (devices > 1) CHECK_EQ(cu.cuDeviceCanAccessPeer(&peers, 0, 1), 0);
     if (!peers) {
+        if (devices > 1) { /* no access, which then nothing gives */
+            p = reserve(unit);
+            map_new(p, unit, 0);
+            access[0] = for_device(1, READ_WRITE);
+            CHECK_WRONG(cu.cuMemSetAccess(p, unit, access, 1), 101);
+            CHECK_EQ(allowed(p, 1), NOTHING);
+            give_back(p, unit, unit);
+        }
         end();
         SKIP("needs two devices that can access each other's memory");
     }
@@ -784,7 +824,7 @@ TEST_MULTI(striped_over_two_devices) {
     give_device(p, STRIPES * unit, 0, NOTHING, 0);
     CHECK_EQ(allowed(p + unit, 1), READ_WRITE);
     CHECK_EQ(allowed(p + unit, 0), NOTHING);
-    CHECK_EQ(cu.cuMemsetD32_v2(p + unit, 0, 1), 1);
+    CHECK_WRONG(cu.cuMemsetD32_v2(p + unit, 0, 1), 1);
     give_back(p, STRIPES * unit, STRIPES * unit);
     end();
 }
@@ -1147,41 +1187,40 @@ TEST(random_mappings) {
         CHECK_EQ(cu.cuMemUnmap(p, unit), 0);
     }
     for (step = 0; step < STEPS; step++) {
-        int place, which, n, word, ok;
+        int place, which, n, word, kind, mapped, ok;
         seed = seed * 1664525u + 1013904223u;
         place = (int)(seed >> 8) % PLACES;
         which = (int)(seed >> 12) % PIECES;
         word = (int)(seed >> 16) % WORDS_EACH;
         n = 1 + (int)(seed >> 20) % (PLACES - place);
-        switch ((seed >> 24) % 5) {
+        kind = (int)(seed >> 24) % 5;
+        for (i = 0, mapped = 1; i < n; i++) mapped &= at[place + i] >= 0;
+        ok = kind == 0 ? at[place] < 0 : kind < 3 ? mapped : at[place] >= 0 && may[place];
+        if (!ok && !on_cpu_device()) continue; /* as CHECK_WRONG */
+        switch (kind) {
         case 0:
-            CHECK_EQ(cu.cuMemMap(p + (ptr)place * unit, unit, 0, piece[which], 0),
-                    at[place] >= 0 ? 1 : 0);
-            if (at[place] < 0) at[place] = which, may[place] = 0;
+            CHECK_EQ(cu.cuMemMap(p + (ptr)place * unit, unit, 0, piece[which], 0), ok ? 0 : 1);
+            if (ok) at[place] = which, may[place] = 0;
             break;
         case 1:
-            for (i = 0, ok = 1; i < n; i++) ok &= at[place + i] >= 0;
             if (n > 2 && ok) break; /* else little stays mapped */
             CHECK_EQ(cu.cuMemUnmap(p + (ptr)place * unit, (size_t)n * unit), ok ? 0 : 1);
             for (i = 0; ok && i < n; i++) at[place + i] = -1;
             break;
         case 2: {
             const rights access = for_device(0, step % 4 ? READ_WRITE : NOTHING);
-            for (i = 0, ok = 1; i < n; i++) ok &= at[place + i] >= 0;
             CHECK_EQ(cu.cuMemSetAccess(p + (ptr)place * unit, (size_t)n * unit, &access, 1),
                     ok ? 0 : 1);
             for (i = 0; ok && i < n; i++) may[place + i] = access.flags != NOTHING;
             break;
         }
         case 3:
-            ok = at[place] >= 0 && may[place];
             CHECK_EQ(cu.cuMemsetD32Async(p + (ptr)place * unit + 4 * (ptr)word, seed, 1, stream),
                     ok ? 0 : 1);
             CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
             if (ok) model[at[place]][word] = seed;
             break;
         default:
-            ok = at[place] >= 0 && may[place];
             CHECK_EQ(cu.cuMemcpyDtoH_v2(got, p + (ptr)place * unit, sizeof got), ok ? 0 : 1);
             if (ok) CHECK(memcmp(got, model[at[place]], sizeof got) == 0);
         }
@@ -1233,7 +1272,7 @@ TEST(two_threads_map_and_unmap) {
     map_and_work(&shared);
     pthread_join(thread, NULL);
     CHECK_EQ(cu.cuMemRelease(shared), 0);
-    if (!test_strict()) CHECK_EQ(cu.cuMemRelease(shared), 1);
+    if (!test_strict()) CHECK_WRONG(cu.cuMemRelease(shared), 1);
     end();
 }
 
