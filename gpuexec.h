@@ -21727,6 +21727,19 @@ static const char *gxi_transfer_call_name(gxi_transfer_kind kind) {
                                    : "cuMemsetD32Async";
 }
 /* on: a stream, or a context if `now` is set. */
+/* The first side in a virtual range that this device cannot access; NULL: none. */
+static const gxi_side *gxi_side_without_access(const gxi_transfer *x, int ordinal) {
+    unsigned i;
+    for (i = 0; i < gxi_transfer_count_sides(x); i++) {
+        const gxi_slot *const slot = x->sides[i].found.bytes &&
+                        x->sides[i].found.pooled == GXI_VIRTUAL_MEMORY
+                ? gxi_peek(x->sides[i].found.cache, GXI_VIRTUAL)
+                : NULL;
+        if (slot && !(GXI_LOAD(&slot->data.span.info->devices) >> (ordinal & 63) & 1))
+            return &x->sides[i];
+    }
+    return NULL;
+}
 static gpuexec_result gxi_transfer_checked(gxi_call *call, uint64_t on, int now, gxi_transfer *x) {
     gxi_slot *slot;
     gxi_slot *peers[2] = { NULL, NULL };
@@ -21759,6 +21772,17 @@ static gpuexec_result gxi_transfer_checked(gxi_call *call, uint64_t on, int now,
         cu = now ? gxi_transfer_wait(call, x, peers)
                  : gxi_transfer_enqueue(call, x, slot->data.stream.native, peers);
         gxi_leave(&scope);
+    }
+    if (cu && !gxi_is_sticky(cu)) {
+        const int ordinal = now ? gxi_context_of(slot)->ordinal : gxi_ordinal_of(slot);
+        const gxi_side *const side = gxi_side_without_access(x, ordinal);
+        if (side)
+            return gxi_fail_transfer(call, x, "call gpuexec_virtual_peer_enable first",
+                    "device %d has no access to %s 0x%llx, which is in the virtual range created "
+                    "at "
+                    "%s",
+                    ordinal, side->role, (unsigned long long)side->address,
+                    gxi_place_text(side->found.where));
     }
     if (cu)
         return gxi_fail_transfer(call, x,

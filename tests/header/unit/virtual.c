@@ -692,6 +692,14 @@ TEST_MULTI(access_of_other_devices) {
     CHECK_OK(gpuexec_virtual_peer_query(range, t.ctx[1], &can));
     CHECK_EQ(can, 0);
     CHECK_EQ(info_of(range).devices, 1);
+    if (on_cpu_device()) { /* on a GPU, this may be an error of the device, which is sticky */
+        CHECK_REFUSED(gpuexec_fill(t.stream[1], p + 64, 0, 4, 1), GPUEXEC_BAD_ARGUMENT,
+                "cannot fill 4 bytes: device 1 has no access to the destination 0x",
+                "which is in the virtual range created at ",
+                "virtual.c:", "call gpuexec_virtual_peer_enable first");
+        CHECK_REFUSED(gpuexec_fill_now(t.ctx[1], p, 0, 4, 1), GPUEXEC_BAD_ARGUMENT,
+                "device 1 has no access to the destination 0x");
+    }
     CHECK_OK(gpuexec_copy_out_now(t.ctx[0], &host, p + UNIT - 4, 4));
     CHECK_EQ(host, 2);
     /* with memory */
