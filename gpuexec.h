@@ -9388,6 +9388,33 @@ static const gxi_piece *gxi_virtual_piece_at(const gxi_range *r, uint64_t addres
     }
     return a ? &v->pieces[a - 1] : NULL;
 }
+/* 0: it is memory of a virtual range that this device cannot access. */
+static int gxi_range_has_access(const gxi_range *r, int ordinal) {
+    const gxi_slot *const slot = r->bytes && r->pooled == GXI_VIRTUAL_MEMORY
+            ? gxi_peek(r->cache, GXI_VIRTUAL)
+            : NULL;
+    return !slot || (GXI_LOAD(&slot->data.span.info->devices) >> (ordinal & 63) & 1) != 0;
+}
+/* Finds the range that has reserved the address, with memory there or not: its place, and the bytes
+   that have memory. 0: there is none. */
+static int gxi_virtual_find(uint64_t address, const char **where, gxi_piece *found) {
+    const gxi_slot *context, *slot = NULL;
+    if (!GXI_LOAD(&gxi.hooks.free_virtual)) return 0; /* no range was ever created */
+    gxi_lock(&gxi_tables_mutex);
+    for (context = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); context && !slot;
+            context = gxi_next_locked(context))
+        for (slot = gxi_first_locked(&gxi_context_of(context)->first[GXI_VIRTUAL]); slot;
+                slot = gxi_next_locked(slot)) {
+            const gxi_virtual *const v = slot->data.span.info;
+            if (address - v->address >= v->max_bytes) continue;
+            *where = slot->where;
+            found->offset = address - v->address;
+            found->bytes = v->bytes;
+            break;
+        }
+    gxi_unlock(&gxi_tables_mutex);
+    return slot != NULL;
+}
 /* The part of a virtual range that has memory changes its size; 0: there is none. What goes is
    recorded as freed. gxi_tables_mutex is held. */
 static void gxi_range_resize_locked(gxi_range *r, uint64_t bytes, const char *where) {
@@ -21452,6 +21479,17 @@ static gpuexec_result gxi_check_freed(gxi_call *call, const gxi_transfer *x, con
     gxi_text_free(&t);
     return result;
 }
+/* Refuses addresses of a virtual range that have no memory. */
+static gpuexec_result gxi_check_reserved(
+        gxi_call *call, const gxi_transfer *x, const gxi_side *side) {
+    const char *where = NULL;
+    gxi_piece found;
+    if (!gxi_virtual_find(side->address, &where, &found)) return GPUEXEC_OK;
+    return gxi_fail_transfer(call, x, "let the range grow first, with gpuexec_virtual_grow",
+            "%s 0x%llx is byte %llu of the virtual range created at %s, which has %llu bytes",
+            side->role, (unsigned long long)side->address, (unsigned long long)found.offset,
+            gxi_place_text(where), (unsigned long long)found.bytes);
+}
 /* gxi_range_find, after the range that was found before. */
 static int gxi_find_range(uint64_t address, gxi_range *range) {
     return address - range->lo < range->bytes || gxi_range_find(address, range);
@@ -21494,7 +21532,10 @@ static gpuexec_result gxi_check_side(
         const int part = side->host &&
                 gxi_range_find_overlap(address, gxi_side_span(x, side), range);
         range->bytes = 0;
-        if (!part) return side->host ? GPUEXEC_OK : gxi_check_freed(call, x, side);
+        if (!part)
+            return side->host                        ? GPUEXEC_OK
+                    : gxi_check_freed(call, x, side) ? GPUEXEC_BAD_ARGUMENT
+                                                     : gxi_check_reserved(call, x, side);
         return gxi_fail_transfer(call, x, "register the whole buffer, or copy the parts separately",
                 "%s 0x%llx is page-locked only from byte %llu on: that part was %s at %s",
                 side->role, address, (unsigned long long)(range->lo - address),
@@ -21729,16 +21770,10 @@ static const char *gxi_transfer_call_name(gxi_transfer_kind kind) {
 /* on: a stream, or a context if `now` is set. */
 /* The first side in a virtual range that this device cannot access; NULL: none. */
 static const gxi_side *gxi_side_without_access(const gxi_transfer *x, int ordinal) {
-    unsigned i;
-    for (i = 0; i < gxi_transfer_count_sides(x); i++) {
-        const gxi_slot *const slot = x->sides[i].found.bytes &&
-                        x->sides[i].found.pooled == GXI_VIRTUAL_MEMORY
-                ? gxi_peek(x->sides[i].found.cache, GXI_VIRTUAL)
-                : NULL;
-        if (slot && !(GXI_LOAD(&slot->data.span.info->devices) >> (ordinal & 63) & 1))
-            return &x->sides[i];
-    }
-    return NULL;
+    unsigned i = 0;
+    while (i < gxi_transfer_count_sides(x) && gxi_range_has_access(&x->sides[i].found, ordinal))
+        i++;
+    return i < gxi_transfer_count_sides(x) ? &x->sides[i] : NULL;
 }
 static gpuexec_result gxi_transfer_checked(gxi_call *call, uint64_t on, int now, gxi_transfer *x) {
     gxi_slot *slot;

@@ -240,7 +240,11 @@ TEST(addresses_without_memory) {
     CHECK_EQ(info.pieces, 0);
     CHECK(info.address != 0);
     if (on_cpu_device()) CHECK_EQ(before, free_bytes(s.ctx));
-    CHECK_REFUSED(gpuexec_fill(s.stream, info.address, 0, 4, 1), GPUEXEC_BAD_ARGUMENT, "");
+    CHECK_REFUSED(gpuexec_fill(s.stream, info.address, 0, 4, 1), GPUEXEC_BAD_ARGUMENT,
+            "cannot fill 4 bytes: the destination 0x", "is byte 0 of the virtual range created at ",
+            "virtual.c:", "which has 0 bytes", "let the range grow first");
+    CHECK_REFUSED(gpuexec_copy_out(s.stream, s.host, info.address + 3 * UNIT, 4),
+            GPUEXEC_BAD_ARGUMENT, "the source 0x", "is byte 6291456 of the virtual range");
     CHECK_OK(gpuexec_virtual_grow(range, 4 * UNIT));
     CHECK_OK(gpuexec_fill(s.stream, info.address, 0, 4, 4 * WORDS));
     CHECK_OK(gpuexec_stream_sync(s.stream));
