@@ -238,8 +238,8 @@ TEST(wrong_uses_of_cached_blocks) {
     gpuexec_pool pool = caching_pool(s.ctx, SIZE_MAX);
     gpuexec_ptr p = gpuexec_pool_alloc_at("made.c:1", pool, s.stream, BYTES);
     CHECK_OK(gpuexec_free_on_at("gone.c:2", s.stream, p));
-    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 1, BYTES), GPUEXEC_BAD_ARGUMENT, " was freed: ",
-            "(allocated at made.c:1, freed at gone.c:2)");
+    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 1, BYTES), GPUEXEC_BAD_ARGUMENT,
+            " was freed: ", "(allocated at made.c:1, freed at gone.c:2)");
     CHECK_FAILED(gpuexec_free_on(s.stream, p), GPUEXEC_BAD_ARGUMENT, "was already freed");
     CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "was already freed");
     CHECK_EQ(gpuexec_pool_alloc(pool, s.stream, BYTES), p);
