@@ -46,8 +46,8 @@ HAS_CXX  := $(shell echo 'int main() {}' | $(CXX) -x c++ -std=c++11 -fsyntax-onl
 EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
     $(if $(HAS_CXX),,$(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/*.cpp)))
 TESTS    := $(patsubst %.c,$(BUILD)/unit/%,$(notdir $(wildcard tests/*/unit/*.c)))
-BENCHES  := $(addprefix $(BUILD)/bench/,launch calls pool graph batch copies start cache multi \
-    allreduce)
+BENCHES  := $(addprefix $(BUILD)/bench/,launch calls pool virtual graph batch copies start cache \
+    multi allreduce)
 FIND_DEVICE := $(BUILD)/find_device
 ANSWERS  := $(BUILD)/answers
 FREEZER  := build/freezer

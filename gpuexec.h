@@ -26,6 +26,7 @@
         >>stream      queues of work
         >>current     the stream that a thread uses in a context if a call names none
         >>pool        device memory allocated and freed in stream order, and its pools
+        >>virtual     device memory that grows without moving
         >>managed     memory that migrates between host and devices
         >>event       points in a stream: order and time
         >>launch      grids, arguments, launching
@@ -53,10 +54,10 @@
         >>impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache, impl-includes, impl-module,
         >>impl-kernel, impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked,
         >>impl-compile, impl-memory, impl-stream, impl-waits, impl-hints, impl-current, impl-cached,
-        >>impl-pool, impl-managed, impl-event, impl-transfer, impl-copies, impl-arguments,
-        >>impl-dims, impl-attributes, impl-launch, impl-params, impl-kept, impl-used, impl-graph,
-        >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
-        >>impl-messages, impl-connection
+        >>impl-pool, impl-virtual, impl-growth, impl-managed, impl-event, impl-transfer,
+        >>impl-copies, impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params,
+        >>impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch,
+        >>impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -157,6 +158,7 @@
                                gpuexec_pinned_address, gpuexec_alloc_pinned_with and
                                gpuexec_alloc_write_combined
       VALUES                   streams that wait for values in memory, or write them
+      VIRTUAL                  >>virtual, and its memory in >>ipc
 
     No macro changes the layout of a type. You change settings at run time through descs (option
     structs, such as gpuexec_stream_desc) and through the environment variables GPUEXEC_DRIVER,
@@ -527,6 +529,28 @@
       pool's memory after gpuexec_pool_peer_enable. A few devices do not support memory pools; for
       these, see gpuexec_pool_desc.or_plain.
 
+    MEMORY THAT GROWS (>>virtual)
+      A virtual range has addresses for the most bytes that it may ever need, and memory for those
+      that it needs now. When it grows, its address and its data stay, and kernels may use it
+      meanwhile. Nothing is copied, and pointers to it stay valid:
+          gpuexec_virtual_desc desc = { 0 };
+          desc.max_bytes = (size_t)64 << 30;                           // addresses, not memory
+          gpuexec_virtual v = gpuexec_virtual_create(ctx, &desc);
+          gpuexec_virtual_grow(v, n * sizeof(float));
+          gpuexec_ptr p = gpuexec_virtual_address(v);
+          gpuexec_launch(fn, s, dims, GPUEXEC_ARGS(p, n));
+          gpuexec_virtual_grow(v, 2 * n * sizeof(float));              // p is still right
+      The driver maps whole pages, of 2 MiB on an H200 (gpuexec_virtual_info.granularity), and a
+      growth costs more than a launch: grow by a factor, not by an element. gpuexec_virtual_shrink
+      gives memory back, in the pieces in which the range grew. To the other calls, the part that
+      has memory is one allocation: copies and fills past its end are refused, and kernels that go
+      beyond it fault. Kernels on other devices can use it after gpuexec_virtual_peer_enable, which
+      also holds for what is added later. gpuexec_virtual_grow_on adds memory of another device:
+      addresses stay contiguous. If a desc has .mirror, the same bytes appear twice, one behind the
+      other: what is written past the end of a ring buffer is then at its beginning, and a kernel
+      can read any `bytes` bytes of the ring without a branch. If it is .exportable, other processes
+      can import its pieces: see BETWEEN PROCESSES.
+
     MANAGED MEMORY (>>managed)
       Managed memory has one address, which kernels, copies and the host can all use; its pages
       migrate to where they are accessed:
@@ -824,6 +848,9 @@
         gpuexec_pool_desc.exportable: first send and import the pool (gpuexec_ipc_send_pool,
         gpuexec_ipc_import_pool), then send and import its memory (gpuexec_ipc_import_from). Pinned
         and managed memory cannot be exported either.
+      - A virtual range with gpuexec_virtual_desc.exportable is sent piece by piece
+        (gpuexec_ipc_send_piece), at first and each time it has grown. The other process creates a
+        range with the same max_bytes, and gpuexec_ipc_import_piece adds them to it, in order.
       - gpuexec checks everything that it receives from another process: the kind, the length, the
         file descriptors, and the size of the memory that the driver imported.
       - Events must be created with gpuexec_event_desc.interprocess set; such events do not record
@@ -1036,6 +1063,8 @@
 #define GPUEXEC_NO_REGISTER
 #undef GPUEXEC_NO_VALUES
 #define GPUEXEC_NO_VALUES
+#undef GPUEXEC_NO_VIRTUAL
+#define GPUEXEC_NO_VIRTUAL
 #endif
 #if defined(GPUEXEC_NO_IMAGES)
 #undef GPUEXEC_NO_LIBRARY
@@ -1200,6 +1229,7 @@ typedef struct gpuexec_graph   { unsigned long long id; } gpuexec_graph;
 typedef struct gpuexec_batch   { unsigned long long id; } gpuexec_batch;
 typedef struct gpuexec_pool    { unsigned long long id; } gpuexec_pool;
 typedef struct gpuexec_ipc     { unsigned long long id; } gpuexec_ipc;
+typedef struct gpuexec_virtual { unsigned long long id; } gpuexec_virtual;
 /* clang-format on */
 
 /* gpuexec_same(a, b): 1 if two handles of one kind are the same handle, 0 if not; handles of
@@ -2257,6 +2287,7 @@ typedef struct gpuexec_pointer_info {
                            gpuexec_shutdown; otherwise NULL */
     int pool;           /* 1: from a memory pool, of any library */
     int ipc;            /* 1: another process allocated it, and gpuexec imported it */
+    int is_virtual;     /* 1: of a virtual range of gpuexec: bytes is what has memory now */
 } gpuexec_pointer_info;
 
 /* Describes an address, including memory of other libraries and the CUDA runtime. `address` is a
@@ -2741,6 +2772,109 @@ GPUEXEC_API struct CUmemPoolHandle_st *gpuexec_pool_native(gpuexec_pool pool);
    still allocated remains valid until it is freed, and the driver keeps the pool's other memory no
    longer than that. cuMemPoolDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_pool_destroy_at(const char *where, gpuexec_pool pool);
+
+/* -------------------------------------------------------------------------------------------------
+   >>virtual   Device memory that grows without moving. */
+
+typedef struct gpuexec_virtual_desc {
+    unsigned start_canary;
+    int mirror; /* 1: the memory appears twice: byte i is also byte bytes + i. The size is fixed:
+                   `bytes`, rounded up to the granularity; max_bytes is 0 or the same. What a kernel
+                   or copy writes through one of the two, others see through both once it has ended.
+                   A copy whose source and destination overlap only in that way is not noticed */
+    int exportable; /* 1: other processes can import the memory, by file descriptor.
+                       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR */
+    int on_host;   /* 1: the memory is page-locked host memory on numa_node. Needs a driver for CUDA
+                      12.2 or later; then not exportable. CU_MEM_LOCATION_TYPE_HOST_NUMA */
+    int numa_node; /* GPUEXEC_NUMA_CLOSEST: the one that is closest to the device, or 0 if the
+                      system has none */
+    size_t max_bytes; /* the most bytes that the range may have: addresses, which cost no memory. 0:
+                         `bytes`. Rounded up to the granularity, as all sizes here */
+    size_t bytes;     /* with memory at first; 0: none yet */
+    size_t piece_bytes; /* a growth adds pieces of so many bytes, and one with the rest; 0: one
+                           piece. Memory is given back, exported and imported in whole pieces */
+    const gpuexec_context *peers; /* contexts on other devices that may access the memory, too; as
+                                     gpuexec_virtual_peer_enable */
+    unsigned npeers;
+    unsigned end_canary;
+} gpuexec_virtual_desc;
+
+/* Reserves addresses, and creates and maps the first bytes of memory, on the device of the context,
+   which can access it at once. The context owns the range. GPUEXEC_NOT_SUPPORTED if the device has
+   no virtual memory management, or cannot export it, GPUEXEC_OUT_OF_DEVICE_MEMORY if there is not
+   enough memory (none, for 0 bytes) or there are not enough addresses. cuMemAddressReserve,
+   cuMemCreate, cuMemMap, cuMemSetAccess. */
+GPUEXEC_API gpuexec_virtual gpuexec_virtual_create_at(
+        const char *where, gpuexec_context context, const gpuexec_virtual_desc *desc);
+
+/* Makes at least so many bytes of the range usable: `bytes` counts from its beginning, and is
+   rounded up to the granularity. Does nothing if it has as many. Address and data stay, kernels and
+   copies may use the range meanwhile, and streams that capture go on. The new memory is
+   uninitialized. GPUEXEC_BAD_ARGUMENT for more than max_bytes; after a failure, the range has the
+   memory that it had. cuMemCreate, cuMemMap, cuMemSetAccess. */
+GPUEXEC_API gpuexec_result gpuexec_virtual_grow_at(
+        const char *where, gpuexec_virtual range, size_t bytes);
+
+/* The same with memory of the context's device, which can then access the whole range. Not for
+   ranges on the host. */
+GPUEXEC_API gpuexec_result gpuexec_virtual_grow_on_at(
+        const char *where, gpuexec_virtual range, gpuexec_context context, size_t bytes);
+
+/* Gives memory back: all pieces that begin at byte `bytes` or later; a piece that begins before it
+   stays. Does nothing if there are none. Waits for the work of all contexts whose devices can
+   access the range. Captured graphs with addresses in the part that goes cannot be launched any
+   more; how far a kernel goes beyond its address, gpuexec does not know. The addresses remain
+   reserved: the range can grow again. GPUEXEC_CAPTURING while a stream captures,
+   GPUEXEC_BAD_ARGUMENT for more than max_bytes. Clean-up. cuMemUnmap, cuMemRelease. */
+GPUEXEC_API gpuexec_result gpuexec_virtual_shrink_at(
+        const char *where, gpuexec_virtual range, size_t bytes);
+
+/* Returns the address of the range, which never changes; 0 if the handle is not ok. */
+GPUEXEC_API gpuexec_ptr gpuexec_virtual_address_at(const char *where, gpuexec_virtual range);
+
+typedef struct gpuexec_virtual_info {
+    gpuexec_ptr address;
+    size_t bytes;       /* with memory; of a mirrored range, without the second image */
+    size_t max_bytes;   /* reserved */
+    size_t granularity; /* each size is a multiple of it */
+    unsigned pieces;
+    int device;                 /* ordinal of its context's device */
+    unsigned long long devices; /* bit i: kernels on device i can access the memory */
+} gpuexec_virtual_info;
+
+/* A query. Without a driver call. */
+GPUEXEC_API gpuexec_result gpuexec_virtual_get_info_at(
+        const char *where, gpuexec_virtual range, gpuexec_virtual_info *info);
+
+typedef struct gpuexec_virtual_piece {
+    size_t offset, bytes; /* in the range */
+    int device;           /* ordinal of the device whose memory it is; -1: the host's */
+    int ipc;              /* 1: imported from another process */
+} gpuexec_virtual_piece;
+
+/* Describes a piece of the range, counted from 0. A query. Without a driver call. */
+GPUEXEC_API gpuexec_result gpuexec_virtual_get_piece_at(
+        const char *where, gpuexec_virtual range, unsigned index, gpuexec_virtual_piece *piece);
+
+/* Allow or forbid access of kernels and copies on the device of `context` to the memory of the
+   range, also to what is added later. A call succeeds, and changes nothing, if that is the range's
+   own device. gpuexec_peer_enable has no effect on such memory. GPUEXEC_NOT_SUPPORTED if the
+   devices do not support it. Work on that device that still uses the memory must have finished
+   before access is forbidden. cuMemSetAccess. */
+GPUEXEC_API gpuexec_result gpuexec_virtual_peer_enable_at(
+        const char *where, gpuexec_virtual range, gpuexec_context context);
+GPUEXEC_API gpuexec_result gpuexec_virtual_peer_disable_at(
+        const char *where, gpuexec_virtual range, gpuexec_context context);
+
+/* Sets *can to 1 if the device of `context` can access the range's memory, and to 0 if not. A
+   query. cuMemGetAccess, if it has memory. */
+GPUEXEC_API gpuexec_result gpuexec_virtual_peer_query_at(
+        const char *where, gpuexec_virtual range, gpuexec_context context, int *can);
+
+/* Ends the range: gives back its memory, as gpuexec_virtual_shrink does, and its addresses.
+   Captured graphs that use it cannot be launched any more, unless they retain what they use: then
+   it ends with the last of them. cuMemUnmap, cuMemRelease, cuMemAddressFree. */
+GPUEXEC_API gpuexec_result gpuexec_virtual_destroy_at(const char *where, gpuexec_virtual range);
 
 /* -------------------------------------------------------------------------------------------------
    >>managed   Memory with one address for host and devices, whose pages migrate to where they are
@@ -3314,6 +3448,9 @@ typedef struct gpuexec_capture_desc {
        gpuexec_ipc_*                              as usual; streams that capture cannot wait for
                                                   imported events
        free, unregister, unload                   happens when no capture is open any more
+       gpuexec_virtual_create, _grow              as usual, in each mode
+       gpuexec_virtual_shrink                     refused
+       gpuexec_virtual_destroy                    happens when no capture is open any more
        gpuexec_context_close                      ends the captures of its streams without a graph,
                                                   and fails
 
@@ -3830,24 +3967,26 @@ typedef enum gpuexec_ipc_kind {
     GPUEXEC_IPC_NOTHING = 0,
     GPUEXEC_IPC_MEMORY = 1, /* from gpuexec_alloc */
     GPUEXEC_IPC_EVENT = 2,
-    GPUEXEC_IPC_POOL = 3,       /* only in messages: a file descriptor */
-    GPUEXEC_IPC_POOL_MEMORY = 4 /* import the pool first */
+    GPUEXEC_IPC_POOL = 3,        /* only in messages: a file descriptor */
+    GPUEXEC_IPC_POOL_MEMORY = 4, /* import the pool first */
+    GPUEXEC_IPC_PIECE = 5        /* of a virtual range: with a file descriptor */
 } gpuexec_ipc_kind;
 
 /* what an object's bytes say */
 typedef struct gpuexec_ipc_info {
     gpuexec_ipc_kind kind;
-    size_t bytes; /* of memory */
-    long pid;     /* of the process that exported it */
+    size_t bytes;             /* of memory */
+    long pid;                 /* of the process that exported it */
+    size_t offset, max_bytes; /* of a piece: where it begins, and the range's max_bytes */
 } gpuexec_ipc_info;
 
 typedef struct gpuexec_ipc_message {
     gpuexec_ipc_kind kind; /* of what came with it */
     char label[64];
     unsigned long long value;
-    gpuexec_ipc_object object; /* memory, event, pool memory */
-    int fd; /* of a pool, otherwise -1. The caller owns it: pass it to gpuexec_ipc_import_pool, then
-               close it */
+    gpuexec_ipc_object object; /* memory, event, pool memory, piece */
+    int fd;                    /* of a pool or piece, otherwise -1. The caller owns it: pass it to
+                                  gpuexec_ipc_import_pool or _import_piece, then close it */
 } gpuexec_ipc_message;
 
 #if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_IPC)
@@ -3897,6 +4036,21 @@ GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(
 GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(
         const char *where, gpuexec_pool pool, const gpuexec_ipc_object *object);
 
+/* Exports a piece of a virtual range that was created with gpuexec_virtual_desc.exportable, as a
+   new file descriptor, which the caller owns, and an object that describes it; -1 if it fails. The
+   memory exists as long as any process has its descriptor, or has it mapped.
+   gpuexec_ipc_send_piece does this, and sends both. cuMemExportToShareableHandle. */
+GPUEXEC_API int gpuexec_ipc_export_piece_at(
+        const char *where, gpuexec_virtual range, unsigned index, gpuexec_ipc_object *object);
+
+/* Adds a piece of another process's range (or of this one's) to a range, which grows by it; the
+   descriptor remains the caller's. The range has the offset that the piece has there: import the
+   pieces in order, into a range without mirror and with at least the same max_bytes.
+   GPUEXEC_BAD_ARGUMENT if it does not fit, or if the descriptor is not one of an export.
+   cuMemImportFromShareableHandle, cuMemMap, cuMemSetAccess. */
+GPUEXEC_API gpuexec_result gpuexec_ipc_import_piece_at(
+        const char *where, gpuexec_virtual range, const gpuexec_ipc_object *object, int fd);
+
 /* Reads an object's bytes, without the driver. GPUEXEC_BAD_ARGUMENT if they are not an object. A
    query. */
 GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(
@@ -3936,6 +4090,10 @@ GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_at(const char *where,
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_pool_at(const char *where,
         gpuexec_ipc connection, const char *label, unsigned long long value, gpuexec_pool pool,
         int timeout_ms);
+/* The same with the object and the file descriptor of a piece. */
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_piece_at(const char *where,
+        gpuexec_ipc connection, const char *label, unsigned long long value, gpuexec_virtual range,
+        unsigned index, int timeout_ms);
 
 /* Receives the next message; waits for it at most timeout_ms milliseconds, -1: forever.
    GPUEXEC_NOT_READY if none came. Messages that the other process sent before it ended are still
@@ -4032,7 +4190,7 @@ GXI_HANDLE(node) GXI_HANDLE(context) GXI_HANDLE(module) GXI_HANDLE(library) GXI_
 GXI_HANDLE(stream)
 GXI_HANDLE(event) GXI_HANDLE(linker) GXI_HANDLE(params) GXI_HANDLE(prepared) GXI_HANDLE(barrier)
 GXI_HANDLE(graph)
-GXI_HANDLE(batch) GXI_HANDLE(pool) GXI_HANDLE(ipc)
+GXI_HANDLE(batch) GXI_HANDLE(pool) GXI_HANDLE(ipc) GXI_HANDLE(virtual)
 /* clang-format on */
 #undef GXI_HANDLE
                                 template <bool>
@@ -4311,7 +4469,7 @@ GXI_OWNED(context, close) GXI_OWNED(module, unload) GXI_OWNED(library, unload)
 GXI_OWNED(linker, destroy) GXI_OWNED(stream, destroy) GXI_OWNED(event, destroy)
 GXI_OWNED(pool, destroy) GXI_OWNED(params, destroy) GXI_OWNED(prepared, destroy)
 GXI_OWNED(graph, destroy) GXI_OWNED(batch, destroy) GXI_OWNED(barrier, destroy)
-GXI_OWNED(ipc, close)
+GXI_OWNED(ipc, close) GXI_OWNED(virtual, destroy)
 /* clang-format on */
 #undef GXI_OWNED
 
@@ -4325,7 +4483,8 @@ GXI_OWNED(ipc, close)
            the failure; to see its result, call the function yourself:
            gpuexec_context_close(ctx.release()). Texts name "~gpuexec_owner" as the place of the
            destruction. Owners exist for contexts, modules, libraries, linkers, streams, events,
-           pools, parameter blocks, prepared launches, graphs, batches, barriers and connections. */
+           pools, virtual ranges, parameter blocks, prepared launches, graphs, batches, barriers and
+           connections. */
         template <class Handle>
         class gpuexec_owner {
     Handle held;
@@ -4468,6 +4627,17 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_pool_peer_disable(...) gpuexec_pool_peer_disable_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_pool_peer_query(...) gpuexec_pool_peer_query_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_pool_destroy(...) gpuexec_pool_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_virtual_create(...) gpuexec_virtual_create_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_virtual_grow(...) gpuexec_virtual_grow_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_virtual_grow_on(...) gpuexec_virtual_grow_on_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_virtual_shrink(...) gpuexec_virtual_shrink_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_virtual_address(...) gpuexec_virtual_address_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_virtual_get_info(...) gpuexec_virtual_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_virtual_get_piece(...) gpuexec_virtual_get_piece_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_virtual_peer_enable(...) gpuexec_virtual_peer_enable_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_virtual_peer_disable(...) gpuexec_virtual_peer_disable_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_virtual_peer_query(...) gpuexec_virtual_peer_query_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_virtual_destroy(...) gpuexec_virtual_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_managed(...) gpuexec_alloc_managed_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_managed_host(...) gpuexec_managed_host_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_managed_prefetch(...) gpuexec_managed_prefetch_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -4607,6 +4777,8 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_ipc_import_event(...) gpuexec_ipc_import_event_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_export_pool(...) gpuexec_ipc_export_pool_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_import_pool(...) gpuexec_ipc_import_pool_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_export_piece(...) gpuexec_ipc_export_piece_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_import_piece(...) gpuexec_ipc_import_piece_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_import_from(...) gpuexec_ipc_import_from_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_get_info(...) gpuexec_ipc_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_pair(...) gpuexec_ipc_pair_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -4615,6 +4787,7 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_ipc_connect(...) gpuexec_ipc_connect_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_send(...) gpuexec_ipc_send_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_send_pool(...) gpuexec_ipc_send_pool_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_send_piece(...) gpuexec_ipc_send_piece_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_receive(...) gpuexec_ipc_receive_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_wait(...) gpuexec_ipc_wait_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_close(...) gpuexec_ipc_close_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -4691,7 +4864,7 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
             gpuexec_library : 1, gpuexec_linker : 1, gpuexec_stream : 1, gpuexec_event : 1, \
             gpuexec_params : 1, gpuexec_prepared : 1, gpuexec_graph : 1, gpuexec_node : 1, \
             gpuexec_batch : 1, gpuexec_barrier : 1, gpuexec_pool : 1, gpuexec_ipc : 1, \
-            gpuexec_args : 1, default : 0)
+            gpuexec_virtual : 1, gpuexec_args : 1, default : 0)
 /* 5: a pointer, or an array, whose type changes where its value is used */
 #if defined(__GNUC__) || defined(__clang__)
 #define GXI_OTHER_TYPE(x) \
@@ -5359,6 +5532,13 @@ typedef struct gxi_pool_properties {
     size_t max_bytes;
     unsigned char zeros[56];
 } gxi_pool_properties;
+/* CUmemAllocationProp */
+typedef struct gxi_memory_properties {
+    int type, handle_types;
+    gxi_location location;
+    void *win32;
+    unsigned char flags[8];
+} gxi_memory_properties;
 /* CUipcMemHandle, CUipcEventHandle, CUmemPoolPtrExportData */
 typedef struct gxi_ipc_handle {
     unsigned char bytes[64];
@@ -5585,6 +5765,28 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
         (gpuexec_ptr *address, size_t bytes, void *pool, gxi_cu_stream stream)) \
     ROW(REQUIRED, cuMemFreeAsync,         11020, (gpuexec_ptr address, gxi_cu_stream stream)) \
     ROW(REQUIRED, cuMemGetInfo,            3020, (size_t *available, size_t *total)) \
+    ROW(REQUIRED, cuMemGetAllocationGranularity, 10020, \
+        (size_t *bytes, const void *properties, int option)) \
+    ROW(REQUIRED, cuMemAddressReserve,    10020, \
+        (gpuexec_ptr *address, size_t bytes, size_t alignment, gpuexec_ptr hint, \
+            unsigned long long flags)) \
+    ROW(REQUIRED, cuMemAddressFree,       10020, (gpuexec_ptr address, size_t bytes)) \
+    ROW(REQUIRED, cuMemCreate,            10020, \
+        (unsigned long long *handle, size_t bytes, const void *properties, \
+            unsigned long long flags)) \
+    ROW(REQUIRED, cuMemRelease,           10020, (unsigned long long handle)) \
+    ROW(REQUIRED, cuMemMap,               10020, \
+        (gpuexec_ptr address, size_t bytes, size_t offset, unsigned long long handle, \
+            unsigned long long flags)) \
+    ROW(REQUIRED, cuMemUnmap,             10020, (gpuexec_ptr address, size_t bytes)) \
+    ROW(REQUIRED, cuMemSetAccess,         10020, \
+        (gpuexec_ptr address, size_t bytes, const gxi_access *list, size_t n)) \
+    ROW(REQUIRED, cuMemGetAccess,         10020, \
+        (unsigned long long *flags, const gxi_location *location, gpuexec_ptr address)) \
+    ROW(REQUIRED, cuMemExportToShareableHandle, 10020, \
+        (void *shared, unsigned long long handle, int type, unsigned long long flags)) \
+    ROW(REQUIRED, cuMemImportFromShareableHandle, 10020, \
+        (unsigned long long *handle, void *shared, int type)) \
     ROW(REQUIRED, cuMemAllocManaged,       6000, \
         (gpuexec_ptr *address, size_t bytes, unsigned flags)) \
     ROW(OPTIONAL, cuMemPrefetchAsync,      8000, \
@@ -5974,6 +6176,8 @@ enum {
     GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
     GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
     GXI_DEV_MEMORY_POOLS_SUPPORTED = 115,
+    GXI_DEV_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102,
+    GXI_DEV_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED = 103,
     GXI_DEV_CLUSTER_LAUNCH = 120,
     GXI_DEV_MAX_ACCESS_POLICY_WINDOW_SIZE = 109,
     GXI_DEV_MEM_SYNC_DOMAIN_COUNT = 126,
@@ -6032,7 +6236,9 @@ enum {
     GXI_MEMPOOL_ATTR_RESERVED_MEM_HIGH = 6,
     GXI_MEMPOOL_ATTR_USED_MEM_HIGH = 8,
     GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1,
+    GXI_MEM_ACCESS_FLAGS_PROT_NONE = 0,
     GXI_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
+    GXI_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
     GXI_MEM_LOCATION_TYPE_HOST = 2,
     GXI_MEM_LOCATION_TYPE_HOST_NUMA = 3,
     GXI_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT = 4,
@@ -6197,9 +6403,10 @@ typedef struct gxi_range {
     uint64_t room, freed_at; /* the most bytes that it may have again; the freed_count of then */
     const char *freed_where; /* atomic, like where; of a GXI_DEAD one, the caller's pointer */
     gpuexec_memory_kind kind;
-    uint64_t cache;  /* the handle id of the pool that caches it, or 0 */
-    int pooled;      /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED; pinned memory: GXI_COMBINED,
-                        GXI_POOLED_ON_HOST; or 0 */
+    uint64_t cache; /* the handle id of the pool that caches it, or of its virtual range; or 0 */
+    struct gxi_virtual *parts; /* of a virtual range that was destroyed: see gxi_virtual_free */
+    int pooled;      /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED, GXI_VIRTUAL_MEMORY; pinned memory:
+                        GXI_COMBINED, GXI_POOLED_ON_HOST; or 0 */
     uint64_t device; /* address for kernels; 0: not known yet, of host memory */
     struct gxi_range *next, **from; /* in its context's list */
     struct gxi_owned_memory *owned; /* GXI_OF_GRAPH: its graph's; NULL: not known. freed_at: the
@@ -6218,7 +6425,8 @@ enum {
     GXI_OF_GRAPH = 32,
     GXI_IMPORTED = 64,
     GXI_COMBINED = 128,
-    GXI_POOLED_ON_HOST = 256
+    GXI_POOLED_ON_HOST = 256,
+    GXI_VIRTUAL_MEMORY = 512 /* the part of a virtual range that has memory: its size changes */
 };
 /* fixed size, so that freeing never fails for lack of memory */
 typedef struct gxi_freed_range {
@@ -6463,6 +6671,7 @@ typedef struct gxi_state {
          */
         int (*free_cached)(gxi_call *call, const struct gxi_slot *stream, unsigned *freed);
         int (*is_cached)(uint64_t address);
+        int (*free_virtual)(gxi_call *call, const gxi_range *range, int wait);
         int (*leave_pool)(gxi_call *call, struct gxi_context *context); /* after its memory was
                                                                            freed */
         /* after a stream began to wait for an event that another process may record */
@@ -6502,6 +6711,7 @@ static gxi_mutex gxi_start_mutex = GXI_MUTEX_INIT,
 #endif
     gxi_multi_mutex = GXI_MUTEX_INIT,            /* multi-device launches, one at a time, and those
                                                     that are kept */
+    /* here: gxi_virtual.mutex, never two of these */
     gxi_barriers_close_mutex = GXI_MUTEX_INIT,   /* closing barriers, one at a time */
     gxi_barriers_mutex = GXI_MUTEX_INIT,         /* the list of barriers */
     gxi_graphs_mutex = GXI_MUTEX_INIT,           /* gxi.graphs, and changes of nodes */
@@ -7901,7 +8111,9 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(
         struct gxi_block_cache *cache; /* or NULL: see >>impl-cached */) \
     ROW(IPC, ipc, "connection", GXI_DESTROY, "", 0, 3, 0, GXI_PLAIN_CLOSE, struct gxi_ipc *info;) \
     ROW(LIBRARY, library, "library", GXI_UNLOAD, "", 0, 2, GXI_MAY_WAIT, GXI_PLAIN_CLOSE, \
-        struct CUlib_st *native; /* NULL before CUDA 12.0 */ struct gxi_library *info;)
+        struct CUlib_st *native; /* NULL before CUDA 12.0 */ struct gxi_library *info;) \
+    ROW(VIRTUAL, span, "virtual range", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_NEEDS_CONTEXT | \
+        GXI_MAY_WAIT | GXI_OUTLIVES, GXI_PLAIN_CLOSE, struct gxi_virtual *info;)
 /* clang-format on */
 #define GXI_CLOSE "close", "closed"
 #define GXI_DESTROY "destroy", "destroyed"
@@ -8216,6 +8428,9 @@ GXI_OMIT(linker)
 #endif
 #if defined(GPUEXEC_NO_POOL)
 GXI_OMIT(pool)
+#endif
+#if defined(GPUEXEC_NO_VIRTUAL)
+GXI_OMIT(span)
 #endif
 #if defined(GPUEXEC_NO_GRAPH)
 GXI_OMIT(graph)
@@ -8862,8 +9077,15 @@ static int gxi_add_freed(gxi_text *t, const char *before, uint64_t address, gxi_
 static void gxi_add_illegal_address(gxi_text *t, uint64_t address) {
     const gxi_range *r;
     gxi_lock(&gxi_tables_mutex);
-    r = gxi_range_freed_before(UINT64_MAX, address);
-    if (r) {
+    r = gxi_range_at_or_below(address);
+    if (r && r->pooled == GXI_VIRTUAL_MEMORY && address - r->lo < GXI_LOAD(&r->bytes)) {
+        gxi_add(gxi_fact_begin(t, GXI_KNOWN),
+                "the address 0x%llx is in memory of a virtual range, which only devices with "
+                "access "
+                "can use (gpuexec_virtual_peer_enable): ",
+                (unsigned long long)address);
+        gxi_add_range(t, r, "", ")");
+    } else if ((r = gxi_range_freed_before(UINT64_MAX, address)) != NULL) {
         gxi_add(gxi_fact_begin(t, GXI_KNOWN), "the address 0x%llx is in freed memory, ",
                 (unsigned long long)address);
         gxi_add_freed_range(t, r, "");
@@ -8963,7 +9185,7 @@ static int gxi_range_remove_locked(
         uint64_t lo, gpuexec_memory_kind kind, int plain, const char *where, gxi_range *out) {
     gxi_range *r = gxi_quick_range_of(lo);
     if (r->lo != lo || GXI_LOAD(&r->state) != GXI_LIVE) r = gxi_range_at_or_below(lo);
-    return r && r->lo == lo && (!kind || r->kind == kind) &&
+    return r && r->lo == lo && (!kind || r->kind == kind) && r->pooled != GXI_VIRTUAL_MEMORY &&
             !(plain && r->pooled == GXI_OF_GRAPH) && gxi_range_close(r, where, 1, out);
 }
 /* Before a range is added there: removes dead ones, and one at lo that was freed with a destroyed
@@ -9041,6 +9263,7 @@ static void gxi_range_copy(gxi_range *out, gxi_range *r) {
     out->pooled = r->pooled;
     out->device = r->device;
     out->cache = r->cache;
+    out->parts = r->parts;
     out->owned = r->owned;
 }
 /* What it was, if that is still known. */
@@ -9099,7 +9322,11 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         r->cache = 0;
         r->room = bytes;
         r->freed_at = 0;
-        r->device = kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED ? lo : 0;
+        r->parts = NULL;
+        r->device = kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED ||
+                        pooled == GXI_VIRTUAL_MEMORY
+                ? lo
+                : 0;
         r->next = NULL;
         r->from = NULL;
         r->owned = NULL;
@@ -9110,7 +9337,8 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         GXI_STORE(&gxi.hooks.add_allocations, &gxi_add_last_allocations);
         entry->kind = 0;
         if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
-            if (r->device && !gxi_is_quick(r) && !owner->adopted && pooled != GXI_OF_GRAPH)
+            if (r->device && !gxi_is_quick(r) && !owner->adopted &&
+                    !(pooled & (GXI_OF_GRAPH | GXI_VIRTUAL_MEMORY)))
                 entry->kind = (unsigned)kind | (unsigned)pooled;
             entry->bytes = bytes;
             entry->where = kept;
@@ -9125,6 +9353,97 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     gxi_ranges_changing();
     gxi_unlock(&gxi_tables_mutex);
     return ok;
+}
+/* --- memory of virtual ranges ----------------------------------------------------------------- */
+
+typedef struct gxi_piece {
+    uint64_t offset, bytes;
+    unsigned long long handle; /* CUmemGenericAllocationHandle */
+    int ordinal, device;       /* ordinal -1: the host's memory */
+    int imported;
+} gxi_piece;
+typedef struct gxi_virtual {
+    gpuexec_ptr address;
+    uint64_t bytes, max_bytes, granularity, piece_bytes;
+    int mirror, exportable, on_host;
+    gxi_memory_properties properties;
+    gxi_mutex mutex; /* held while the range changes */
+    /* pieces, like bytes, change with both that and gxi_tables_mutex held; accesses with the
+       first */
+    gxi_piece *pieces;
+    unsigned npieces, pieces_cap;
+    gxi_access *accesses;
+    unsigned naccesses;
+    uint64_t devices; /* atomic, like granularity; of accesses: bit i is device i */
+} gxi_virtual;
+
+/* The piece at that address of a virtual range; NULL: not known. gxi_tables_mutex is held. */
+static const gxi_piece *gxi_virtual_piece_at(const gxi_range *r, uint64_t address) {
+    const gxi_slot *const slot = gxi_peek(r->cache, GXI_VIRTUAL);
+    const gxi_virtual *const v = slot ? slot->data.span.info : NULL;
+    unsigned a = 0, b = v ? v->npieces : 0;
+    uint64_t offset = address - r->lo;
+    if (v && v->mirror && offset >= v->bytes) offset -= v->bytes;
+    while (a < b) {
+        const unsigned m = a + (b - a) / 2;
+        if (v->pieces[m].offset <= offset) a = m + 1;
+        else b = m;
+    }
+    return a ? &v->pieces[a - 1] : NULL;
+}
+/* 0: it is memory of a virtual range that this device cannot access. */
+static int gxi_range_has_access(const gxi_range *r, int ordinal) {
+    const gxi_slot *const slot = r->bytes && r->pooled == GXI_VIRTUAL_MEMORY
+            ? gxi_peek(r->cache, GXI_VIRTUAL)
+            : NULL;
+    return !slot || (GXI_LOAD(&slot->data.span.info->devices) >> (ordinal & 63) & 1) != 0;
+}
+/* Finds the range that has reserved the address, with memory there or not: its place, and the bytes
+   that have memory. 0: there is none. */
+static int gxi_virtual_find(uint64_t address, const char **where, gxi_piece *found) {
+    const gxi_slot *context, *slot = NULL;
+    if (!GXI_LOAD(&gxi.hooks.free_virtual)) return 0; /* no range was ever created */
+    gxi_lock(&gxi_tables_mutex);
+    for (context = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); context && !slot;
+            context = gxi_next_locked(context))
+        for (slot = gxi_first_locked(&gxi_context_of(context)->first[GXI_VIRTUAL]); slot;
+                slot = gxi_next_locked(slot)) {
+            const gxi_virtual *const v = slot->data.span.info;
+            if (address - v->address >= v->max_bytes) continue;
+            *where = slot->where;
+            found->offset = address - v->address;
+            found->bytes = v->bytes;
+            break;
+        }
+    gxi_unlock(&gxi_tables_mutex);
+    return slot != NULL;
+}
+/* The part of a virtual range that has memory changes its size; 0: there is none. What goes is
+   recorded as freed. gxi_tables_mutex is held. */
+static void gxi_range_resize_locked(gxi_range *r, uint64_t bytes, const char *where) {
+    const uint64_t lo = r->lo, before = r->bytes;
+    size_t place;
+    gxi_range old;
+    if (!bytes) {
+        gxi_range_close(r, where, 0, &old);
+        return;
+    }
+    if (bytes > before) gxi_range_make_room(lo + before, bytes - before);
+    else {
+        gxi_freed_range *const freed = &gxi.ranges.freed[gxi.ranges.nfreed++ % GXI_FREED_KEPT];
+        GXI_STORE(&gxi.ranges.freed_count, GXI_LOAD(&gxi.ranges.freed_count) + 1);
+        freed->was = *r;
+        freed->was.lo = lo + bytes;
+        freed->was.bytes = before - bytes;
+        freed->was.freed_at = GXI_LOAD(&gxi.ranges.freed_count);
+        freed->was.freed_where = gxi_place_shorten(freed->place, sizeof freed->place, where);
+    }
+    place = gxi_leaves_count_below(lo) - 1;
+    gxi_ranges_changing();
+    gxi.ranges.leaves[place].leaf->entry[gxi_leaf_count_below(place, lo) - 1].bytes = bytes;
+    r->room = bytes;
+    GXI_STORE(&r->bytes, bytes);
+    gxi_ranges_changing();
 }
 /* --- memory that graphs allocate -------------------------------------------------------------- */
 
@@ -9796,6 +10115,11 @@ static GXI_COLD void gxi_add_object_locked(gxi_text *t, const gxi_slot *slot) {
                                                    : "created",
                 slot->where);
     if (context) gxi_add(t, ", device %d", gxi_context_of(context)->ordinal);
+    if (kind == GXI_VIRTUAL)
+        gxi_add(t, ", %llu of at most %llu bytes at 0x%llx",
+                (unsigned long long)slot->data.span.info->bytes,
+                (unsigned long long)slot->data.span.info->max_bytes,
+                (unsigned long long)slot->data.span.info->address);
 }
 static GXI_COLD void gxi_add_handle(gxi_text *t, uint64_t id) {
     const gxi_failed_handle *const failed = &gxi.objects.failed[(id >> 6) % GXI_FAILED_KEPT];
@@ -10735,6 +11059,12 @@ static int gxi_range_free(gxi_call *call, const gxi_range *range, int wait) {
     int waited, cu = 0;
     if (gxi_graphs_retain(call, range)) return 0;
     waited = pooled ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
+    if (range->pooled == GXI_VIRTUAL_MEMORY) {
+        gxi_call own = *call; /* so that results here do not replace that of the wait */
+        cu = GXI_LOAD(&gxi.hooks.free_virtual)(&own, range, wait);
+        if (!waited) *call = own;
+        return waited ? waited : cu;
+    }
     GXI_IN_RELAXED_MODE {
         cu = waited && range->pooled == GXI_IMPORTED
                 ? GXI_TRY_TRACED(cuIpcCloseMemHandle, (range->lo))
@@ -11163,7 +11493,9 @@ static void gxi_report_leaks(void) {
     for (at = 0; at < gxi.ranges.nleaves; at++)
         for (i = 0; i < gxi.ranges.leaves[at].count; i++) {
             const gxi_range *r = gxi.ranges.leaves[at].leaf->range[i];
-            if (GXI_LOAD(&r->state) != GXI_LIVE || r->pooled == GXI_OF_GRAPH) continue;
+            if (GXI_LOAD(&r->state) != GXI_LIVE || r->pooled == GXI_OF_GRAPH ||
+                    r->pooled == GXI_VIRTUAL_MEMORY) /* its handle was reported */
+                continue;
             snprintf(line, sizeof line,
                     "gpuexec: leak: %llu bytes of %s memory at 0x%llx, %s at %s\n",
                     (unsigned long long)r->bytes, gxi_memory_kinds[r->kind],
@@ -16911,6 +17243,14 @@ static gpuexec_result gxi_check_free(
         gxi_text_free(&was);
         return GPUEXEC_BAD_ARGUMENT;
     }
+    if (range->pooled == GXI_VIRTUAL_MEMORY)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                call->kind != GXI_CLEANS
+                        ? "export the pieces of the range: gpuexec_ipc_export_piece"
+                        : "destroy the range with gpuexec_virtual_destroy, or give back a part of "
+                          "it with gpuexec_virtual_shrink",
+                "0x%llx is memory of the virtual range created at %s", (unsigned long long)address,
+                gxi_place_text(range->where));
     if (range->kind != kind)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 call->kind != GXI_CLEANS ? "pass device memory from gpuexec_alloc"
@@ -17270,8 +17610,13 @@ static int gxi_pointer_query_fast(uint64_t address, gpuexec_pointer_info *info) 
             context = gxi_peek(r->context, GXI_CONTEXT);
         if (context && (context->adopted || !r->device)) context = NULL;
         if (context) {
+            const gxi_piece *const piece = r->pooled == GXI_VIRTUAL_MEMORY
+                    ? gxi_virtual_piece_at(r, address)
+                    : NULL;
             const gxi_range_entry found = { r->bytes, r->where,
-                (unsigned)r->kind | (unsigned)r->pooled, gxi_context_of(context)->ordinal };
+                (unsigned)r->kind | (unsigned)r->pooled |
+                        (piece && piece->imported ? (unsigned)GXI_IMPORTED : 0u),
+                piece && piece->ordinal >= 0 ? piece->ordinal : gxi_context_of(context)->ordinal };
             entry = found;
             lo = r->lo;
             device = r->device;
@@ -17289,6 +17634,7 @@ static int gxi_pointer_query_fast(uint64_t address, gpuexec_pointer_info *info) 
     info->where = entry.where;
     info->pool = (entry.kind & (GXI_POOLED | GXI_POOLED_ON_HOST)) != 0;
     info->ipc = (entry.kind & GXI_IMPORTED) != 0;
+    info->is_virtual = (entry.kind & GXI_VIRTUAL_MEMORY) != 0;
     return 1;
 }
 
@@ -17339,6 +17685,7 @@ static int gxi_pointer_query(gxi_call *call, uint64_t address, gpuexec_pointer_i
         info->bytes = (size_t)range.bytes;
         info->where = range.where;
         info->ipc = range.pooled == GXI_IMPORTED;
+        info->is_virtual = range.pooled == GXI_VIRTUAL_MEMORY;
         gxi_lock(&gxi_tables_mutex);
         r = gxi_range_contains(address);
         if (cu == 0 && r && r->lo == range.lo)
@@ -19573,6 +19920,852 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(
 
 #endif
 
+#if !defined(GPUEXEC_NO_VIRTUAL)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-virtual   Virtual ranges. A piece is one CUmemGenericAllocationHandle, mapped as a whole
+   (twice if the range is mirrored), because drivers unmap only whole mappings. The part with memory
+   is one entry in the table of allocations. */
+
+static uint64_t gxi_round_up(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+/* Room for one more piece. 0: no memory. Other threads read the list meanwhile. */
+static int gxi_virtual_reserve(gxi_virtual *v, unsigned count) {
+    const unsigned cap = v->pieces_cap ? 2 * v->pieces_cap : 4;
+    gxi_piece *pieces, *old;
+    if (count < v->pieces_cap) return 1;
+    if (!(pieces = (gxi_piece *)gxi_realloc(NULL, cap * sizeof *pieces))) return 0;
+    gxi_lock(&gxi_tables_mutex);
+    old = v->pieces;
+    if (count) memcpy(pieces, old, count * sizeof *pieces);
+    v->pieces = pieces;
+    v->pieces_cap = cap;
+    gxi_unlock(&gxi_tables_mutex);
+    gxi_free(old);
+    return 1;
+}
+static unsigned gxi_virtual_find_access(const gxi_virtual *v, int type, int id) {
+    unsigned i = 0;
+    while (i < v->naccesses &&
+            (v->accesses[i].location.type != type || v->accesses[i].location.id != id))
+        i++;
+    return i; /* v->naccesses: not there */
+}
+/* A location may access the memory from now on. ordinal: of a device. 0: no memory. */
+static int gxi_virtual_add_access(gxi_virtual *v, int type, int id, int ordinal) {
+    const unsigned i = gxi_virtual_find_access(v, type, id);
+    gxi_access *grown;
+    if (i < v->naccesses) return 1;
+    if (!(grown = (gxi_access *)gxi_realloc(v->accesses, (i + 1) * sizeof *grown))) return 0;
+    v->accesses = grown;
+    grown[i].location.type = type;
+    grown[i].location.id = id;
+    grown[i].flags = GXI_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    v->naccesses++;
+    if (type == GXI_MEM_LOCATION_TYPE_DEVICE)
+        GXI_STORE(&v->devices, v->devices | (uint64_t)1 << (ordinal & 63));
+    return 1;
+}
+static void gxi_virtual_forget(gxi_virtual *v) {
+    gxi_free(v->pieces);
+    gxi_free(v->accesses);
+    gxi_free(v);
+}
+/* Maps a piece. Returns the driver's result; after a failure, it is not mapped. */
+static int gxi_virtual_map(gxi_call *call, const gxi_virtual *v, const gxi_piece *p) {
+    const gpuexec_ptr at = v->address + p->offset;
+    const size_t bytes = (size_t)p->bytes;
+    if (GXI_TRY(cuMemMap, (at, bytes, 0, p->handle, 0))) return call->cu;
+    if (v->mirror && GXI_TRY(cuMemMap, (at + bytes, bytes, 0, p->handle, 0)))
+        GXI_TRY_TRACED(cuMemUnmap, (at, bytes));
+    return call->cu;
+}
+/* Unmaps and releases pieces, from the last one on. Returns the driver's first failure, which the
+   call then has. */
+static int gxi_virtual_unmap(
+        gxi_call *call, const gxi_virtual *v, const gxi_piece *pieces, unsigned count) {
+    gxi_call failed = *call;
+    int cu = 0;
+    while (count--) {
+        const gxi_piece *const p = &pieces[count];
+        const gpuexec_ptr at = v->address + p->offset;
+        unsigned step;
+        for (step = 0; step < 3; step++) {
+            if (step == 0 && !v->mirror) continue;
+            if ((step == 2 ? GXI_TRY(cuMemRelease, (p->handle))
+                           : GXI_TRY(cuMemUnmap,
+                                     (step ? at : at + (size_t)p->bytes, (size_t)p->bytes))) &&
+                    !cu) {
+                cu = call->cu;
+                failed = *call;
+            }
+        }
+    }
+    if (cu) *call = failed;
+    return cu;
+}
+/* Waits for the work of all contexts that can use the range, which the driver's unmapping does not.
+   A context with a stream that captures is left out. Returns the driver's first failure, which the
+   call then has. */
+static int gxi_virtual_wait(gxi_call *call, const gxi_virtual *v) {
+    gxi_call failed = *call;
+    int ordinal, cu = 0;
+    for (ordinal = 0; ordinal < 64; ordinal++) {
+        struct CUctx_st *native = NULL;
+        unsigned long long id = 0;
+        unsigned n = 0;
+        if (!(v->devices >> ordinal & 1)) continue;
+        do {
+            gxi_scope scope = { 0, 0, 0, 0 };
+            gxi_call own = *call;
+            int entered = 0;
+            gxi_lock(&gxi_borrowed_mutex);
+            native = gxi_context_on_device(ordinal, n++, &id);
+            if (native && !gxi_is_destroyed(&own, native, &id))
+                entered = gxi_try_enter(call, native, &scope) ? -1 : 1;
+            gxi_unlock(&gxi_borrowed_mutex);
+            if ((entered < 0 ||
+                        (entered && !gxi_capturing_stream_in(native, 1) &&
+                                GXI_TRY_VOID(cuCtxSynchronize))) &&
+                    !cu) {
+                cu = call->cu;
+                failed = *call;
+            }
+            if (entered > 0) gxi_leave(&scope);
+        } while (native);
+    }
+    if (cu) *call = failed;
+    return cu;
+}
+/* The hook of gxi_state: ends a range whose handle is closed. */
+static int gxi_virtual_free(gxi_call *call, const gxi_range *range, int wait) {
+    gxi_virtual *const v = range->parts;
+    gxi_call first = *call;
+    int cu = wait ? gxi_virtual_wait(call, v) : 0, one = 0;
+    if (cu) first = *call;
+    GXI_IN_RELAXED_MODE {
+        one = gxi_virtual_unmap(call, v, v->pieces, v->npieces);
+        if (one && !cu) first = *call;
+        if (!cu) cu = one;
+        if (v->address)
+            one = GXI_TRY(cuMemAddressFree,
+                    (v->address, (size_t)(v->mirror ? 2 * v->max_bytes : v->max_bytes)));
+        if (one && !cu) first = *call;
+        if (!cu) cu = one;
+    }
+    if (cu) *call = first;
+    gxi_virtual_forget(v);
+    return cu;
+}
+static int gxi_span_destroy(gxi_call *call, gxi_slot *old) {
+    gxi_virtual *const v = old->data.span.info;
+    const gxi_slot *const context = gxi_peek(old->context, GXI_CONTEXT);
+    gxi_range range, *r;
+    memset(&range, 0, sizeof range);
+    gxi_lock(&gxi_tables_mutex);
+    r = v->bytes ? gxi_range_at_or_below(v->address) : NULL;
+    if (r && r->lo == v->address && r->pooled == GXI_VIRTUAL_MEMORY)
+        gxi_range_close(r, call->where, 0, &range);
+    gxi_unlock(&gxi_tables_mutex);
+    if (old->adopted) { /* the driver must not be called */
+        gxi_virtual_forget(v);
+        return 0;
+    }
+    range.lo = v->address;
+    range.bytes = v->mirror ? 2 * v->bytes : v->bytes;
+    range.context = old->context;
+    range.where = old->where;
+    range.kind = v->on_host ? GPUEXEC_MEMORY_PINNED : GPUEXEC_MEMORY_DEVICE;
+    range.pooled = GXI_VIRTUAL_MEMORY;
+    range.parts = v;
+    if (!v->bytes || !context || gxi_context_is_gone(call, context))
+        return gxi_virtual_free(call, &range, 0);
+    return gxi_range_free(call, &range, 1);
+}
+/* The pieces from v->npieces to `pieces`, which are mapped, are part of the range. 0: no memory. */
+static int gxi_virtual_commit(
+        const gxi_slot *slot, gxi_virtual *v, unsigned pieces, uint64_t bytes) {
+    const uint64_t before = v->bytes;
+    const unsigned npieces = v->npieces;
+    int ok = 1;
+    gxi_lock(&gxi_tables_mutex);
+    v->npieces = pieces;
+    v->bytes = bytes;
+    if (before) gxi_range_resize_locked(gxi_range_at_or_below(v->address), bytes, NULL);
+    gxi_unlock(&gxi_tables_mutex);
+    if (!before) {
+        ok = gxi_range_add(v->address, v->mirror ? 2 * bytes : bytes, slot->context, slot->where,
+                v->on_host ? GPUEXEC_MEMORY_PINNED : GPUEXEC_MEMORY_DEVICE, GXI_VIRTUAL_MEMORY);
+        if (ok) gxi_range_set_cache(v->address, slot->id);
+    }
+    if (ok) return 1;
+    gxi_lock(&gxi_tables_mutex);
+    v->npieces = npieces;
+    v->bytes = before;
+    gxi_unlock(&gxi_tables_mutex);
+    return 0;
+}
+/* For texts: "cannot create a virtual range of 8 bytes", "cannot let ... grow from 8 to 16". */
+static void gxi_virtual_name_growth(
+        gxi_text *t, const gxi_slot *slot, const gxi_virtual *v, uint64_t bytes, int creating) {
+    if (creating) gxi_add(t, "cannot create a virtual range with ");
+    else
+        gxi_add(t, "cannot let the virtual range created at %s grow from %llu bytes to ",
+                gxi_place_text(slot->where), (unsigned long long)v->bytes);
+    gxi_add_bytes(t, bytes);
+}
+static GXI_COLD gpuexec_result gxi_virtual_fail_growth(gxi_call *call, int cu, const gxi_slot *slot,
+        const gxi_slot *on, const gxi_virtual *v, uint64_t bytes, int creating) {
+    gxi_text t = { 0, 0, 0, 0 };
+    gpuexec_result result;
+    gxi_virtual_name_growth(&t, slot, v, bytes, creating);
+    if (cu == GXI_OUT_OF_MEMORY && !v->on_host) {
+        gxi_add(&t, " of memory on device %d: ", gxi_context_of(on)->ordinal);
+        gxi_add_room(&t, call, on, NULL);
+    }
+    result = gxi_fail_cu(call,
+            cu != GXI_OUT_OF_MEMORY ? NULL
+                    : v->on_host ? "request less: such memory occupies the host's RAM and cannot "
+                                   "be swapped"
+                                 : "request less, free memory that is not needed, or process the "
+                                   "data in parts; other processes may be using memory: check "
+                                   "`nvidia-smi`",
+            "%s", t.p ? t.p : "");
+    gxi_text_free(&t);
+    return result;
+}
+/* The range has these bytes, a multiple of the granularity, from now on, with memory of the device
+   of `on`, which is current. gxi_virtual.mutex is held. everywhere: the list of those that can
+   access the range has changed. */
+static gpuexec_result gxi_virtual_extend(gxi_call *call, const gxi_slot *slot, const gxi_slot *on,
+        gxi_virtual *v, uint64_t bytes, int everywhere, int creating) {
+    const unsigned first = v->npieces;
+    const uint64_t before = everywhere ? 0 : v->bytes;
+    gxi_memory_properties properties = v->properties;
+    unsigned n = first;
+    uint64_t at = v->bytes;
+    int cu = 0, ok = 1;
+    if (!v->on_host) properties.location.id = gxi_context_of(on)->device;
+    while (at < bytes && !cu && (ok = gxi_virtual_reserve(v, n)) != 0) {
+        gxi_piece *const p = &v->pieces[n];
+        memset(p, 0, sizeof *p);
+        p->offset = at;
+        p->bytes = v->piece_bytes && v->piece_bytes < bytes - at ? v->piece_bytes : bytes - at;
+        p->ordinal = v->on_host ? -1 : gxi_context_of(on)->ordinal;
+        p->device = properties.location.id;
+        do
+            cu = GXI_TRY_MAKE(
+                    p->handle, cuMemCreate, (&p->handle, (size_t)p->bytes, &properties, 0));
+        while (cu == GXI_OUT_OF_MEMORY && GXI_LOAD(&gxi.hooks.free_cached) &&
+                GXI_LOAD(&gxi.hooks.free_cached)(NULL));
+        if (cu) break;
+        cu = gxi_virtual_map(call, v, p);
+        if (cu) GXI_TRY_TRACED(cuMemRelease, (p->handle));
+        else {
+            at += p->bytes;
+            n++;
+        }
+    }
+    if (ok && !cu)
+        cu = GXI_TRY(cuMemSetAccess,
+                (v->address + before, (size_t)((v->mirror ? 2 * bytes : bytes) - before),
+                        v->accesses, v->naccesses));
+    if (ok && !cu && (ok = gxi_virtual_commit(slot, v, n, bytes)) != 0) return GPUEXEC_OK;
+    {
+        gxi_call own = *call; /* so that results here do not replace the reason */
+        gxi_virtual_unmap(&own, v, v->pieces + first, n - first);
+    }
+    if (cu) return gxi_virtual_fail_growth(call, cu, slot, on, v, bytes, creating);
+    return gxi_fail_memory(call, "record a virtual range of %llu bytes", (unsigned long long)bytes);
+}
+/* Fails unless the device can access the memory of that one. */
+static gpuexec_result gxi_virtual_check_peer(gxi_call *call, int device, int ordinal, int owner) {
+    int can = 1, owning = 0;
+    if (owner < 0 || ordinal == owner) return GPUEXEC_OK; /* the host's memory */
+    if (GXI_TRY(cuDeviceGet, (&owning, owner)) ||
+            GXI_TRY(cuDeviceCanAccessPeer, (&can, device, owning)))
+        return gxi_fail_cu(
+                call, NULL, "cannot query peer access between devices %d and %d", ordinal, owner);
+    return can ? GPUEXEC_OK
+               : gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                         "copy instead: gpuexec_copy works between any two devices",
+                         "device %d cannot access the memory of device %d", ordinal, owner);
+}
+/* The granularity of memory on the device of a context; 0 after a failure. */
+static uint64_t gxi_virtual_granularity(
+        gxi_call *call, const gxi_memory_properties *properties, int ordinal) {
+    size_t granularity = 0;
+    if (GXI_TRY_MAKE(granularity, cuMemGetAllocationGranularity,
+                (&granularity, properties, GXI_MEM_ALLOC_GRANULARITY_MINIMUM)) == 0)
+        return granularity;
+    gxi_fail_cu(call, NULL, "cannot query the granularity of memory on device %d", ordinal);
+    return 0;
+}
+/* -------------------------------------------------------------------------------------------------
+   >>impl-growth   The calls of >>virtual: creating, growing, shrinking, access, the end. */
+
+static gpuexec_result gxi_check_virtual(gxi_call *call, const gpuexec_virtual_desc *desc) {
+    if (!desc)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "pass a gpuexec_virtual_desc with max_bytes: addresses cost no memory",
+                "the desc is NULL: the size of the virtual range is not known");
+    if (gxi_check_desc(call, "gpuexec_virtual_desc", desc->start_canary, desc->end_canary))
+        return gxi_failed_result();
+    if (!desc->max_bytes && !desc->bytes)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "set max_bytes to the most bytes that the range may ever need: addresses cost no "
+                "memory",
+                "gpuexec_virtual_desc.max_bytes and bytes are 0");
+    if (desc->max_bytes && desc->bytes > desc->max_bytes)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set max_bytes to at least bytes",
+                "gpuexec_virtual_desc.bytes is %llu, but max_bytes is %llu",
+                (unsigned long long)desc->bytes, (unsigned long long)desc->max_bytes);
+    if (desc->bytes > GXI_MAX_MEMORY_BYTES || desc->max_bytes > GXI_MAX_MEMORY_BYTES ||
+            desc->piece_bytes > GXI_MAX_MEMORY_BYTES)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "check for a negative or overflowed size",
+                "gpuexec_virtual_desc.%s is %llu, which exceeds the addresses of any device",
+                desc->bytes > GXI_MAX_MEMORY_BYTES               ? "bytes"
+                        : desc->max_bytes > GXI_MAX_MEMORY_BYTES ? "max_bytes"
+                                                                 : "piece_bytes",
+                (unsigned long long)(desc->bytes > GXI_MAX_MEMORY_BYTES  ? desc->bytes
+                                : desc->max_bytes > GXI_MAX_MEMORY_BYTES ? desc->max_bytes
+                                                                         : desc->piece_bytes));
+    if (desc->mirror && (!desc->bytes || (desc->max_bytes && desc->max_bytes != desc->bytes)))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set bytes, and leave max_bytes at 0",
+                "gpuexec_virtual_desc.mirror is 1, but bytes is %llu and max_bytes is %llu: the "
+                "size of a mirrored range is fixed",
+                (unsigned long long)desc->bytes, (unsigned long long)desc->max_bytes);
+    if (desc->mirror && desc->piece_bytes)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave piece_bytes at 0",
+                "gpuexec_virtual_desc.mirror is 1, but piece_bytes is %llu: a mirrored range is "
+                "one "
+                "piece",
+                (unsigned long long)desc->piece_bytes);
+    if (desc->numa_node && !desc->on_host)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set on_host to 1, or leave numa_node at 0",
+                "gpuexec_virtual_desc.numa_node is %d, but on_host is 0", desc->numa_node);
+    if (desc->on_host && desc->exportable)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "leave it at 0, or leave on_host at 0 for memory of the device",
+                "gpuexec_virtual_desc.exportable is 1, but on_host is %d: only memory of devices "
+                "can be exported",
+                desc->on_host);
+    if (desc->npeers && !desc->peers)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass an array of contexts",
+                "gpuexec_virtual_desc.peers is NULL, but npeers is %u", desc->npeers);
+    return GPUEXEC_OK;
+}
+/* Fails if the device of the context has no virtual memory management, or not this kind. */
+static gpuexec_result gxi_virtual_check_device(
+        gxi_call *call, const gxi_context *info, int exportable) {
+    const int attributes[] = { GXI_DEV_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+        GXI_DEV_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED };
+    int values[2];
+    if (gxi_query_attributes(call, info->device, NULL, attributes, 2, values))
+        return gxi_fail_cu(call, NULL,
+                "cannot query whether device %d has virtual memory management", info->ordinal);
+    if (!values[0])
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                "use gpuexec_alloc, and copy to a larger allocation when the data grows",
+                "device %d has no virtual memory management: "
+                "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED is 0",
+                info->ordinal);
+    return values[1] || !exportable
+            ? GPUEXEC_OK
+            : gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL,
+                      "device %d cannot export memory by file descriptor: "
+                      "CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED is 0",
+                      info->ordinal);
+}
+/* The properties of its memory, and the granularity. */
+static gpuexec_result gxi_virtual_init(
+        gxi_call *call, gxi_virtual *v, const gxi_slot *context, const gpuexec_virtual_desc *desc) {
+    const gxi_context *const info = gxi_context_of(context);
+    int node = desc->numa_node, attribute = GXI_DEV_HOST_NUMA_ID;
+    if (desc->on_host && gxi.driver.version < 12020)
+        return gxi_fail_old_driver(call, "leave it at 0, or install a newer NVIDIA driver",
+                "gpuexec_virtual_desc.on_host needs", 12020);
+    if (gxi_virtual_check_device(call, info, desc->exportable)) return gxi_failed_result();
+    if (desc->on_host && node == GPUEXEC_NUMA_CLOSEST) {
+        if (gxi_query_attributes(call, info->device, NULL, &attribute, 1, &node))
+            return gxi_fail_cu(
+                    call, NULL, "cannot query the NUMA node closest to device %d", info->ordinal);
+        if (node < 0) node = 0; /* the system has no NUMA nodes */
+    }
+    v->mirror = desc->mirror != 0;
+    v->exportable = desc->exportable != 0;
+    v->on_host = desc->on_host != 0;
+    v->properties.type = GXI_MEM_ALLOCATION_TYPE_PINNED;
+    v->properties.handle_types = desc->exportable ? GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : 0;
+    v->properties.location.type = desc->on_host ? GXI_MEM_LOCATION_TYPE_HOST_NUMA
+                                                : GXI_MEM_LOCATION_TYPE_DEVICE;
+    v->properties.location.id = desc->on_host ? node : info->device;
+    if (!(v->granularity = gxi_virtual_granularity(call, &v->properties, info->ordinal)))
+        return gxi_failed_result();
+    return gxi_virtual_add_access(v, GXI_MEM_LOCATION_TYPE_DEVICE, info->device, info->ordinal) &&
+                    (!desc->on_host ||
+                            gxi_virtual_add_access(v, GXI_MEM_LOCATION_TYPE_HOST_NUMA, node, 0))
+            ? GPUEXEC_OK
+            : gxi_fail_memory(call, "create a virtual range");
+}
+/* The other devices of a desc; their granularity counts, too. */
+static gpuexec_result gxi_virtual_add_peers(
+        gxi_call *call, gxi_virtual *v, const gxi_slot *context, const gpuexec_virtual_desc *desc) {
+    unsigned i;
+    for (i = 0; i < desc->npeers; i++) {
+        const gxi_slot *const peer = gxi_get(call, desc->peers[i].id, GXI_CONTEXT, "a peer");
+        const gxi_context *const info = peer ? gxi_context_of(peer) : NULL;
+        gxi_memory_properties properties = v->properties;
+        uint64_t granularity = v->granularity;
+        if (!peer || gxi_virtual_check_device(call, info, 0) ||
+                gxi_virtual_check_peer(call, info->device, info->ordinal,
+                        v->on_host ? -1 : gxi_context_of(context)->ordinal))
+            return gxi_failed_result();
+        properties.location.id = info->device;
+        if (!v->on_host &&
+                !(granularity = gxi_virtual_granularity(call, &properties, info->ordinal)))
+            return gxi_failed_result();
+        if (granularity > v->granularity) v->granularity = granularity;
+        if (!gxi_virtual_add_access(v, GXI_MEM_LOCATION_TYPE_DEVICE, info->device, info->ordinal))
+            return gxi_fail_memory(call, "create a virtual range");
+    }
+    return GPUEXEC_OK;
+}
+/* Reserves the addresses. */
+static gpuexec_result gxi_virtual_reserve_addresses(
+        gxi_call *call, gxi_virtual *v, const gpuexec_virtual_desc *desc) {
+    const uint64_t bytes = desc->max_bytes ? desc->max_bytes : desc->bytes;
+    gxi_text t = { 0, 0, 0, 0 };
+    v->max_bytes = gxi_round_up(bytes, v->granularity);
+    v->piece_bytes = gxi_round_up(desc->piece_bytes, v->granularity);
+    if (GXI_TRY_MAKE(v->address, cuMemAddressReserve,
+                (&v->address, (size_t)(v->mirror ? 2 * v->max_bytes : v->max_bytes), 0, 0, 0)) == 0)
+        return GPUEXEC_OK;
+    v->address = 0;
+    gxi_add(&t, "cannot reserve the addresses of ");
+    gxi_add_bytes(&t, v->mirror ? 2 * v->max_bytes : v->max_bytes);
+    gxi_fail_cu(call, call->cu == GXI_OUT_OF_MEMORY ? "request fewer addresses: max_bytes" : NULL,
+            "%s", t.p ? t.p : "");
+    gxi_text_free(&t);
+    return gxi_failed_result();
+}
+static uint64_t gxi_virtual_create(
+        gxi_call *call, gpuexec_context context, const gpuexec_virtual_desc *desc) {
+    gxi_slot *slot, made;
+    gxi_virtual *v;
+    gxi_scope scope;
+    uint64_t id = 0;
+    int ok;
+    if (gxi_check_virtual(call, desc) || !(slot = gxi_begin_in_context(call, context, &scope)))
+        return 0;
+    if (!(v = (gxi_virtual *)gxi_realloc(NULL, sizeof *v)))
+        gxi_fail_memory(call, "create a virtual range");
+    else {
+        static const gxi_mutex unlocked = GXI_MUTEX_INIT;
+        memset(v, 0, sizeof *v);
+        v->mutex = unlocked;
+        GXI_STORE(&gxi.hooks.free_virtual, &gxi_virtual_free);
+        made = gxi_slot_template(slot, slot->id, 0);
+        made.data.span.info = v;
+        if (gxi_virtual_init(call, v, slot, desc) == GPUEXEC_OK &&
+                gxi_virtual_add_peers(call, v, slot, desc) == GPUEXEC_OK &&
+                gxi_virtual_reserve_addresses(call, v, desc) == GPUEXEC_OK)
+            id = gxi_new(call, GXI_VIRTUAL, &made, &gxi_context_of(slot)->first[GXI_VIRTUAL]);
+        if (!id) {
+            if (v->address)
+                GXI_TRY_TRACED(cuMemAddressFree,
+                        (v->address, (size_t)(v->mirror ? 2 * v->max_bytes : v->max_bytes)));
+            gxi_virtual_forget(v);
+        }
+    }
+    if (id && desc->bytes) {
+        gxi_slot *const range = gxi_peek(id, GXI_VIRTUAL);
+        gxi_lock(&v->mutex);
+        ok = gxi_virtual_extend(call, range, slot, v, gxi_round_up(desc->bytes, v->granularity), 0,
+                     1) == GPUEXEC_OK;
+        gxi_unlock(&v->mutex);
+        if (!ok) {
+            gxi_call own = *call; /* so that results here do not replace the reason */
+            own.kind = GXI_CLEANS;
+            gxi_slot_destroy(&own, range);
+            id = 0;
+        }
+    }
+    gxi_leave(&scope);
+    return id;
+}
+GPUEXEC_API gpuexec_virtual gpuexec_virtual_create_at(
+        const char *where, gpuexec_context context, const gpuexec_virtual_desc *desc) {
+    gpuexec_virtual handle;
+    GXI_CALL(gpuexec_virtual_create, GXI_MAKES);
+    handle.id = gxi_id_or_failed(gxi_virtual_create(call, context, desc), GXI_VIRTUAL);
+    return handle;
+}
+/* The first step of a call on a range: its slot, NULL after a failure. */
+static GXI_NOINLINE gxi_slot *gxi_begin_with_virtual(gxi_call *call, gpuexec_virtual range) {
+    return gxi_begin_with(call, range.id, GXI_VIRTUAL, "the virtual range");
+}
+static GXI_COLD gpuexec_result gxi_virtual_fail_size(
+        gxi_call *call, const gxi_slot *slot, const char *what, uint64_t bytes) {
+    const gxi_virtual *const v = slot->data.span.info;
+    if (v->mirror)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "create another one, with more gpuexec_virtual_desc.bytes",
+                "cannot %s the virtual range created at %s to %llu bytes: it is mirrored, and its "
+                "size is fixed at %llu bytes",
+                what, gxi_place_text(slot->where), (unsigned long long)bytes,
+                (unsigned long long)v->bytes);
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+            bytes > GXI_MAX_MEMORY_BYTES
+                    ? "check for a negative or overflowed size"
+                    : "create it with a larger gpuexec_virtual_desc.max_bytes: addresses cost no "
+                      "memory",
+            "cannot %s the virtual range created at %s to %llu bytes: it has addresses for at most "
+            "%llu bytes",
+            what, gxi_place_text(slot->where), (unsigned long long)bytes,
+            (unsigned long long)v->max_bytes);
+}
+/* Before memory of another device is added: that device gets access, and its granularity must fit
+   what is there. */
+static gpuexec_result gxi_virtual_join(
+        gxi_call *call, const gxi_slot *slot, const gxi_slot *on, gxi_virtual *v) {
+    const gxi_context *const info = gxi_context_of(on);
+    gxi_memory_properties properties = v->properties;
+    uint64_t granularity;
+    unsigned i;
+    if (v->on_host)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use gpuexec_virtual_grow",
+                "the virtual range created at %s is on the host: memory of device %d cannot be "
+                "added to it",
+                gxi_place_text(slot->where), info->ordinal);
+    if (gxi_virtual_check_device(call, info, v->exportable)) return gxi_failed_result();
+    properties.location.id = info->device;
+    if (!(granularity = gxi_virtual_granularity(call, &properties, info->ordinal)))
+        return gxi_failed_result();
+    if (v->bytes % granularity || v->max_bytes % granularity)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "name the device's context in gpuexec_virtual_desc.peers",
+                "memory of device %d has a granularity of %llu bytes, but the virtual range "
+                "created at %s has %llu",
+                info->ordinal, (unsigned long long)granularity, gxi_place_text(slot->where),
+                (unsigned long long)v->granularity);
+    if (granularity > v->granularity) GXI_STORE(&v->granularity, granularity);
+    for (i = 0; i < v->npieces; i++)
+        if (gxi_virtual_check_peer(call, info->device, info->ordinal, v->pieces[i].ordinal))
+            return gxi_failed_result();
+    return gxi_virtual_check_peer(call,
+            gxi_context_of(gxi_peek(slot->context, GXI_CONTEXT))->device, gxi_ordinal_of(slot),
+            info->ordinal);
+}
+static gpuexec_result gxi_virtual_grow(
+        gxi_call *call, gpuexec_virtual range, const gpuexec_context *context, size_t bytes) {
+    gpuexec_result result = GPUEXEC_OK;
+    const gxi_slot *slot, *on;
+    gxi_virtual *v;
+    gxi_scope scope;
+    uint64_t rounded;
+    int joins;
+    if (!(slot = gxi_begin_with_virtual(call, range)) ||
+            !(on = gxi_get(call, context ? context->id : slot->context, GXI_CONTEXT,
+                      context ? "the context" : "the range's context")))
+        return gxi_failed_result();
+    v = slot->data.span.info;
+    if (bytes > v->max_bytes || (v->mirror && bytes > v->bytes))
+        return gxi_virtual_fail_size(call, slot, "grow", bytes);
+    if (gxi_enter(call, on->cu_context, &scope)) return gxi_failed_result();
+    gxi_lock(&v->mutex);
+    joins = gxi_context_of(on)->device != v->properties.location.id && !v->on_host;
+    if (context && bytes > v->bytes && (joins || v->on_host))
+        result = gxi_virtual_join(call, slot, on, v);
+    rounded = gxi_round_up(bytes, v->granularity);
+    if (!result && rounded > v->bytes) {
+        const unsigned accesses = v->naccesses;
+        const uint64_t devices = v->devices;
+        if (joins &&
+                !gxi_virtual_add_access(v, GXI_MEM_LOCATION_TYPE_DEVICE, gxi_context_of(on)->device,
+                        gxi_context_of(on)->ordinal))
+            result = gxi_fail_memory(call, "let a virtual range grow");
+        else result = gxi_virtual_extend(call, slot, on, v, rounded, v->naccesses != accesses, 0);
+        if (result) {
+            v->naccesses = accesses;
+            GXI_STORE(&v->devices, devices);
+        }
+    }
+    gxi_unlock(&v->mutex);
+    gxi_leave(&scope);
+    return result;
+}
+GPUEXEC_API gpuexec_result gpuexec_virtual_grow_at(
+        const char *where, gpuexec_virtual range, size_t bytes) {
+    GXI_CALL(gpuexec_virtual_grow, GXI_MAKES);
+    return gxi_virtual_grow(call, range, NULL, bytes);
+}
+GPUEXEC_API gpuexec_result gpuexec_virtual_grow_on_at(
+        const char *where, gpuexec_virtual range, gpuexec_context context, size_t bytes) {
+    GXI_CALL(gpuexec_virtual_grow_on, GXI_MAKES);
+    return gxi_virtual_grow(call, range, &context, bytes);
+}
+/* A stream that captures in a context that can use the range; NULL: none. */
+static const gxi_slot *gxi_virtual_capturing(const gxi_virtual *v) {
+    const gxi_slot *stream = NULL;
+    struct CUctx_st *native;
+    unsigned long long id;
+    int ordinal;
+    for (ordinal = 0; ordinal < 64 && !stream; ordinal++) {
+        unsigned n = 0;
+        if (v->devices >> ordinal & 1)
+            while (!stream && (native = gxi_context_on_device(ordinal, n++, &id)) != NULL)
+                stream = gxi_capturing_stream_in(native, 1);
+    }
+    return stream;
+}
+static gpuexec_result gxi_virtual_fail_capturing(
+        gxi_call *call, const gxi_slot *slot, const gxi_slot *stream, const char *what) {
+    return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first",
+            "cannot %s the virtual range created at %s, because this waits for all work that may "
+            "use it: the stream created at %s is capturing",
+            what, gxi_place_text(slot->where), gxi_place_text(stream->where));
+}
+/* Takes the pieces from that index on out of the range. Returns the driver's first failure. */
+static int gxi_virtual_cut(gxi_call *call, const gxi_slot *slot, gxi_virtual *v, unsigned first) {
+    const unsigned count = v->npieces - first;
+    const gxi_piece *const pieces = v->pieces + first;
+    gxi_call unmaps;
+    gxi_range part;
+    int waited, cu = 0;
+    memset(&part, 0, sizeof part);
+    part.lo = v->address + pieces->offset;
+    part.bytes = v->bytes - pieces->offset;
+    part.where = slot->where;
+    part.kind = v->on_host ? GPUEXEC_MEMORY_PINNED : GPUEXEC_MEMORY_DEVICE;
+    gxi_lock(&gxi_tables_mutex);
+    gxi_range_resize_locked(gxi_range_at_or_below(v->address), pieces->offset, call->where);
+    v->bytes = pieces->offset;
+    v->npieces = first;
+    gxi_unlock(&gxi_tables_mutex);
+    GXI_HOOK(graphs_lose, (call, &part, NULL, NULL));
+    waited = gxi_virtual_wait(call, v);
+    unmaps = *call;
+    GXI_IN_RELAXED_MODE cu = gxi_virtual_unmap(&unmaps, v, pieces, count);
+    if (!waited) *call = unmaps;
+    return waited ? waited : cu;
+}
+GPUEXEC_API gpuexec_result gpuexec_virtual_shrink_at(
+        const char *where, gpuexec_virtual range, size_t bytes) {
+    const gxi_slot *slot, *stream = NULL;
+    gxi_virtual *v;
+    unsigned first;
+    int cu = 0;
+    GXI_CALL(gpuexec_virtual_shrink, GXI_CLEANS);
+    if (!(slot = gxi_begin_with_virtual(call, range))) return gxi_failed_result();
+    v = slot->data.span.info;
+    if (bytes > v->max_bytes || (v->mirror && bytes < v->bytes))
+        return gxi_virtual_fail_size(call, slot, "shrink", bytes);
+    gxi_lock(&v->mutex);
+    for (first = v->npieces; first > 0 && v->pieces[first - 1].offset >= bytes; first--) {}
+    if (first < v->npieces && !(stream = gxi_virtual_capturing(v)))
+        cu = gxi_virtual_cut(call, slot, v, first);
+    gxi_unlock(&v->mutex);
+    if (stream) return gxi_virtual_fail_capturing(call, slot, stream, "shrink");
+    return cu && cu != GXI_DEINITIALIZED
+            ? gxi_fail_cu(call, NULL, "cannot shrink the virtual range created at %s to %llu bytes",
+                      gxi_place_text(slot->where), (unsigned long long)bytes)
+            : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_ptr gpuexec_virtual_address_at(const char *where, gpuexec_virtual range) {
+    const gxi_slot *slot;
+    GXI_CALL(gpuexec_virtual_address, GXI_MAKES);
+    return (slot = gxi_begin_with_virtual(call, range)) != NULL ? slot->data.span.info->address : 0;
+}
+GPUEXEC_API gpuexec_result gpuexec_virtual_get_info_at(
+        const char *where, gpuexec_virtual range, gpuexec_virtual_info *info) {
+    const gxi_slot *slot;
+    const gxi_virtual *v;
+    GXI_CALL(gpuexec_virtual_get_info, GXI_QUERIES);
+    if (GXI_IS_NULL(info)) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    if (!(slot = gxi_begin_with_virtual(call, range))) return gxi_failed_result();
+    v = slot->data.span.info;
+    gxi_lock(&gxi_tables_mutex); /* v->mutex may be held for as long as a shrink waits */
+    info->address = v->address;
+    info->bytes = (size_t)v->bytes;
+    info->max_bytes = (size_t)v->max_bytes;
+    info->granularity = (size_t)GXI_LOAD(&v->granularity);
+    info->pieces = v->npieces;
+    info->device = gxi_ordinal_of(slot);
+    info->devices = GXI_LOAD(&v->devices);
+    gxi_unlock(&gxi_tables_mutex);
+    return GPUEXEC_OK;
+}
+/* Copies a piece. Fails if there are fewer. */
+static gpuexec_result gxi_virtual_get_piece(
+        gxi_call *call, const gxi_slot *slot, unsigned index, gxi_piece *piece) {
+    const gxi_virtual *const v = slot->data.span.info;
+    unsigned count;
+    gxi_lock(&gxi_tables_mutex);
+    count = v->npieces;
+    if (index < count) *piece = v->pieces[index];
+    gxi_unlock(&gxi_tables_mutex);
+    return index < count
+            ? GPUEXEC_OK
+            : gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                      "pass an index below gpuexec_virtual_info.pieces",
+                      "the piece has index %u, but the virtual range created at %s has %u piece%s",
+                      index, gxi_place_text(slot->where), count, gxi_plural_s(count));
+}
+GPUEXEC_API gpuexec_result gpuexec_virtual_get_piece_at(
+        const char *where, gpuexec_virtual range, unsigned index, gpuexec_virtual_piece *piece) {
+    const gxi_slot *slot;
+    gxi_piece p;
+    GXI_CALL(gpuexec_virtual_get_piece, GXI_QUERIES);
+    if (GXI_IS_NULL(piece)) return GPUEXEC_BAD_ARGUMENT;
+    memset(piece, 0, sizeof *piece);
+    if (!(slot = gxi_begin_with_virtual(call, range)) ||
+            gxi_virtual_get_piece(call, slot, index, &p))
+        return gxi_failed_result();
+    piece->offset = (size_t)p.offset;
+    piece->bytes = (size_t)p.bytes;
+    piece->device = p.ordinal;
+    piece->ipc = p.imported;
+    return GPUEXEC_OK;
+}
+/* Sets the access of one device, with gxi_virtual.mutex held. Returns 1 if it must be recorded, 0
+   if nothing changes, -1 after a failure. */
+static int gxi_virtual_set_peer(gxi_call *call, const gxi_slot *slot, const gxi_slot *other,
+        const gxi_virtual *v, int flags) {
+    const gxi_context *const info = gxi_context_of(other);
+    const int has = gxi_virtual_find_access(v, GXI_MEM_LOCATION_TYPE_DEVICE, info->device) <
+            v->naccesses;
+    gxi_access access;
+    unsigned i;
+    if (gxi_ordinal_of(slot) == info->ordinal || has == (flags != GXI_MEM_ACCESS_FLAGS_PROT_NONE))
+        return 0;
+    if (flags) {
+        if (gxi_virtual_check_peer(
+                    call, info->device, info->ordinal, v->on_host ? -1 : gxi_ordinal_of(slot)))
+            return -1;
+        for (i = 0; i < v->npieces; i++)
+            if (gxi_virtual_check_peer(call, info->device, info->ordinal, v->pieces[i].ordinal))
+                return -1;
+    }
+    access.location.type = GXI_MEM_LOCATION_TYPE_DEVICE;
+    access.location.id = info->device;
+    access.flags = flags;
+    if (!v->bytes ||
+            GXI_TRY(cuMemSetAccess,
+                    (v->address, (size_t)(v->mirror ? 2 * v->bytes : v->bytes), &access, 1)) == 0)
+        return 1;
+    gxi_fail_cu(call, NULL, "cannot %s access to the virtual range created at %s from device %d",
+            flags ? "enable" : "disable", gxi_place_text(slot->where), info->ordinal);
+    return -1;
+}
+static gpuexec_result gxi_virtual_peer(
+        gxi_call *call, gpuexec_virtual range, gpuexec_context context, int flags) {
+    const gxi_slot *slot, *other;
+    gxi_virtual *v;
+    gxi_scope scope;
+    int changes, ok = 1;
+    if (!(slot = gxi_begin_with_virtual(call, range)) ||
+            !(other = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
+            gxi_enter(call, slot->cu_context, &scope))
+        return gxi_failed_result();
+    v = slot->data.span.info;
+    gxi_lock(&v->mutex);
+    changes = gxi_virtual_set_peer(call, slot, other, v, flags);
+    if (changes > 0 && flags)
+        ok = gxi_virtual_add_access(v, GXI_MEM_LOCATION_TYPE_DEVICE, gxi_context_of(other)->device,
+                gxi_context_of(other)->ordinal);
+    else if (changes > 0) {
+        const unsigned at = gxi_virtual_find_access(
+                v, GXI_MEM_LOCATION_TYPE_DEVICE, gxi_context_of(other)->device);
+        v->accesses[at] = v->accesses[--v->naccesses];
+        GXI_STORE(
+                &v->devices, v->devices & ~((uint64_t)1 << (gxi_context_of(other)->ordinal & 63)));
+    }
+    gxi_unlock(&v->mutex);
+    gxi_leave(&scope);
+    if (!ok) return gxi_fail_memory(call, "enable access to a virtual range");
+    return changes < 0 ? gxi_failed_result() : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_virtual_peer_enable_at(
+        const char *where, gpuexec_virtual range, gpuexec_context context) {
+    GXI_CALL(gpuexec_virtual_peer_enable, GXI_MAKES);
+    return gxi_virtual_peer(call, range, context, GXI_MEM_ACCESS_FLAGS_PROT_READWRITE);
+}
+GPUEXEC_API gpuexec_result gpuexec_virtual_peer_disable_at(
+        const char *where, gpuexec_virtual range, gpuexec_context context) {
+    GXI_CALL(gpuexec_virtual_peer_disable, GXI_CLEANS);
+    return gxi_virtual_peer(call, range, context, GXI_MEM_ACCESS_FLAGS_PROT_NONE);
+}
+GPUEXEC_API gpuexec_result gpuexec_virtual_peer_query_at(
+        const char *where, gpuexec_virtual range, gpuexec_context context, int *can) {
+    gxi_location location = { GXI_MEM_LOCATION_TYPE_DEVICE, 0 };
+    const gxi_slot *slot, *other;
+    gxi_virtual *v;
+    unsigned long long flags = 0;
+    gxi_scope scope;
+    int cu = 0;
+    GXI_CALL(gpuexec_virtual_peer_query, GXI_QUERIES);
+    if (GXI_IS_NULL(can)) return GPUEXEC_BAD_ARGUMENT;
+    *can = 0;
+    if (!(slot = gxi_begin_with_virtual(call, range)) ||
+            !(other = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
+            gxi_enter(call, slot->cu_context, &scope))
+        return gxi_failed_result();
+    v = slot->data.span.info;
+    location.id = gxi_context_of(other)->device;
+    gxi_lock(&v->mutex);
+    if (v->bytes) cu = GXI_TRY(cuMemGetAccess, (&flags, &location, v->address));
+    else if (gxi_virtual_find_access(v, location.type, location.id) < v->naccesses)
+        flags = GXI_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    gxi_unlock(&v->mutex);
+    gxi_leave(&scope);
+    if (cu)
+        return gxi_fail_cu(call, NULL,
+                "cannot query whether device %d can access the virtual range created at %s",
+                gxi_context_of(other)->ordinal, gxi_place_text(slot->where));
+    *can = flags == GXI_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    return GPUEXEC_OK;
+}
+/* Adds imported memory, which is the range's from then on; otherwise it is released. */
+static gpuexec_result gxi_virtual_import(gxi_call *call, const gxi_slot *slot,
+        unsigned long long handle, uint64_t bytes, int ordinal) {
+    gxi_virtual *const v = slot->data.span.info;
+    gxi_call own = *call; /* so that results here do not replace the reason */
+    gxi_piece p;
+    int cu, ok;
+    memset(&p, 0, sizeof p);
+    p.offset = v->bytes;
+    p.bytes = bytes;
+    p.handle = handle;
+    p.ordinal = ordinal;
+    p.imported = 1;
+    ok = gxi_virtual_reserve(v, v->npieces);
+    if (ok) v->pieces[v->npieces] = p;
+    cu = ok ? gxi_virtual_map(call, v, &p) : 0;
+    if (!ok || cu) GXI_TRY_TRACED(cuMemRelease, (handle));
+    else {
+        cu = GXI_TRY(
+                cuMemSetAccess, (v->address + p.offset, (size_t)bytes, v->accesses, v->naccesses));
+        ok = !cu && gxi_virtual_commit(slot, v, v->npieces + 1, v->bytes + bytes);
+        if (!ok) gxi_virtual_unmap(&own, v, &p, 1);
+    }
+    if (cu)
+        return gxi_fail_cu(call,
+                "check that all devices with access to the range can access the memory, and that "
+                "its exporter is to be trusted",
+                "cannot map %llu bytes of imported memory", (unsigned long long)bytes);
+    return ok ? GPUEXEC_OK : gxi_fail_memory(call, "record imported memory");
+}
+GPUEXEC_API gpuexec_result gpuexec_virtual_destroy_at(const char *where, gpuexec_virtual range) {
+    const gxi_slot *slot = gxi_peek(range.id, GXI_VIRTUAL), *stream;
+    GXI_CALL(gpuexec_virtual_destroy, GXI_CLEANS);
+    /* captures of other code; the end of the range waits for those of gpuexec */
+    if (slot && slot->data.span.info->bytes && GXI_LOAD(&gxi.captures.nopen) &&
+            !gxi_has_captures() && (stream = gxi_virtual_capturing(slot->data.span.info)) != NULL)
+        return gxi_virtual_fail_capturing(call, slot, stream, "destroy");
+    return gxi_handle_destroy(call, range.id, GXI_VIRTUAL, "the virtual range");
+}
+#endif
+
 #if !defined(GPUEXEC_NO_MANAGED)
 /* -------------------------------------------------------------------------------------------------
    >>impl-managed */
@@ -20366,6 +21559,17 @@ static gpuexec_result gxi_check_freed(gxi_call *call, const gxi_transfer *x, con
     gxi_text_free(&t);
     return result;
 }
+/* Refuses addresses of a virtual range that have no memory. */
+static gpuexec_result gxi_check_reserved(
+        gxi_call *call, const gxi_transfer *x, const gxi_side *side) {
+    const char *where = NULL;
+    gxi_piece found;
+    if (!gxi_virtual_find(side->address, &where, &found)) return GPUEXEC_OK;
+    return gxi_fail_transfer(call, x, "let the range grow first, with gpuexec_virtual_grow",
+            "%s 0x%llx is byte %llu of the virtual range created at %s, which has %llu bytes",
+            side->role, (unsigned long long)side->address, (unsigned long long)found.offset,
+            gxi_place_text(where), (unsigned long long)found.bytes);
+}
 /* gxi_range_find, after the range that was found before. */
 static int gxi_find_range(uint64_t address, gxi_range *range) {
     return address - range->lo < range->bytes || gxi_range_find(address, range);
@@ -20408,7 +21612,10 @@ static gpuexec_result gxi_check_side(
         const int part = side->host &&
                 gxi_range_find_overlap(address, gxi_side_span(x, side), range);
         range->bytes = 0;
-        if (!part) return side->host ? GPUEXEC_OK : gxi_check_freed(call, x, side);
+        if (!part)
+            return side->host                        ? GPUEXEC_OK
+                    : gxi_check_freed(call, x, side) ? GPUEXEC_BAD_ARGUMENT
+                                                     : gxi_check_reserved(call, x, side);
         return gxi_fail_transfer(call, x, "register the whole buffer, or copy the parts separately",
                 "%s 0x%llx is page-locked only from byte %llu on: that part was %s at %s",
                 side->role, address, (unsigned long long)(range->lo - address),
@@ -20431,7 +21638,9 @@ static gpuexec_result gxi_check_side(
     left = range->bytes - (address - range->lo);
     if (gxi_side_span(x, side) > left)
         return gxi_fail_transfer(call, x,
-                !gxi_is_line(x)              ? "check the sizes and the pitch"
+                range->pooled == GXI_VIRTUAL_MEMORY
+                        ? "let the range grow first, with gpuexec_virtual_grow, or check the sizes"
+                        : !gxi_is_line(x)    ? "check the sizes and the pitch"
                         : x->kind > GXI_FILL ? "check the count: it is in elements, not in bytes"
                                              : "check the sizes",
                 "only %llu byte%s remain%s from %s 0x%llx to the end of its allocation (%llu bytes "
@@ -20639,6 +21848,13 @@ static const char *gxi_transfer_call_name(gxi_transfer_kind kind) {
                                    : "cuMemsetD32Async";
 }
 /* on: a stream, or a context if `now` is set. */
+/* The first side in a virtual range that this device cannot access; NULL: none. */
+static const gxi_side *gxi_side_without_access(const gxi_transfer *x, int ordinal) {
+    unsigned i = 0;
+    while (i < gxi_transfer_count_sides(x) && gxi_range_has_access(&x->sides[i].found, ordinal))
+        i++;
+    return i < gxi_transfer_count_sides(x) ? &x->sides[i] : NULL;
+}
 static gpuexec_result gxi_transfer_checked(gxi_call *call, uint64_t on, int now, gxi_transfer *x) {
     gxi_slot *slot;
     gxi_slot *peers[2] = { NULL, NULL };
@@ -20671,6 +21887,17 @@ static gpuexec_result gxi_transfer_checked(gxi_call *call, uint64_t on, int now,
         cu = now ? gxi_transfer_wait(call, x, peers)
                  : gxi_transfer_enqueue(call, x, slot->data.stream.native, peers);
         gxi_leave(&scope);
+    }
+    if (cu && !gxi_is_sticky(cu)) {
+        const int ordinal = now ? gxi_context_of(slot)->ordinal : gxi_ordinal_of(slot);
+        const gxi_side *const side = gxi_side_without_access(x, ordinal);
+        if (side)
+            return gxi_fail_transfer(call, x, "call gpuexec_virtual_peer_enable first",
+                    "device %d has no access to %s 0x%llx, which is in the virtual range created "
+                    "at "
+                    "%s",
+                    ordinal, side->role, (unsigned long long)side->address,
+                    gxi_place_text(side->found.where));
     }
     if (cu)
         return gxi_fail_transfer(call, x,
@@ -23796,13 +25023,16 @@ static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_fr
                   : gxi_is_destroyed(&own, p->cu_context, &id) || own.cu == GXI_DEINITIALIZED)) {
         if (p->kind == GXI_CONTEXT && p->origin == GXI_PRIMARY)
             GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (p->device));
+        if (p->range.parts) GXI_LOAD (&gxi.hooks.free_virtual)(&own, &p->range, 0);
         return GPUEXEC_OK;
     }
     if (p->kind == GXI_CONTEXT) cu = gxi_context_release(call, p->origin, p->cu_context, p->device);
     else if ((p->kind == GXI_NOTHING || p->kind == GXI_MODULE) &&
-            gxi_enter(call, p->cu_context, &scope))
+            gxi_enter(call, p->cu_context, &scope)) {
+        own = *call; /* virtual memory does not need it */
+        if (p->range.parts) GXI_LOAD (&gxi.hooks.free_virtual)(&own, &p->range, 1);
         return gxi_failed_result();
-    else if (p->kind == GXI_NOTHING) cu = gxi_range_free(call, &p->range, 1);
+    } else if (p->kind == GXI_NOTHING) cu = gxi_range_free(call, &p->range, 1);
     else
         GXI_IN_RELAXED_MODE cu = p->kind == GXI_MODULE ? GXI_TRY(cuModuleUnload, (module))
                 : p->kind == GXI_EVENT ? GXI_TRY(cuEventDestroy, ((struct CUevent_st *)p->native))
@@ -27888,6 +29118,14 @@ GXI_IPC_NONE(gpuexec_ptr, gpuexec_ipc_import_from,
              (const char *where, gpuexec_pool pool, const gpuexec_ipc_object *object), 0,
              (void)pool;
              (void)object)
+GXI_IPC_NONE(int, gpuexec_ipc_export_piece,
+             (const char *where, gpuexec_virtual range, unsigned index, gpuexec_ipc_object *object),
+             -1, (void)range;
+             (void)index; (void)object)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_import_piece,
+             (const char *where, gpuexec_virtual range, const gpuexec_ipc_object *object, int fd),
+             GPUEXEC_NOT_SUPPORTED, (void)range;
+             (void)object; (void)fd)
 GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_get_info,
              (const char *where, const gpuexec_ipc_object *object, gpuexec_ipc_info *info),
              GPUEXEC_NOT_SUPPORTED, (void)object;
@@ -27911,6 +29149,12 @@ GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_send_pool,
                      unsigned long long value, gpuexec_pool pool, int timeout_ms),
              GPUEXEC_NOT_SUPPORTED, (void)connection;
              (void)label; (void)value; (void)pool; (void)timeout_ms)
+GXI_IPC_NONE(
+        gpuexec_result, gpuexec_ipc_send_piece,
+        (const char *where, gpuexec_ipc connection, const char *label, unsigned long long value,
+                gpuexec_virtual range, unsigned index, int timeout_ms),
+        GPUEXEC_NOT_SUPPORTED, (void)connection;
+        (void)label; (void)value; (void)range; (void)index; (void)timeout_ms)
 GXI_IPC_NONE(
         gpuexec_result, gpuexec_ipc_receive,
         (const char *where, gpuexec_ipc connection, gpuexec_ipc_message *message, int timeout_ms),
@@ -27947,7 +29191,7 @@ typedef struct gxi_ipc_wire {
 enum { GXI_IPC_VERSION = 1, GXI_IPC_HELLO = 100, GXI_IPC_BYE };
 static const char gxi_ipc_magic[8] = { 'g', 'p', 'u', 'e', 'x', 'e', 'c', '!' };
 static const char *const gxi_ipc_kinds[] = { "nothing", "memory from gpuexec_alloc", "an event",
-    "a pool", "memory from a pool" };
+    "a pool", "memory from a pool", "a piece of a virtual range" };
 
 static uint64_t gxi_ipc_process(void) {
     uint64_t mine[4], now = GXI_LOAD(&gxi.ipc.process);
@@ -27991,9 +29235,10 @@ static void gxi_ipc_write(gxi_call *call, const gxi_slot *context, unsigned kind
 static gpuexec_result gxi_ipc_read(
         gxi_call *call, const gpuexec_ipc_object *object, unsigned kind, gxi_ipc_object *o) {
     static const char *const importers[] = { "", "import it with gpuexec_ipc_import",
-        "import it with gpuexec_ipc_import_event", "", "import it with gpuexec_ipc_import_from" };
+        "import it with gpuexec_ipc_import_event", "", "import it with gpuexec_ipc_import_from",
+        "import it with gpuexec_ipc_import_piece" };
     static const char cure[] =
-            "pass all 128 bytes from gpuexec_ipc_export or gpuexec_ipc_export_event";
+            "pass all 128 bytes from gpuexec_ipc_export, _export_event or _export_piece";
     memset(o, 0, sizeof *o);
     if (!object) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object is NULL");
     memcpy(o, object, sizeof *o);
@@ -28005,13 +29250,13 @@ static gpuexec_result gxi_ipc_read(
                 "the object has format %u, but this gpuexec.h reads format %d", o->version,
                 GXI_IPC_VERSION);
     if (o->hash != gxi_hash_bytes(o, offsetof(gxi_ipc_object, hash)) || o->kind < 1 ||
-            o->kind > GPUEXEC_IPC_POOL_MEMORY)
+            o->kind > GPUEXEC_IPC_PIECE)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
                 "the object was modified after it was exported: its checksum does not match");
     if (kind && o->kind != kind)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, importers[o->kind], "the object is %s, not %s",
                 gxi_ipc_kinds[o->kind], gxi_ipc_kinds[kind]);
-    if (kind && o->process == gxi_ipc_process())
+    if (kind && kind != GPUEXEC_IPC_PIECE && o->process == gxi_ipc_process())
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use the exported address or event",
                 "this process exported the object: CUDA lets only other processes import it");
     return GPUEXEC_OK;
@@ -28255,6 +29500,144 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(
     gxi_leave(&scope);
     return address;
 }
+#if !defined(GPUEXEC_NO_VIRTUAL)
+/* what gxi_ipc_object.handle is for a piece */
+typedef struct gxi_ipc_piece {
+    uint64_t offset, max_bytes;
+} gxi_ipc_piece;
+static gxi_ipc_piece gxi_ipc_piece_of(const gxi_ipc_object *o) {
+    gxi_ipc_piece piece;
+    memcpy(&piece, &o->handle, sizeof piece);
+    return piece;
+}
+static int gxi_ipc_export_piece(
+        gxi_call *call, gpuexec_virtual range, unsigned index, gpuexec_ipc_object *object) {
+    const gxi_slot *slot, *context;
+    gxi_ipc_handle handle;
+    gxi_ipc_piece piece;
+    gxi_scope scope;
+    gxi_piece p;
+    int fd = -1, cu;
+    memset(object, 0, sizeof *object);
+    memset(&handle, 0, sizeof handle);
+    if (!(slot = gxi_begin_with_virtual(call, range)) ||
+            !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the range's context")))
+        return -1;
+    if (!slot->data.span.info->exportable) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "create it with gpuexec_virtual_desc.exportable set to 1",
+                "the virtual range created at %s cannot be exported", gxi_place_text(slot->where));
+        return -1;
+    }
+    if (gxi_virtual_get_piece(call, slot, index, &p)) return -1;
+    if (p.imported) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "export it from the process that allocated it",
+                "piece %u of the virtual range created at %s was imported", index,
+                gxi_place_text(slot->where));
+        return -1;
+    }
+    if (gxi_enter(call, context->cu_context, &scope)) return -1;
+    cu = GXI_TRY(cuMemExportToShareableHandle,
+            (&fd, p.handle, GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    if (!cu) {
+        piece.offset = p.offset;
+        piece.max_bytes = slot->data.span.info->max_bytes;
+        memcpy(&handle, &piece, sizeof piece);
+        gxi_ipc_write(call, context, GPUEXEC_IPC_PIECE, p.bytes, &handle, object);
+    }
+    gxi_leave(&scope);
+    if (!cu) return fd;
+    gxi_fail_cu(call, NULL, "cannot export piece %u of the virtual range created at %s", index,
+            gxi_place_text(slot->where));
+    return -1;
+}
+GPUEXEC_API int gpuexec_ipc_export_piece_at(
+        const char *where, gpuexec_virtual range, unsigned index, gpuexec_ipc_object *object) {
+    GXI_CALL(gpuexec_ipc_export_piece, GXI_MAKES);
+    if (GXI_IS_NULL(object)) return -1;
+    return gxi_ipc_export_piece(call, range, index, object);
+}
+/* The device on which the memory of an object is, as an ordinal: that of the context, unless a
+   context on another device shows that it is there. */
+static int gxi_ipc_ordinal(gxi_call *call, const gxi_slot *context, const gxi_ipc_object *o) {
+    int ordinal = gxi_context_of(context)->ordinal;
+    unsigned char uuid[16];
+    const gxi_slot *other;
+    if (gxi_ipc_uuid(call, context, uuid) || memcmp(uuid, o->uuid, sizeof uuid) == 0)
+        return ordinal;
+    for (other = gxi_first_child(&gxi.objects.first[GXI_CONTEXT]); other;
+            other = gxi_next_child(other))
+        if (!gxi_ipc_uuid(call, other, uuid) && memcmp(uuid, o->uuid, sizeof uuid) == 0)
+            ordinal = gxi_context_of(other)->ordinal;
+    return ordinal;
+}
+/* Fails unless the piece is the next one of the range. gxi_virtual.mutex is held. */
+static gpuexec_result gxi_ipc_check_piece(
+        gxi_call *call, const gxi_slot *slot, const gxi_ipc_object *o) {
+    const gxi_virtual *const v = slot->data.span.info;
+    const gxi_ipc_piece piece = gxi_ipc_piece_of(o);
+    if (v->mirror)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create a range without mirror",
+                "cannot add imported memory to the virtual range created at %s: it is mirrored, "
+                "and "
+                "its size is fixed",
+                gxi_place_text(slot->where));
+    if (piece.offset != v->bytes)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "import each piece once, in order",
+                "the piece begins at byte %llu of its range, but the virtual range created at %s "
+                "has %llu bytes",
+                (unsigned long long)piece.offset, gxi_place_text(slot->where),
+                (unsigned long long)v->bytes);
+    if (!o->bytes || o->bytes % v->granularity)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "import objects only from processes that you "
+                "trust",
+                "the piece has %llu bytes, not a multiple of the granularity, %llu bytes",
+                (unsigned long long)o->bytes, (unsigned long long)v->granularity);
+    if (o->bytes > v->max_bytes - v->bytes)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "create the range with the max_bytes of the exporter's (gpuexec_ipc_get_info)",
+                "the piece has %llu bytes, but the virtual range created at %s has addresses for "
+                "only %llu more",
+                (unsigned long long)o->bytes, gxi_place_text(slot->where),
+                (unsigned long long)(v->max_bytes - v->bytes));
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_import_piece_at(
+        const char *where, gpuexec_virtual range, const gpuexec_ipc_object *object, int fd) {
+    const gxi_slot *slot, *context;
+    gxi_virtual *v;
+    gpuexec_result result;
+    unsigned long long handle = 0;
+    gxi_ipc_object o;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_ipc_import_piece, GXI_MAKES);
+    if (gxi_ipc_read(call, object, GPUEXEC_IPC_PIECE, &o) ||
+            !(slot = gxi_begin_with_virtual(call, range)) ||
+            !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the range's context")))
+        return gxi_failed_result();
+    if (fd < 0)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "pass the descriptor that came with the object: gpuexec_ipc_message.fd",
+                "the file descriptor is %d", fd);
+    if (gxi_enter(call, context->cu_context, &scope)) return gxi_failed_result();
+    v = slot->data.span.info;
+    gxi_lock(&v->mutex);
+    result = gxi_ipc_check_piece(call, slot, &o);
+    if (!result &&
+            GXI_TRY_MAKE(handle, cuMemImportFromShareableHandle,
+                    (&handle, (void *)(intptr_t)fd, GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)))
+        result = gxi_fail_cu(call,
+                "pass a descriptor from gpuexec_ipc_export_piece, and the object that came with it",
+                "cannot import memory from file descriptor %d", fd);
+    if (!result)
+        result = gxi_virtual_import(
+                call, slot, handle, o.bytes, gxi_ipc_ordinal(call, context, &o));
+    gxi_unlock(&v->mutex);
+    gxi_leave(&scope);
+    return result;
+}
+#endif
 GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(
         const char *where, const gpuexec_ipc_object *object, gpuexec_ipc_info *info) {
     gxi_ipc_object o;
@@ -28265,6 +29648,13 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(
     info->kind = (gpuexec_ipc_kind)o.kind;
     info->bytes = (size_t)o.bytes;
     info->pid = (long)o.pid;
+#if !defined(GPUEXEC_NO_VIRTUAL)
+    if (o.kind == GPUEXEC_IPC_PIECE) {
+        const gxi_ipc_piece piece = gxi_ipc_piece_of(&o);
+        info->offset = (size_t)piece.offset;
+        info->max_bytes = (size_t)piece.max_bytes;
+    }
+#endif
     return GPUEXEC_OK;
 }
 
@@ -28518,7 +29908,7 @@ static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came)
     const char *const contents = wire->kind && wire->kind < GXI_IPC_HELLO
             ? gxi_ipc_kinds[wire->kind]
             : NULL;
-    const int wanted = wire->kind == GPUEXEC_IPC_POOL;
+    const int wanted = wire->kind == GPUEXEC_IPC_POOL || wire->kind == GPUEXEC_IPC_PIECE;
     gxi_ipc_object o;
     if (came->bytes != (long)sizeof *wire || came->flags & MSG_TRUNC ||
             memcmp(wire->magic, gxi_ipc_magic, sizeof wire->magic) ||
@@ -28526,8 +29916,7 @@ static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
                 "received %s%ld bytes, which are not a message from this version of gpuexec.h",
                 came->flags & MSG_TRUNC ? "more than " : "", came->bytes);
-    if (wire->kind > GPUEXEC_IPC_POOL_MEMORY && wire->kind != GXI_IPC_HELLO &&
-            wire->kind != GXI_IPC_BYE)
+    if (wire->kind > GPUEXEC_IPC_PIECE && wire->kind != GXI_IPC_HELLO && wire->kind != GXI_IPC_BYE)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure,
                 "received a message of kind %u, which this gpuexec.h does not know", wire->kind);
     if (came->flags & MSG_CTRUNC && !came->count)
@@ -28540,7 +29929,8 @@ static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came)
                 contents ? "a message that contains " : "an empty message",
                 contents ? contents : "", came->count, came->flags & MSG_CTRUNC ? " or more" : "",
                 gxi_plural_s((unsigned)came->count), wanted);
-    if (wanted || wire->kind == GPUEXEC_IPC_NOTHING || wire->kind >= GXI_IPC_HELLO)
+    if (wire->kind == GPUEXEC_IPC_POOL || wire->kind == GPUEXEC_IPC_NOTHING ||
+            wire->kind >= GXI_IPC_HELLO)
         return GPUEXEC_OK;
     if (gxi_ipc_read(call, &wire->object, 0, &o)) return gxi_failed_result();
     return o.kind == wire->kind
@@ -28960,9 +30350,12 @@ static gpuexec_result gxi_ipc_send(gxi_call *call, gpuexec_ipc connection, const
                 (int)sizeof wire.label - 1);
     if (object && gxi_ipc_read(call, object, 0, &o)) return gxi_failed_result();
     if (object) wire.object = *object;
-    wire.kind = fd >= 0 ? (uint32_t)GPUEXEC_IPC_POOL
-            : object    ? o.kind
-                        : (uint32_t)GPUEXEC_IPC_NOTHING;
+    if (object && o.kind == GPUEXEC_IPC_PIECE && fd < 0)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "send it with gpuexec_ipc_send_piece",
+                "the object is a piece of a virtual range, which needs its file descriptor");
+    wire.kind = object ? o.kind
+            : fd >= 0  ? (uint32_t)GPUEXEC_IPC_POOL
+                       : (uint32_t)GPUEXEC_IPC_NOTHING;
     wire.value = value;
     memcpy(wire.label, label, strlen(label));
     return gxi_ipc_send_wire(call, c, &wire, fd, gxi_ipc_deadline(timeout_ms));
@@ -28983,6 +30376,20 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_send_pool_at(const char *where, gpuexec_i
     close(fd);
     return result;
 }
+#if !defined(GPUEXEC_NO_VIRTUAL)
+GPUEXEC_API gpuexec_result gpuexec_ipc_send_piece_at(const char *where, gpuexec_ipc connection,
+        const char *label, unsigned long long value, gpuexec_virtual range, unsigned index,
+        int timeout_ms) {
+    gpuexec_ipc_object object;
+    gpuexec_result result;
+    int fd;
+    GXI_CALL(gpuexec_ipc_send_piece, GXI_QUERIES);
+    if ((fd = gxi_ipc_export_piece(call, range, index, &object)) < 0) return gxi_failed_result();
+    result = gxi_ipc_send(call, connection, label, value, &object, fd, timeout_ms);
+    close(fd);
+    return result;
+}
+#endif
 GPUEXEC_API gpuexec_result gpuexec_ipc_receive_at(
         const char *where, gpuexec_ipc connection, gpuexec_ipc_message *message, int timeout_ms) {
     const int64_t deadline = gxi_ipc_deadline(timeout_ms);

@@ -91,6 +91,23 @@ static void pools(void) {
     NEED_OK(gpuexec_stream_sync(stream));
     NEED_OK(gpuexec_pool_destroy(pool));
 }
+static void virtual_ranges(void) {
+    gpuexec_virtual_desc desc = { .max_bytes = 8 << 21, .bytes = 1, .exportable = 1 };
+    gpuexec_virtual range = gpuexec_virtual_create(ctx, &desc), copy;
+    gpuexec_ipc_object object;
+    int fd = gpuexec_ipc_export_piece(range, 0, &object);
+    NEED_OK(gpuexec_virtual_grow(range, 3 << 21));
+    NEED_OK(gpuexec_virtual_shrink(range, 1 << 21));
+    NEED_OK(gpuexec_virtual_grow(range, 4 << 21));
+    NEED_BAD(gpuexec_virtual_grow(range, 9 << 21));
+    memset(&desc, 0, sizeof desc);
+    desc.max_bytes = 8 << 21;
+    copy = gpuexec_virtual_create(ctx, &desc);
+    NEED_OK(gpuexec_ipc_import_piece(copy, &object, fd));
+    close(fd);
+    NEED_OK(gpuexec_virtual_destroy(range));
+    NEED_OK(gpuexec_virtual_destroy(copy));
+}
 static void caching_pool(void) {
     gpuexec_pool_desc desc = { .cache_bytes = 4 * BYTES };
     gpuexec_pool pool = gpuexec_pool_create(ctx, &desc);
@@ -346,6 +363,7 @@ static const struct {
     { "marked streams", marked_streams, 0 },
     { "threads", threads, 0 },
     { "threads with a failure", threads_that_fail, 0 },
+    { "virtual ranges", virtual_ranges, 1 },
     { "contexts", contexts, 1 },
     { "created contexts", created_contexts, 1 },
     { "modules", modules, 1 },

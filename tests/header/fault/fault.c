@@ -92,7 +92,7 @@ static const char *const fault_manners[2][3] = {
             "no memory, permanently" },
 };
 
-enum { FAULT_OBJECTS = 14, GRAPHS = 9 };
+enum { FAULT_OBJECTS = 17, GRAPHS = 9 };
 static struct {
     fault_source source;
     fault_manner manner;
@@ -175,11 +175,19 @@ static const struct {
     { ROW_cuGraphExecDestroy, -1, 10 },
     { ROW_cuLibraryLoadData, 1, 13 },
     { ROW_cuLibraryUnload, -1, 13 },
+    { ROW_cuMemAddressReserve, 1, 14 },
+    { ROW_cuMemAddressFree, -1, 14 },
+    { ROW_cuMemCreate, 1, 15 },
+    { ROW_cuMemImportFromShareableHandle, 1, 15 },
+    { ROW_cuMemRelease, -1, 15 },
+    { ROW_cuMemMap, 1, 16 },
+    { ROW_cuMemUnmap, -1, 16 },
 };
 static const char *const fault_object_names[FAULT_OBJECTS] = { "retains of primary contexts",
     "counts of contexts", "modules", "link states", "streams", "events", "pieces of device memory",
     "pieces of page-locked memory", "captures", "graphs", "instantiated graphs", "memory pools",
-    "pieces of imported memory", "libraries" };
+    "pieces of imported memory", "libraries", "reservations of addresses",
+    "allocations of virtual memory", "mappings" };
 static int fault_change(int row) { /* an index of fault_objects, or -1 */
     int i = (int)(sizeof fault_objects / sizeof *fault_objects);
     while (i-- > 0 && fault_objects[i].row != row) {}
@@ -444,6 +452,10 @@ static const struct {
     { "gpuexec_node_set_", ROW_cuGraphExecMemcpyNodeSetParams },
     { "gpuexec_node_set_", ROW_cuGraphExecMemsetNodeSetParams },
     { "gpuexec_graph_add_alloc", ALLOCATION }, /* the memory is then not known */
+    { "gpuexec_virtual_", ROW_cuGraphGetNodes },
+    { "gpuexec_virtual_", ROW_cuGraphNodeGetType },
+    { "gpuexec_virtual_", ROW_cuGraphMemsetNodeGetParams },
+    { "gpuexec_virtual_destroy", ALLOCATION }, /* it is then not retained */
     { "gpuexec_event_destroy", ROW_cuGraphGetNodes },
     { "gpuexec_event_destroy", ROW_cuGraphNodeGetType },
     { "gpuexec_event_destroy", ROW_cuGraphKernelNodeGetParams },
@@ -1566,6 +1578,72 @@ static void flow_ipc(void) {
     CLEAN(gpuexec_context_close(ctx)); /* it closes q */
 }
 
+static gpuexec_graph fault_retained(gpuexec_stream s, gpuexec_ptr p);
+FLOW(virtual_ranges) {
+    gpuexec_virtual_desc desc, ring;
+    gpuexec_virtual_info info;
+    gpuexec_virtual_piece piece;
+    gpuexec_virtual range, mirrored, copy, left;
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_ptr p;
+    gpuexec_ipc_object object;
+    gpuexec_ipc near, far;
+    gpuexec_ipc_message m;
+    gpuexec_graph g;
+    uint32_t got[2] = { 0, 0 };
+    int fd = -1, other = -1, can = 0;
+    memset(&desc, 0, sizeof desc);
+    memset(&ring, 0, sizeof ring);
+    memset(&info, 0, sizeof info);
+    memset(&object, 0, sizeof object);
+    desc.max_bytes = 8 << 21;
+    desc.bytes = 1;
+    desc.piece_bytes = 1 << 21;
+    desc.exportable = 1;
+    ring.bytes = 1;
+    ring.mirror = 1;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(range, gpuexec_virtual_create(ctx, &desc));
+    MAKE(mirrored, gpuexec_virtual_create(ctx, &ring));
+    GET(p, gpuexec_virtual_address(range));
+    DO(gpuexec_virtual_grow(range, 3 << 21));
+    DO(gpuexec_virtual_grow_on(range, ctx, 4 << 21));
+    WORK(gpuexec_fill(s, p, 1, 1, (size_t)4 << 21));
+    WORK(gpuexec_copy_out(s, got, p + (4 << 21) - 4, 4));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(got[0], 0x01010101);
+    QUERY(gpuexec_virtual_get_info(range, &info));
+    EQUAL(info.pieces, 4);
+    QUERY(gpuexec_virtual_get_piece(range, 3, &piece));
+    QUERY(gpuexec_virtual_peer_query(range, ctx, &can));
+    CLEAN(gpuexec_virtual_shrink(range, 1 << 21));
+    memset(&desc, 0, sizeof desc);
+    desc.max_bytes = 8 << 21;
+    MAKE(copy, gpuexec_virtual_create(ctx, &desc));
+    VALUE(GXI_MAKES, "gpuexec_ipc_export_piece(range, 0, &object)", fd,
+            gpuexec_ipc_export_piece(range, 0, &object), fd >= 0);
+    DO(gpuexec_ipc_import_piece(copy, &object, fd));
+    if (fd >= 0) close(fd);
+    if (fault_whole()) { /* without an end, a receive would wait */
+        MAKE(near, gpuexec_ipc_pair(&other));
+        MAKE(far, gpuexec_ipc_from_fd(other));
+        QUERY(gpuexec_ipc_send_piece(near, "piece", 3, range, 0, -1));
+        QUERY(gpuexec_ipc_receive(far, &m, 1000));
+        if (m.fd >= 0) close(m.fd);
+        CLEAN(gpuexec_ipc_close(near));
+        CLEAN(gpuexec_ipc_close(far));
+    }
+    MAKE(left, gpuexec_virtual_create(ctx, &desc)); /* it ends with the context */
+    DO(gpuexec_virtual_grow(left, 1));
+    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", g, fault_retained(s, p), gpuexec_ok(g));
+    CLEAN(gpuexec_virtual_destroy(range));
+    CLEAN(gpuexec_virtual_destroy(mirrored));
+    CLEAN(gpuexec_virtual_destroy(copy));
+    CLEAN(gpuexec_graph_destroy(g));
+    CLEAN(gpuexec_context_close(ctx));
+}
 FLOW(caching_pool) {
     gpuexec_pool_desc desc = { 0, 0, 0, 0, 0, 0, 0, GPUEXEC_POOL_ON_DEVICE, 0, 1024, 0 };
     gpuexec_context ctx;
@@ -2160,6 +2238,8 @@ FLOW_OF(TEST_ALONE_MULTI, peer) {
     gpuexec_context ctx[2];
     gpuexec_stream s;
     gpuexec_pool pool, adopted;
+    gpuexec_virtual range;
+    gpuexec_virtual_desc desc;
     gpuexec_ptr a, b;
     gpuexec_copy_info copy;
     uint32_t got = 0;
@@ -2186,6 +2266,17 @@ FLOW_OF(TEST_ALONE_MULTI, peer) {
     QUERY(gpuexec_pool_peer_query(pool, ctx[0], &can));
     MAKE(adopted, gpuexec_pool_from_native(ctx[1], gpuexec_pool_native(pool)));
     if (fault_reach(1)) CLEAN(gpuexec_pool_peer_disable(pool, ctx[0]));
+    memset(&desc, 0, sizeof desc);
+    desc.max_bytes = 4 << 21;
+    desc.bytes = 1;
+    MAKE(range, gpuexec_virtual_create(ctx[1], &desc));
+    if (fault_reach(1)) {
+        DO(gpuexec_virtual_grow_on(range, ctx[0], 2 << 21));
+        CLEAN(gpuexec_virtual_peer_disable(range, ctx[0]));
+        DO(gpuexec_virtual_peer_enable(range, ctx[0]));
+        QUERY(gpuexec_virtual_peer_query(range, ctx[0], &can));
+    }
+    CLEAN(gpuexec_virtual_destroy(range));
     CLEAN(gpuexec_free(a));
     CLEAN(gpuexec_context_close(ctx[1]));
     CLEAN(gpuexec_context_close(ctx[0]));

@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 153, ENDS = 71 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 159, ENDS = 73 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -88,7 +88,7 @@ ANY(event, EVENT) ANY(linker, LINKER)
 ANY(params, PARAMS)
 ANY(prepared, PREPARED) ANY(barrier, BARRIER) ANY(graph, GRAPH) ANY(batch, BATCH) ANY(pool, POOL)
 ANY(ipc, IPC)
-ANY(library, LIBRARY)
+ANY(library, LIBRARY) ANY(virtual, VIRTUAL)
         /* clang-format on */
 
         static void *native_of(struct fuzz_source *s, unsigned kind) {
@@ -189,7 +189,7 @@ static void said(gpuexec_result r, const char *call) {
 }
 static void made(uint64_t id, unsigned kind, const char *call) {
     if (getenv("FUZZ_VERBOSE")) fprintf(stderr, "%s: 0x%llx\n", call, (unsigned long long)id);
-    FUZZ_CHECK((id & 15) == kind, "%s returns 0x%llx", call, (unsigned long long)id);
+    FUZZ_CHECK((id & 63) == kind, "%s returns 0x%llx", call, (unsigned long long)id);
     if (!gpuexec_id_ok(id)) FUZZ_CHECK(*gpuexec_id_why(id), "%s fails without a reason", call);
     FUZZ_CHECK(*gpuexec_id_describe(id), "%s returns a handle without a description", call);
     put(pool[kind], &next[kind], id);
@@ -221,6 +221,7 @@ static void made(uint64_t id, unsigned kind, const char *call) {
 #define E event_of(s)
 #define G graph_of(s)
 #define P pool_of(s)
+#define V virtual_of(s)
 #define N(n) ((int)(fuzz_number(s) % (n)))
 
 /* What the host program does with the driver without gpuexec: it uses a separate context. */
@@ -303,6 +304,10 @@ static void use(struct fuzz_source *s) {
     gpuexec_copy_desc shape;
     gpuexec_copy_part parts[5];
     gpuexec_pool_desc pooled = { .start_canary = 0 };
+    gpuexec_virtual_desc spread = { .start_canary = 0 };
+    gpuexec_context spread_over;
+    gpuexec_virtual_info extent;
+    gpuexec_virtual_piece piece;
     gpuexec_pinned_desc locked = { .start_canary = 0 };
     gpuexec_register_desc registered = { .start_canary = 0 };
     gpuexec_pool_info numbers;
@@ -571,6 +576,41 @@ static void use(struct fuzz_source *s) {
         RESULT(N(2) ? gpuexec_pool_peer_enable(P, C) : gpuexec_pool_peer_disable(P, C));
         RESULT(gpuexec_pool_peer_query(P, C, N(9) ? &x : NULL));
         break;
+    CALL:
+    CALL:
+        spread.mirror = N(8) == 1;
+        spread.exportable = N(2);
+        spread.on_host = N(8) == 1;
+        spread.numa_node = N(8) == 1 ? N(4) - 2 : 0;
+        spread.max_bytes = N(8) ? fuzz_number(s) % (64 << 20) : fuzz_number(s);
+        spread.bytes = N(2) ? fuzz_number(s) % (8 << 20) : 0;
+        spread.piece_bytes = N(4) == 1 ? fuzz_number(s) % (8 << 20) : 0;
+        spread_over = C;
+        spread.peers = N(4) == 1 ? &spread_over : NULL;
+        spread.npeers = spread.peers != NULL || N(32) == 1;
+        MAKE(VIRTUAL, gpuexec_virtual_create(C, N(16) ? &spread : NULL));
+        break;
+    CALL:
+        RESULT(N(4) ? gpuexec_virtual_grow(V, fuzz_number(s) % (32 << 20))
+                    : gpuexec_virtual_grow_on(V, C, fuzz_number(s) % (32 << 20)));
+        ADDRESS(gpuexec_virtual_address(V));
+        break;
+    CALL:
+        RESULT(gpuexec_virtual_get_info(V, N(9) ? &extent : NULL));
+        RESULT(gpuexec_virtual_get_piece(V, (unsigned)N(4), N(9) ? &piece : NULL));
+        break;
+    CALL:
+        RESULT(N(2) ? gpuexec_virtual_peer_enable(V, C) : gpuexec_virtual_peer_disable(V, C));
+        RESULT(gpuexec_virtual_peer_query(V, C, N(9) ? &x : NULL));
+        break;
+    CALL : {
+        const int fd = (before(), gpuexec_ipc_export_piece(V, (unsigned)N(3), &object));
+        if (fd < 0) said(gpuexec_error_detail()->result, "gpuexec_ipc_export_piece");
+        RESULT(gpuexec_ipc_import_piece(V, &object, N(8) ? fd : N(3) - 2));
+        if (fd >= 0) close(fd);
+        RESULT(gpuexec_ipc_send_piece(ipc_of(s), "piece", 1, V, (unsigned)N(3), 0));
+        break;
+    }
     CALL:
         managed.concurrent = N(2);
         managed.attach_host = N(8) == 1;
@@ -991,7 +1031,7 @@ static void change_graph(struct fuzz_source *s) {
         condition = gpuexec_graph_condition(g, (unsigned)N(2));
         NODE(gpuexec_graph_add_if_else(g, condition, bodies, N(20) ? bodies + 1 : NULL, after));
         MAKE(GRAPH, bodies[0]);
-        MAKE(GRAPH, bodies[1]);
+        if (bodies[1].id) MAKE(GRAPH, bodies[1]);
         break;
     CALL:
         condition = gpuexec_graph_condition(g, (unsigned)N(4));
@@ -1084,6 +1124,12 @@ static void alone(struct fuzz_source *s) {
         break;
     CALL:
         RESULT(gpuexec_pool_destroy(P));
+        break;
+    CALL:
+        RESULT(gpuexec_virtual_shrink(V, N(2) ? fuzz_number(s) % (16 << 20) : fuzz_number(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_virtual_destroy(V));
         break;
     CALL:
     CALL:

@@ -766,7 +766,7 @@ static void refused_raw(
 }
 TEST(what_a_lying_process_sends_is_refused) {
     static const char *const kinds[] = { "nothing", "memory from gpuexec_alloc", "an event",
-        "a pool", "memory from a pool" };
+        "a pool", "memory from a pool", "a piece of a virtual range" };
     setting s = set_up(UNIT_PTX, NULL, BYTES);
     gpuexec_ipc_object o = exported(s.data);
     gpuexec_ipc_message m;
@@ -785,8 +785,8 @@ TEST(what_a_lying_process_sends_is_refused) {
     refused_raw(c, raw, w, sizeof *w + 1, 3, "more than");
     w[0].version++;
     refused_raw(c, raw, w, sizeof *w, 0, "not a message from this version of gpuexec.h");
-    for (kind = 0; kind <= GPUEXEC_IPC_POOL_MEMORY; kind++) {
-        const int right = kind == GPUEXEC_IPC_POOL;
+    for (kind = 0; kind <= GPUEXEC_IPC_PIECE; kind++) {
+        const int right = kind == GPUEXEC_IPC_POOL || kind == GPUEXEC_IPC_PIECE;
         w[0] = wire_of(kind, 0);
         w[0].object = o;
         snprintf(text, sizeof text, "%s%s came with %d file descriptor%s instead of %d",
@@ -800,7 +800,7 @@ TEST(what_a_lying_process_sends_is_refused) {
     refused_raw(c, raw, w, sizeof *w, 1, "1 file descriptor instead of 0");
     w[0].kind = BYE;
     refused_raw(c, raw, w, sizeof *w, 1, "1 file descriptor instead of 0");
-    for (kind = 5; kind < 300; kind += 9) {
+    for (kind = 6; kind < 300; kind += 9) {
         w[0].kind = kind;
         snprintf(text, sizeof text, "kind %u", kind);
         refused_raw(c, raw, w, sizeof *w, (int)kind % 2, text);
@@ -813,6 +813,9 @@ TEST(what_a_lying_process_sends_is_refused) {
     w[0].kind = GPUEXEC_IPC_EVENT;
     w[0].object = o;
     refused_raw(c, raw, w, sizeof *w, 0, "claims to contain an event, but contains memory");
+    w[0].kind = GPUEXEC_IPC_PIECE;
+    refused_raw(c, raw, w, sizeof *w, 1,
+            "claims to contain a piece of a virtual range, but contains memory");
     w[0].kind = GPUEXEC_IPC_MEMORY;
     memset(w[0].label, 'x', sizeof w[0].label);
     send_raw(raw, w, sizeof *w, 0);
