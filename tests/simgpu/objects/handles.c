@@ -111,8 +111,21 @@ void sim_link_remove(struct sim_link *link) {
 
 /* ---- the current context ---- */
 
+struct sim_green *sim_green_at(const void *handle) {
+    return sim_find(SIM_H_CONVERTED, handle);
+}
+struct sim_green *sim_green_current(void) {
+    return sim_self.depth ? sim_green_at(SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
+}
+
+/* A converted one is the primary context. */
+static struct sim_context *context_of(const void *handle) {
+    const struct sim_green *g = sim_green_at(handle);
+    return g ? g->context : sim_find(SIM_H_CONTEXT, handle);
+}
+
 struct sim_context *sim_context_at(const void *handle) { /* any that is usable now */
-    struct sim_context *c = sim_find(SIM_H_CONTEXT, handle);
+    struct sim_context *c = context_of(handle);
     if (c && c->active) return c;
     /* a primary one stays where it is */
     if (!c || !c->is_primary) note_dead(SIM_H_CONTEXT, handle);
@@ -124,8 +137,7 @@ bool sim_context_still(const struct sim_context *c, const void *handle) {
 }
 
 struct sim_context *sim_context_or_dead(void) {
-    return sim_self.depth ? sim_find(SIM_H_CONTEXT, SIM_HANDLE(sim_self.stack[sim_self.depth - 1]))
-                          : NULL;
+    return sim_self.depth ? context_of(SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
 }
 
 struct sim_context *sim_context_current(void) {
