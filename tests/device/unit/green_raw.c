@@ -20,8 +20,8 @@ static unsigned long long counts; /* of blocks, by multiprocessor */
 static resource all, groups[MOST_GROUPS], rest;
 static unsigned ngroups;
 
-/* place(counts, spins): each block counts itself at its %smid, after some work, so that a grid fills
-   what it may use. */
+/* place(counts, spins): each block counts itself at its %smid, after some work, so that a grid
+   fills what it may use. */
 static const char text[] =
         ".version 6.4\n.target sm_52\n.address_size 64\n"
         ".visible .entry place(.param .u64 p, .param .u32 spins) {\n"
@@ -210,6 +210,7 @@ TEST(a_converted_context_shares_memory_and_modules) {
     /* memory that is allocated here belongs to the primary context, too */
     CHECK_EQ(cu.cuMemAlloc_v2(&word, 64), 0);
     CHECK_EQ(cu.cuMemsetD32_v2(word, 7, 16), 0);
+    CHECK_EQ(cu.cuCtxSynchronize(), 0); /* the other context has another default stream */
     CHECK_EQ(cu.cuStreamCreate(&stream, 0), 0);
     CHECK_EQ(cu.cuEventCreate(&event, 0), 0);
     CHECK_EQ(cu.cuCtxPopCurrent_v2(&current), 0);
