@@ -71,8 +71,15 @@ static void *make(resource *of, unsigned n) {
     return green;
 }
 static void *stream_of(void *green) {
-    void *stream = NULL;
-    CHECK_EQ(cu.cuGreenCtxStreamCreate(&stream, green, NON_BLOCKING, 0), 0);
+    void *stream = NULL, *converted = NULL;
+    if (cu.cuGreenCtxStreamCreate) /* CUDA 12.5 */
+        CHECK_EQ(cu.cuGreenCtxStreamCreate(&stream, green, NON_BLOCKING, 0), 0);
+    else {
+        CHECK_EQ(cu.cuCtxFromGreenCtx(&converted, green), 0);
+        CHECK_EQ(cu.cuCtxPushCurrent_v2(converted), 0);
+        CHECK_EQ(cu.cuStreamCreate(&stream, NON_BLOCKING), 0);
+        CHECK_EQ(cu.cuCtxPopCurrent_v2(&converted), 0);
+    }
     return stream;
 }
 static int launch(void *function, void *stream, unsigned blocks, unsigned spins) {
@@ -246,6 +253,7 @@ TEST(streams_name_their_green_context) {
         found = primary;
         CHECK_EQ(cu.cuStreamGetGreenCtx(stream[i], &found), 0);
         CHECK(found == (i == 1 ? NULL : green));
+        if (!cu.cuStreamGetCtx_v2) continue; /* CUDA 12.5 */
         CHECK_EQ(cu.cuStreamGetCtx_v2(stream[i], &context, &found), 0);
         CHECK(context == primary);
         CHECK(found == (i == 1 ? NULL : green));
