@@ -5570,7 +5570,7 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(OPTIONAL, cuDevResourceGenerateDesc, 12040, \
         (void **descriptor, gxi_sm_resource *resources, unsigned n)) \
     ROW(OPTIONAL, cuGreenCtxCreate,       12040, \
-        (void **green, void *descriptor, int device, unsigned flags)) \
+        (void **made, void *descriptor, int device, unsigned flags)) \
     ROW(OPTIONAL, cuGreenCtxDestroy,      12040, (void *green)) \
     ROW(OPTIONAL, cuCtxFromGreenCtx,      12040, (gxi_cu_context *context, void *green)) \
     ROW(OPTIONAL, cuCtxAttach,             2000, (gxi_cu_context *context, unsigned flags)) \
@@ -11258,10 +11258,10 @@ static int gxi_context_query_sms(gxi_call *call, const gxi_slot *context, int *s
         *sms = info->sms;
         return 0;
     }
-    if (context->adopted && GXI_HAS(cuCtxGetDevResource) &&
-            GXI_TRY_TRACED(cuCtxGetDevResource, (context->cu_context, &r.resource, 1)) == 0) {
+    if (context->adopted && GXI_HAS(cuCtxGetDevResource)) {
+        const int cu = GXI_TRY(cuCtxGetDevResource, (context->cu_context, &r.resource, 1));
         *sms = (int)r.resource.sms;
-        return 0;
+        if (cu != GXI_CU_NOT_SUPPORTED) return cu;
     }
     return gxi_device_attribute(call, info->device, GXI_DEV_MULTIPROCESSOR_COUNT, sms);
 }
@@ -11419,11 +11419,12 @@ GPUEXEC_API gpuexec_context gpuexec_context_create_green_at(
     GXI_CALL(gpuexec_context_create_green, GXI_MAKES);
     memset(&s, 0, sizeof s);
     if (!gxi_is_null(call, desc, "the desc") && !gxi_green_begin(call, &s, ordinal, desc)) {
-        const unsigned all = s.all->sms;
+        const int possible = desc->sms > 0 && (unsigned)desc->sms <= s.all->sms;
+        const int cu = possible ? gxi_green_split_by(call, &s, 1, 0) : 0;
         unsigned long long needed;
+        if (cu) gxi_green_fail(call, &s, cu);
         /* what is left over after splitting counts, too, if all of it is needed */
-        if (desc->sms > 0 && (unsigned)desc->sms <= all && !gxi_green_split_by(call, &s, 1, 0) &&
-                !gxi_green_fits(&s, &desc->sms, 1, &needed))
+        else if (possible && !gxi_green_fits(&s, &desc->sms, 1, &needed))
             context = gxi_green_create(call, &s, s.all, 1);
         else if (!gxi_green_find(call, &s, &desc->sms, 1))
             context = gxi_green_take(call, &s, desc->sms);

@@ -16,7 +16,7 @@ enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2, NOT_SUPPORTED 
 
 /* One letter per argument. Handles: c context, s stream, e event, m module, f function or kernel, l
    link state, p memory pool, r library. The capital letter: a place for a new one. 1 graph, 2 node,
-   3 executable graph; ! @ #: places for new ones.
+   3 executable graph, 4 green context, 5 what it is made of; ! @ # $ %: places for new ones.
 
      a A  device address, place for one        h   host memory, HALF bytes or more  b   at most HALF
                                                    bytes
@@ -102,10 +102,14 @@ static const struct {
     { 'H', "gxi_alloc_node *", " out " },
     { '-', "gxi_alloc_node *", "" },
     { '-', "gxi_condition_node *", "" },
+    { 'H', "gxi_sm_resource *", "" },
+    { 'H', "const gxi_sm_resource *", "" },
     { 'H', "gxi_update *", "" },
     { 'H', "gxi_ipc_handle *", "" },
     { '-', "gxi_ipc_handle", "" },
     { '-', "float", "" },
+    { '4', "void *", " green " },
+    { '5', "void *", " descriptor " },
     { 'l', "void *", " state " },
     { 'p', "void *", " pool " },
     { 'f', "void *", " kernel " },
@@ -117,6 +121,8 @@ static const struct {
     { 'i', "void *", " user affinity " },
     { 'Y', "void *", " launches " },
     { '-', "void *", "" },
+    { '$', "void **", " made " },
+    { '%', "void **", " descriptor " },
     { 'L', "void **", " state " },
     { 'P', "void **", " pool " },
     { 'F', "void **", " kernel " },
@@ -190,7 +196,7 @@ static struct call {
 static unsigned ncalls;
 static entry *lacked[MISSED];
 /* kinds of which some are kept, and the letters for new ones; the last one: addresses */
-static const char kinds[] = "csemflpr123a", makers[] = "CSEMFLPR!@#A";
+static const char kinds[] = "csemflpr12345a", makers[] = "CSEMFLPR!@#$%A";
 
 static uint64_t kept[sizeof kinds][KEPT];
 static unsigned next[sizeof kinds];
@@ -301,6 +307,7 @@ static void destroy(char kind, uint64_t x) {
     if (kind == 'r') (void)DRIVER("cuLibraryUnload", x);
     if (kind == '1') (void)DRIVER("cuGraphDestroy", x);
     if (kind == '3') (void)DRIVER("cuGraphExecDestroy", x);
+    if (kind == '4') (void)DRIVER("cuGreenCtxDestroy", x);
     if (kind == 'a') free_memory(x);
 }
 

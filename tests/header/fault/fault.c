@@ -92,7 +92,7 @@ static const char *const fault_manners[2][3] = {
             "no memory, permanently" },
 };
 
-enum { FAULT_OBJECTS = 14, GRAPHS = 9 };
+enum { FAULT_OBJECTS = 15, GRAPHS = 9 };
 static struct {
     fault_source source;
     fault_manner manner;
@@ -175,11 +175,13 @@ static const struct {
     { ROW_cuGraphExecDestroy, -1, 10 },
     { ROW_cuLibraryLoadData, 1, 13 },
     { ROW_cuLibraryUnload, -1, 13 },
+    { ROW_cuGreenCtxCreate, 1, 14 },
+    { ROW_cuGreenCtxDestroy, -1, 14 },
 };
 static const char *const fault_object_names[FAULT_OBJECTS] = { "retains of primary contexts",
     "counts of contexts", "modules", "link states", "streams", "events", "pieces of device memory",
     "pieces of page-locked memory", "captures", "graphs", "instantiated graphs", "memory pools",
-    "pieces of imported memory", "libraries" };
+    "pieces of imported memory", "libraries", "green contexts" };
 static int fault_change(int row) { /* an index of fault_objects, or -1 */
     int i = (int)(sizeof fault_objects / sizeof *fault_objects);
     while (i-- > 0 && fault_objects[i].row != row) {}
@@ -844,6 +846,31 @@ FLOW(context) {
     CLEAN(gpuexec_primary_reset(0)); /* no handle to it: `same` has another context */
     CLEAN(gpuexec_context_close(same));
     CLEAN(gpuexec_context_close(made));
+}
+
+FLOW(green) {
+    static const int sizes[2] = { 2, 3 };
+    const gpuexec_green_desc desc = { .sms = 1 }, fine = { .fine = 1 };
+    gpuexec_context one, parts[2], rest, adopted;
+    gpuexec_stream s;
+    gpuexec_ptr p;
+    int sms = 0;
+    MAKE(one, gpuexec_context_create_green(0, &desc));
+    QUERY(gpuexec_context_get_sms(one, &sms));
+    MAKE(adopted, gpuexec_context_from_native(gpuexec_context_native(one)));
+    QUERY(gpuexec_context_get_sms(adopted, &sms));
+    CLEAN(gpuexec_context_close(adopted));
+    DO(gpuexec_device_split(0, sizes, 2, &fine, parts, &rest));
+    MAKE(s, gpuexec_stream_create(parts[0], NULL));
+    GET(p, gpuexec_alloc(parts[1], 64));
+    WORK(gpuexec_fill(s, p, 0, 1, 64));
+    WAIT(gpuexec_stream_sync(s));
+    WAIT(gpuexec_context_sync(parts[0]));
+    CLEAN(gpuexec_free(p));
+    CLEAN(gpuexec_context_close(rest));
+    CLEAN(gpuexec_context_close(parts[0]));
+    CLEAN(gpuexec_context_close(parts[1]));
+    CLEAN(gpuexec_context_close(one));
 }
 
 FLOW(module) {
