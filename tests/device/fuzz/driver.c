@@ -586,8 +586,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                         DRIVER("cuLibraryLoadData", AT(&library), AT(ptx), 0, 0, 0, 0, 0, 0) == 0 &&
                         DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0,
                 "one of each");
-        const uint64_t made[] = { context, stream, event, module, function, 0, 0, library, 0, 0, 0,
-            address };
+        const uint64_t made[sizeof kinds - 1] = { context, stream, event, module, function, 0, 0,
+            library, [sizeof kinds - 2] = address };
         for (size_t k = 0; k + 1 < sizeof kinds; k++)
             if (made[k]) keep(k, made[k]);
     }

@@ -1010,7 +1010,7 @@ static void change_graph(struct fuzz_source *s) {
         condition = gpuexec_graph_condition(g, (unsigned)N(2));
         NODE(gpuexec_graph_add_if_else(g, condition, bodies, N(20) ? bodies + 1 : NULL, after));
         MAKE(GRAPH, bodies[0]);
-        MAKE(GRAPH, bodies[1]);
+        if (bodies[1].id) MAKE(GRAPH, bodies[1]); /* NULL was passed */
         break;
     CALL:
         condition = gpuexec_graph_condition(g, (unsigned)N(4));
