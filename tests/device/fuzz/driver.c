@@ -32,6 +32,7 @@ enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2, NOT_SUPPORTED 
                                                    room for 16
      H    h, aligned for any struct            D   a CUmemPoolProps                 0   zero or n
      J    a CUDA_MEMCPY3D or _PEER             X   4 addresses for a batch          Z   their sizes
+     6    some CUdevResources
      W    4 indices                            Q   4 CUmemcpyAttributes             K   a
                                                    CUmemAccessDesc
      -    none: what has such a parameter is not called
@@ -102,8 +103,9 @@ static const struct {
     { 'H', "gxi_alloc_node *", " out " },
     { '-', "gxi_alloc_node *", "" },
     { '-', "gxi_condition_node *", "" },
-    { 'H', "gxi_sm_resource *", "" },
-    { 'H', "const gxi_sm_resource *", "" },
+    { '6', "gxi_sm_resource *", "" },
+    { '6', "const gxi_sm_resource *", "" },
+    { 'O', "unsigned *", " n " },
     { 'H', "gxi_update *", "" },
     { 'H', "gxi_ipc_handle *", "" },
     { '-', "gxi_ipc_handle", "" },
@@ -201,6 +203,7 @@ static const char kinds[] = "csemflpr12345a", makers[] = "CSEMFLPR!@#$%A";
 static uint64_t kept[sizeof kinds][KEPT];
 static unsigned next[sizeof kinds];
 static char host[HOST];
+static uint64_t resources[64][18];
 static uint64_t word; /* the device address of a 7 that no other call writes to */
 static int (*error_name)(int, const char **);
 
@@ -401,6 +404,7 @@ static uint64_t argument(
     switch (letter) {
     case 'h': return AT(host + fuzz_number(s) % HALF);
     case 'H': return (AT(host) + fuzz_number(s) % HALF + 15) / 16 * 16;
+    case '6': return fuzz_byte(s) < 240 ? AT(resources[fuzz_byte(s) % 8]) : 0;
     case 'b': return fuzz_number(s) % HALF;
     case 'w': return fuzz_byte(s) < 230 ? word : fuzz_number(s) % (1 << 28);
     case 'o': return fuzz_byte(s) < 240 ? AT(&r->answer[at]) : 0;
@@ -567,6 +571,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size > 600) return -1;
     memset(kept, 0, sizeof kept);
     memset(next, 0, sizeof next);
+    memset(resources, 0, sizeof resources);
     nlost = 0;
     /* one of each, on both devices; the context of the word is destroyed last */
     for (unsigned i = 0; i < 2; i++) {
