@@ -400,7 +400,7 @@ static void places(void) {
     }
 }
 
-/* Handles of what was destroyed, each in a process of its own if it crashes. */
+/* Handles of what was destroyed, each in a separate process if it crashes. */
 static void gone(void) {
     void *green, *converted = NULL, *current = NULL;
     unsigned long long id;
