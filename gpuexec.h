@@ -282,7 +282,8 @@
         gpuexec_context parts[2], rest;
         gpuexec_device_split(0, sms, 2, NULL, parts, &rest);
         gpuexec_stream urgent = gpuexec_stream_create(parts[0], NULL);
-      A green context is used and closed like any other context. Load a module into each one that
+      A green context is used and closed like any other context; closing it waits only for the work
+      on its own streams. Load a module into each one that
       launches its kernels. All green contexts of a device share the memory of its primary context,
       which they retain, and its limits: an allocation made through one can be used in all of them.
       Memory bandwidth, caches, copies and the queues of the device are not split. CUDA lets a green
@@ -1506,9 +1507,9 @@ GPUEXEC_API gpuexec_context gpuexec_context_from_native_at(
    user has released it. If three libraries share a context, each of them attaches, and closes its
    handle when it is done. NULL attaches to the calling thread's current context. Closing a handle
    from gpuexec_context_create also releases just its count. GPUEXEC_NOT_SUPPORTED if the driver has
-   no usage counts. No driver reports the count. cuCtxAttach and cuCtxDetach (deprecated by CUDA,
-   but present in every driver so far); for a device's primary context cuDevicePrimaryCtxRetain and
-   cuDevicePrimaryCtxRelease. */
+   no usage counts, and for green contexts, which have none. No driver reports the count.
+   cuCtxAttach and cuCtxDetach (deprecated by CUDA, but present in every driver so far); for a
+   device's primary context cuDevicePrimaryCtxRetain and cuDevicePrimaryCtxRelease. */
 GPUEXEC_API gpuexec_context gpuexec_context_attach_at(const char *where, struct CUctx_st *native);
 
 /* Returns the CUcontext; NULL if the handle is not ok. A query. */
@@ -5573,6 +5574,7 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
         (void **made, void *descriptor, int device, unsigned flags)) \
     ROW(OPTIONAL, cuGreenCtxDestroy,      12040, (void *green)) \
     ROW(OPTIONAL, cuCtxFromGreenCtx,      12040, (gxi_cu_context *context, void *green)) \
+    ROW(OPTIONAL, cuStreamGetGreenCtx,    12040, (gxi_cu_stream queried, void **green)) \
     ROW(OPTIONAL, cuCtxAttach,             2000, (gxi_cu_context *context, unsigned flags)) \
     ROW(OPTIONAL, cuCtxDetach,             2000, (gxi_cu_context context)) \
     ROW(REQUIRED, cuDevicePrimaryCtxGetState, 7000, (int device, unsigned *flags, int *active)) \
@@ -10355,6 +10357,7 @@ GPUEXEC_API gpuexec_context gpuexec_context_create_at(
    failure. */
 static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int device) {
     struct CUctx_st *other = NULL;
+    void *green = NULL;
     unsigned flags = 0;
     int active = 0;
     if (GXI_TRY(cuDevicePrimaryCtxGetState, (device, &flags, &active)) ||
@@ -10365,6 +10368,16 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
     }
     if (active && other == native) return GXI_PRIMARY;
     if (active) GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (device));
+    if (GXI_HAS(cuStreamGetGreenCtx) &&
+            GXI_TRY_TRACED(cuStreamGetGreenCtx, (GXI_STREAM_LEGACY, &green)) == 0 && green) {
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                "call gpuexec_context_retain on its handle, or adopt it with "
+                "gpuexec_context_from_native, and close the new handle before its owner destroys "
+                "it",
+                "context %p is a green context, which CUDA does not count references to",
+                (void *)native);
+        return GXI_ADOPTED;
+    }
     if (!GXI_HAS(cuCtxAttach) || !GXI_HAS(cuCtxDetach)) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                 "adopt the context with gpuexec_context_from_native, and close the new handle "

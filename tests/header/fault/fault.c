@@ -467,6 +467,8 @@ static const struct {
                                                     capturing */
     { "gpuexec_context_close", ROW_cuCtxPushCurrent },
     { "gpuexec_context_", ROW_cuDeviceGet }, /* the ordinal then serves as the CUdevice */
+    { "gpuexec_context_attach", ROW_cuStreamGetGreenCtx }, /* then it is not taken for a green one
+                                                            */
     { "gpuexec_context_attach", ROW_cuDevicePrimaryCtxRelease }, /* the context itself is
                                                                     available */
     { "load", ROW_cuModuleGetFunctionCount }, /* the kernels' names are then unknown, which is

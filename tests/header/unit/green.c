@@ -451,6 +451,36 @@ TEST(the_same_stream_in_another_context) {
             GPUEXEC_WRONG_CONTEXT, "belongs to");
 }
 
+TEST(a_green_context_has_no_count) {
+    gpuexec_context c;
+    BEGIN();
+    c = create(group);
+    CHECK_NOT_MADE(gpuexec_context_attach(gpuexec_context_native(c)), GPUEXEC_NOT_SUPPORTED,
+            "is a green context", "gpuexec_context_retain");
+    CHECK_EQ(gpuexec_context_usage(c), 1);
+    CHECK_OK(gpuexec_context_close(c));
+}
+
+TEST_MULTI(each_device_is_split) {
+    static unsigned char used[MOST_SMS];
+    gpuexec_context contexts[2];
+    unsigned spins = 1;
+    part a, b;
+    BEGIN();
+    if (gpuexec_device_count() < 2) SKIP("one device");
+    memset(used, 0, sizeof used);
+    CHECK_OK(gpuexec_device_split(0, (const int[]){ group }, 1, NULL, &contexts[0], NULL));
+    CHECK_OK(gpuexec_device_split(1, (const int[]){ group }, 1, NULL, &contexts[1], NULL));
+    a = fill(contexts[0]);
+    b = fill(contexts[1]);
+    CHECK_EQ(gpuexec_context_device(b.context), 1);
+    CHECK(places(b, b.stream, used) <= b.sms);
+    CHECK_REFUSED(gpuexec_launch(
+                          a.place, b.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(a.counts, spins)),
+            GPUEXEC_WRONG_CONTEXT, "device 0", "device 1");
+    CHECK_FAILED(gpuexec_primary_reset(1), GPUEXEC_BAD_ARGUMENT, "device 1", "has 1 handle to it");
+}
+
 TEST_ALONE(an_old_driver) {
     if (!on_cpu_device()) SKIP("no older driver");
     setenv("SIMGPU_DRIVER_VERSION", "12030", 1);
