@@ -283,9 +283,9 @@
         gpuexec_device_split(0, sms, 2, NULL, parts, &rest);
         gpuexec_stream urgent = gpuexec_stream_create(parts[0], NULL);
       A green context is used and closed like any other context; closing it waits only for the work
-      on its own streams. Load a module into each one that
-      launches its kernels. All green contexts of a device share the memory of its primary context,
-      which they retain, and its limits: an allocation made through one can be used in all of them.
+      on its own streams. Load a module into each context that launches its kernels. All green
+      contexts of a device share the memory of its primary context, which they retain, and its
+      limits: an allocation made through one can be used in all of them until that one is closed.
       Memory bandwidth, caches, copies and the queues of the device are not split. CUDA lets a green
       context be current to only one thread at a time: let only one thread at a time create or free
       something in it, or wait for the whole context. Launches on its streams, and waits for these,
@@ -1716,19 +1716,20 @@ typedef struct gpuexec_green_desc {
 
 /* Creates a context on at least desc.sms of the device's multiprocessors. It retains the device's
    primary context, and shares its memory. It is not made current. Contexts from two calls may have
-   multiprocessors in common; gpuexec_device_split creates several that have none.
-   GPUEXEC_BAD_ARGUMENT if the device has fewer multiprocessors. cuDeviceGetDevResource,
-   cuDevSmResourceSplitByCount, cuDevResourceGenerateDesc, cuGreenCtxCreate, cuCtxFromGreenCtx. The
-   driver keeps a few bytes for each set of multiprocessors until the process ends. */
+   multiprocessors in common; gpuexec_device_split creates several that have none. The context gets
+   the whole device if the groups alone have too few multiprocessors. GPUEXEC_BAD_ARGUMENT if the
+   device has fewer multiprocessors. cuDeviceGetDevResource, cuDevSmResourceSplitByCount,
+   cuDevResourceGenerateDesc, cuGreenCtxCreate, cuCtxFromGreenCtx. The driver keeps a few bytes for
+   each set of multiprocessors until the process ends. */
 GPUEXEC_API gpuexec_context gpuexec_context_create_green_at(
         const char *where, int device, const gpuexec_green_desc *desc);
 
 /* Creates `count` contexts whose multiprocessors do not overlap: contexts[i] gets at least sms[i].
-   *rest, unless `rest` is NULL, gets a context on all that are left; {0} if none are left. Of the
-   desc, NULL or not, only `fine` counts; its sms must be 0. Close each context with
-   gpuexec_context_close. If it fails, none is created: the handles say why. GPUEXEC_BAD_ARGUMENT if
-   the device has too few multiprocessors, or too few groups of them: the text has the numbers. The
-   same driver calls. */
+   *rest, unless `rest` is NULL, gets a context on all that are left, which need not form groups;
+   {0} if none are left. Of the desc, NULL or not, only `fine` counts; its sms must be 0. Close each
+   context with gpuexec_context_close. If it fails, none is created: the handles say why.
+   GPUEXEC_BAD_ARGUMENT if the device has too few multiprocessors, or too few groups of them: the
+   text has the numbers. The same driver calls. */
 GPUEXEC_API gpuexec_result gpuexec_device_split_at(const char *where, int device, const int *sms,
         int count, const gpuexec_green_desc *desc, gpuexec_context *contexts,
         gpuexec_context *rest);
@@ -11407,16 +11408,19 @@ static gpuexec_result gxi_green_find(
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use the whole device: gpuexec_context_open",
                 "device %d cannot be split: its %d multiprocessors are fewer than a group has",
                 s->ordinal, total);
-    if (gxi_green_fits(s, sms, count, &needed)) return GPUEXEC_OK;
+    if (gxi_green_fits(s, sms, count, &needed)) {
+        /* what is left is then one resource: newer drivers do not join it with groups */
+        if (needed < s->ngroups) cu = gxi_green_split_by(call, s, 1, (unsigned)needed);
+        return cu ? gxi_green_fail(call, s, cu) : GPUEXEC_OK;
+    }
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
             s->fine ? "request fewer multiprocessors"
                     : "request fewer multiprocessors, or set gpuexec_green_desc.fine for smaller "
                       "groups",
-            "%d context%s of these sizes need%s %llu groups of %u multiprocessors, but device %d "
-            "has "
-            "%u such groups, and %d more multiprocessors",
-            count, gxi_plural_s((unsigned)count), count == 1 ? "s" : "", needed, s->groups[0].sms,
-            s->ordinal, s->ngroups, gxi_green_sms(s->groups + s->ngroups, 1));
+            "%d context%s %llu groups of %u multiprocessors, but device %d has %u such groups and "
+            "%d more multiprocessors",
+            count, count == 1 ? " of this size needs" : "s of these sizes need", needed,
+            s->groups[0].sms, s->ordinal, s->ngroups, gxi_green_sms(s->groups + s->ngroups, 1));
 }
 /* The groups for a context of that size. */
 static gpuexec_context gxi_green_take(gxi_call *call, gxi_green_split *s, int sms) {
@@ -11450,20 +11454,21 @@ GPUEXEC_API gpuexec_context gpuexec_context_create_green_at(
 GPUEXEC_API gpuexec_result gpuexec_device_split_at(const char *where, int ordinal, const int *sms,
         int count, const gpuexec_green_desc *desc, gpuexec_context *contexts,
         gpuexec_context *rest) {
-    gpuexec_result result;
+    gpuexec_result result = GPUEXEC_OK;
     gxi_green_split s;
     uint64_t failed;
-    int i, made = 0, left;
+    int i, made = 0;
     GXI_CALL(gpuexec_device_split, GXI_MAKES);
+    memset(&s, 0, sizeof s);
+    for (i = 0; contexts && i < count; i++) contexts[i].id = 0;
     if (rest) rest->id = 0;
     if (gxi_is_null(call, sms, "the list of sizes") ||
             gxi_is_null(call, contexts, "the list of contexts"))
-        return GPUEXEC_BAD_ARGUMENT;
-    for (i = 0; i < count; i++) contexts[i].id = 0;
-    if (count < 1)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass how many sizes the list has",
+        result = GPUEXEC_BAD_ARGUMENT;
+    else if (count < 1)
+        result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass how many sizes the list has",
                 "%d contexts are requested", count);
-    result = gxi_green_begin(call, &s, ordinal, desc);
+    else result = gxi_green_begin(call, &s, ordinal, desc);
     if (!result && desc && desc->sms)
         result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0: the list has the sizes",
                 "gpuexec_green_desc.sms is %d, but the sizes of %d contexts are in a list",
@@ -11472,20 +11477,20 @@ GPUEXEC_API gpuexec_result gpuexec_device_split_at(const char *where, int ordina
     for (; !result && made < count; made++)
         if (!gpuexec_id_ok((contexts[made] = gxi_green_take(call, &s, sms[made])).id))
             result = gxi_failed_result();
-    left = result ? 0 : gxi_green_sms(s.groups + s.taken, s.ngroups - s.taken + 1);
-    if (left && rest) {
-        const unsigned n = s.ngroups - s.taken + (s.groups[s.ngroups].type == GXI_RESOURCE_SM);
-        *rest = gxi_green_create(call, &s, s.groups + s.taken, n);
+    if (!result && rest && gxi_green_sms(s.groups + s.ngroups, 1)) {
+        *rest = gxi_green_create(call, &s, s.groups + s.ngroups, 1);
         if (!gpuexec_id_ok(rest->id)) result = gxi_failed_result();
     }
     gxi_free(s.all);
     if (!result) return GPUEXEC_OK;
     failed = gxi_failed_id(GXI_CONTEXT); /* before those that were created are closed */
-    for (i = 0; i < count; i++) {
+    gxi_lock(&gxi_borrowed_mutex);
+    for (i = 0; contexts && i < count; i++) {
         gxi_slot *const slot = gxi_peek(contexts[i].id, GXI_CONTEXT);
         if (slot) gxi_slot_destroy(call, slot);
         contexts[i].id = failed;
     }
+    gxi_unlock(&gxi_borrowed_mutex);
     if (rest) rest->id = failed;
     return result;
 }

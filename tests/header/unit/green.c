@@ -390,6 +390,7 @@ TEST(wrong_arguments_of_a_split) {
     BEGIN();
     CHECK_REFUSED(gpuexec_device_split(0, NULL, 1, NULL, contexts, NULL), GPUEXEC_BAD_ARGUMENT,
             "the list of sizes", "NULL");
+    CHECK(contexts[0].id && !gpuexec_ok(contexts[0]));
     CHECK_REFUSED(gpuexec_device_split(0, &one, 1, NULL, NULL, NULL), GPUEXEC_BAD_ARGUMENT,
             "the list of contexts", "NULL");
     CHECK_REFUSED(gpuexec_device_split(0, &one, 0, NULL, contexts, NULL), GPUEXEC_BAD_ARGUMENT,
