@@ -6548,8 +6548,10 @@ typedef struct gxi_state {
         void (*note_broken)(const gxi_call *call); /* a call failed: it may have broken a capture */
         gpuexec_result (*before_close[2])(gxi_call *call, uint64_t context); /* before its objects
                                                                                 are closed */
-        /* frees cached blocks; NULL: of all streams. 0: there were none */
-        unsigned (*free_cached)(const struct gxi_slot *stream);
+        /* frees cached blocks; stream NULL: of all. *freed: how many. Returns the driver's result
+         */
+        int (*free_cached)(gxi_call *call, const struct gxi_slot *stream, unsigned *freed);
+        int (*is_cached)(uint64_t address);
         int (*leave_pool)(gxi_call *call, struct gxi_context *context); /* after its memory was
                                                                            freed */
         /* after a stream began to wait for an event that another process may record */
@@ -12291,7 +12293,7 @@ static int gxi_image_describe(gxi_text *t, const gxi_image *image, int sm) {
                 part.kind == GXI_CUBIN         ? "a cubin for sm"
                         : part.kind == GXI_PTX ? "PTX for compute"
                         : part.kind == GXI_LTO ? "LTO-IR for lto"
-                                               : "a part for",
+                                               : "a part for sm",
                 part.arch, &part.suffix, GXI_PART(" (", why), why ? ")" : "");
     }
     return best;
@@ -17153,14 +17155,18 @@ static gpuexec_ptr gxi_alloc_in_context(gxi_call *call, gpuexec_context context,
     gpuexec_ptr address = 0;
     gxi_slot *slot;
     gxi_scope scope;
+    unsigned freed;
     int cu;
     if (!(slot = gxi_begin_with_context(call, context)) ||
             gxi_check_alloc(call, width, rows, element, pitch != NULL))
         return 0;
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
-    do cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
-    while (cu == GXI_OUT_OF_MEMORY && GXI_LOAD(&gxi.hooks.free_cached) &&
-            GXI_LOAD(&gxi.hooks.free_cached)(NULL));
+    do {
+        freed = 0;
+        cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
+        if (cu == GXI_OUT_OF_MEMORY) GXI_HOOK(free_cached, (call, NULL, &freed));
+    } while (freed);
+    if (cu) gxi_call_set_cu(call, pitch ? "cuMemAllocPitch" : "cuMemAlloc", cu);
     if (cu) {
         gxi_fail_alloc(call, cu, slot, width * rows, GPUEXEC_MEMORY_DEVICE, NULL);
         address = 0;
@@ -17765,10 +17771,14 @@ static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct C
 
 static int gxi_stream_destroy(gxi_call *call, gxi_slot *old) {
     gxi_capture c; /* ended by other code: a stream that captures is not closed */
+    unsigned freed;
+    int blocks = 0, cu = 0;
     if (GXI_LOAD(&gxi.captures.count) && gxi_capture_remove(old->id, &c))
         gxi_owned_memory_close(c.owned, NULL);
-    GXI_HOOK(free_cached, (old));
-    return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->data.stream.native));
+    if (GXI_LOAD(&gxi.hooks.free_cached))
+        blocks = GXI_LOAD(&gxi.hooks.free_cached)(call, old, &freed);
+    if (!old->adopted) cu = GXI_TRY(cuStreamDestroy, (old->data.stream.native));
+    return cu || !blocks ? cu : gxi_call_set_cu(call, "cuMemFreeAsync", blocks);
 }
 
 static uint64_t gxi_stream_make(
@@ -18963,6 +18973,9 @@ static gxi_slot *gxi_current_stream_fast(uint64_t context) {
 typedef struct gxi_cached_block {
     uint64_t address, room, stream; /* room: gxi_block_room of its size; stream: handle id */
     struct CUstream_st *native;
+    int exists, cu;              /* see gxi_cached_free */
+    struct CUctx_st *cu_context; /* the stream's, and the driver's id of it */
+    unsigned long long context_id;
     struct gxi_cached_block *next, **from;  /* in its bucket: freed before it */
     struct gxi_cached_block *older, *newer; /* of the cache */
 } gxi_cached_block;
@@ -18995,36 +19008,68 @@ static void gxi_cached_unlink(gxi_block_cache *c, gxi_cached_block *b) {
     if (b->newer) b->newer->older = b->older;
     else c->newest = b->older;
     c->bytes -= b->room;
-    b->next = c->spare;
-    c->spare = b;
 }
-/* The driver frees the block. closed: the stream whose handle was just closed, or NULL. */
-static void gxi_cached_free(gxi_block_cache *c, gxi_cached_block *b, const gxi_slot *closed) {
-    const int exists = gxi_peek(b->stream, GXI_STREAM) || (closed && closed->id == b->stream);
+/* The driver frees the block, unless other code destroyed the stream's context, and with it the
+   CUstream: a driver that frees such memory crashes (measured on driver 580). closed: the stream
+   whose handle was just closed, or NULL. Adds the block to *freed, for gxi_cached_finish. */
+static void gxi_cached_free(
+        gxi_block_cache *c, gxi_cached_block *b, const gxi_slot *closed, gxi_cached_block **freed) {
+    unsigned long long id = 0;
+    int cu;
+    b->exists = (gxi_peek(b->stream, GXI_STREAM) || (closed && closed->id == b->stream)) &&
+            (cu = gxi.cu.cuCtxGetId(b->cu_context, &id)) != GXI_INVALID_CONTEXT &&
+            cu != GXI_CONTEXT_IS_DESTROYED && (cu || id == b->context_id);
     gxi_cached_unlink(c, b);
-    GXI_IN_RELAXED_MODE if (!exists || gxi.cu.cuMemFreeAsync(b->address, b->native))
-            gxi.cu.cuMemFree(b->address); /* the stream's context was destroyed */
+    if (b->exists) GXI_IN_RELAXED_MODE b->cu = gxi.cu.cuMemFreeAsync(b->address, b->native);
+    b->next = *freed;
+    *freed = b;
+}
+/* Without gxi_cached_mutex: traces these calls (call NULL: nothing is traced), and frees the list.
+   Returns the first failure of the driver, or 0. */
+static int gxi_cached_finish(const gxi_call *call, gxi_cached_block *freed) {
+    gxi_cached_block *b;
+    int cu = 0;
+    while ((b = freed) != NULL) {
+        if (call && b->exists)
+            gxi_call_trace(call, "cuMemFreeAsync", b->cu, GXI_NUMBERS(b->address, b->native));
+        if (!cu && b->exists && b->cu != GXI_DEINITIALIZED) cu = b->cu;
+        freed = b->next;
+        gxi_free(b);
+    }
+    return cu;
 }
 /* The hook of gxi_state. */
-static unsigned gxi_cached_free_of(const gxi_slot *stream) {
+static int gxi_cached_free_of(gxi_call *call, const gxi_slot *stream, unsigned *n) {
     gxi_block_cache *c;
-    gxi_cached_block *b, *newer;
-    unsigned n = 0;
+    gxi_cached_block *b, *newer, *freed = NULL;
+    *n = 0;
     gxi_lock(&gxi_cached_mutex);
     for (c = gxi.cached.first; c; c = c->next)
         for (b = c->oldest; b; b = newer) {
             newer = b->newer;
             if (stream && b->stream != stream->id) continue;
-            gxi_cached_free(c, b, stream);
-            n++;
+            gxi_cached_free(c, b, stream, &freed);
+            ++*n;
         }
     gxi_unlock(&gxi_cached_mutex);
-    return n;
+    return gxi_cached_finish(call, freed);
 }
-static void gxi_cache_clear(gxi_block_cache *c) {
+/* The hook of gxi_state. */
+static int gxi_cached_contains(uint64_t address) {
+    const gxi_block_cache *c;
+    const gxi_cached_block *b = NULL;
     gxi_lock(&gxi_cached_mutex);
-    while (c->oldest) gxi_cached_free(c, c->oldest, NULL);
+    for (c = gxi.cached.first; c && !b; c = c->next)
+        for (b = c->oldest; b && address - b->address >= b->room;) b = b->newer;
     gxi_unlock(&gxi_cached_mutex);
+    return b != NULL;
+}
+static int gxi_cache_clear(const gxi_call *call, gxi_block_cache *c) {
+    gxi_cached_block *freed = NULL;
+    gxi_lock(&gxi_cached_mutex);
+    while (c->oldest) gxi_cached_free(c, c->oldest, NULL, &freed);
+    gxi_unlock(&gxi_cached_mutex);
+    return gxi_cached_finish(call, freed);
 }
 /* NULL: no memory. */
 static gxi_block_cache *gxi_cache_new(const gpuexec_pool_desc *desc) {
@@ -19034,6 +19079,7 @@ static gxi_block_cache *gxi_cache_new(const gpuexec_pool_desc *desc) {
     c->pool_bytes = desc->max_bytes;
     c->limit = desc->cache_bytes;
     GXI_STORE(&gxi.hooks.free_cached, &gxi_cached_free_of);
+    GXI_STORE(&gxi.hooks.is_cached, &gxi_cached_contains);
     gxi_lock(&gxi_cached_mutex);
     c->from = &gxi.cached.first;
     c->next = *c->from;
@@ -19042,10 +19088,11 @@ static gxi_block_cache *gxi_cache_new(const gpuexec_pool_desc *desc) {
     gxi_unlock(&gxi_cached_mutex);
     return c;
 }
-static void gxi_cache_free(gxi_block_cache *c) {
+static int gxi_cache_free(const gxi_call *call, gxi_block_cache *c) {
     gxi_cached_block *b;
-    if (!c) return;
-    gxi_cache_clear(c);
+    int cu;
+    if (!c) return 0;
+    cu = gxi_cache_clear(call, c);
     gxi_lock(&gxi_cached_mutex);
     *c->from = c->next;
     if (c->next) c->next->from = c->from;
@@ -19055,6 +19102,7 @@ static void gxi_cache_free(gxi_block_cache *c) {
         gxi_free(b);
     }
     gxi_free(c);
+    return cu;
 }
 /* A cached block of that size, which is no longer cached; 0: there is none. */
 static uint64_t gxi_cached_take(uint64_t pool, uint64_t stream, uint64_t room) {
@@ -19067,6 +19115,8 @@ static uint64_t gxi_cached_take(uint64_t pool, uint64_t stream, uint64_t room) {
     if (b) {
         address = b->address;
         gxi_cached_unlink(c, b);
+        b->next = c->spare;
+        c->spare = b;
     }
     gxi_unlock(&gxi_cached_mutex);
     return address;
@@ -19078,16 +19128,21 @@ static uint64_t gxi_cached_bytes(const gxi_slot *pool) {
     gxi_unlock(&gxi_cached_mutex);
     return bytes;
 }
-/* Caches a freed block. 0: the driver must free it. */
-static int gxi_cached_put(
-        uint64_t pool, const gxi_pool_lookup *on, uint64_t address, uint64_t bytes) {
+/* Caches a freed block. 0: the driver must free it. call: NULL on the fast path, which nothing
+   traces. *evicted: what the driver returned for a block that this made it free. */
+static int gxi_cached_put(const gxi_call *call, uint64_t pool, const gxi_pool_lookup *on,
+        uint64_t address, uint64_t bytes, int *evicted) {
     const uint64_t room = gxi_block_room(bytes);
-    gxi_cached_block *b = NULL, **bucket;
+    gxi_cached_block *b = NULL, **bucket, *freed = NULL;
     gxi_block_cache *c;
-    if (GXI_HAS(simgpuMemCacheAsync) && gxi.cu.simgpuMemCacheAsync(address, on->native)) return 0;
+    *evicted = 0;
+    if (GXI_HAS(simgpuMemCacheAsync) &&
+            (call ? GXI_TRY_TRACED(simgpuMemCacheAsync, (address, on->native))
+                  : gxi.cu.simgpuMemCacheAsync(address, on->native)))
+        return 0;
     gxi_lock(&gxi_cached_mutex);
     if ((c = gxi_cache_of(pool)) != NULL && room <= c->limit) {
-        while (c->bytes > c->limit - room) gxi_cached_free(c, c->oldest, NULL);
+        while (c->bytes > c->limit - room) gxi_cached_free(c, c->oldest, NULL, &freed);
         if ((b = c->spare) != NULL) c->spare = b->next;
         else b = (gxi_cached_block *)gxi_realloc(NULL, sizeof *b);
     }
@@ -19097,6 +19152,8 @@ static int gxi_cached_put(
         b->room = room;
         b->stream = on->stream;
         b->native = on->native;
+        b->cu_context = on->cu_context;
+        b->context_id = on->context_id;
         b->from = bucket;
         b->next = *bucket;
         if (b->next) b->next->from = &b->next;
@@ -19109,6 +19166,7 @@ static int gxi_cached_put(
         c->bytes += room;
     }
     gxi_unlock(&gxi_cached_mutex);
+    *evicted = gxi_cached_finish(call, freed);
     return b != NULL;
 }
 static int gxi_pool_caches(const gxi_slot *pool) {
@@ -19118,10 +19176,11 @@ static uint64_t gxi_pool_max_bytes(const gxi_slot *pool) {
     return pool && pool->data.pool.cache ? pool->data.pool.cache->pool_bytes : 0;
 }
 /* A block is there again, or has this size. Returns the driver's result. */
-static int gxi_cached_restore(uint64_t address, uint64_t bytes, struct CUstream_st *native) {
-    return GXI_HAS(simgpuMemUncacheAsync)
-            ? gxi.cu.simgpuMemUncacheAsync(address, (size_t)bytes, native)
-            : 0;
+static int gxi_cached_restore(
+        const gxi_call *call, uint64_t address, size_t bytes, struct CUstream_st *native) {
+    if (!GXI_HAS(simgpuMemUncacheAsync)) return 0;
+    return call ? GXI_TRY_TRACED(simgpuMemUncacheAsync, (address, bytes, native))
+                : gxi.cu.simgpuMemUncacheAsync(address, bytes, native);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -19268,16 +19327,15 @@ static uint64_t gxi_pool_new(gxi_call *call, const gxi_slot *context, void *nati
     made.data.pool.cache = limits ? gxi_cache_new(desc) : NULL;
     if (limits && !made.data.pool.cache) gxi_fail_memory(call, "create a pool");
     else id = gxi_new(call, GXI_POOL, &made, &gxi_context_of(context)->first[GXI_POOL]);
-    if (!id) gxi_cache_free(made.data.pool.cache);
+    if (!id) gxi_cache_free(call, made.data.pool.cache);
     if (!id && !made.adopted) GXI_TRY_TRACED(cuMemPoolDestroy, (native));
     return id;
 }
 static int gxi_pool_destroy(gxi_call *call, gxi_slot *old) {
+    const int blocks = gxi_cache_free(call, old->data.pool.cache);
     int cu = 0;
-    gxi_cache_free(old->data.pool.cache);
-    if (old->adopted) return 0;
-    GXI_IN_RELAXED_MODE cu = GXI_TRY(cuMemPoolDestroy, (old->data.pool.native));
-    return cu;
+    if (!old->adopted) GXI_IN_RELAXED_MODE cu = GXI_TRY(cuMemPoolDestroy, (old->data.pool.native));
+    return cu || !blocks ? cu : gxi_call_set_cu(call, "cuMemFreeAsync", blocks);
 }
 static gpuexec_result gxi_check_pool(
         gxi_call *call, const gxi_context *info, const gpuexec_pool_desc *desc) {
@@ -19416,12 +19474,13 @@ GPUEXEC_API gpuexec_result gpuexec_pool_trim_at(
         const char *where, gpuexec_pool pool, size_t keep_bytes) {
     const gxi_slot *slot;
     gxi_scope scope;
-    int cu;
+    int cu, blocks = 0;
     GXI_CALL(gpuexec_pool_trim, GXI_CLEANS);
     if (!(slot = gxi_begin_with_pool(call, pool, NULL, &scope))) return gxi_failed_result();
-    if (slot->data.pool.cache) gxi_cache_clear(slot->data.pool.cache);
+    if (slot->data.pool.cache) blocks = gxi_cache_clear(call, slot->data.pool.cache);
     cu = slot->data.pool.native ? GXI_TRY(cuMemPoolTrimTo, (slot->data.pool.native, keep_bytes))
                                 : 0;
+    if (!cu && blocks) cu = gxi_call_set_cu(call, "cuMemFreeAsync", blocks);
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot trim the pool to %llu bytes",
                         (unsigned long long)keep_bytes)
@@ -19613,8 +19672,10 @@ static gpuexec_result gxi_pool_find_native(gxi_call *call, const gpuexec_pool *f
 }
 /* -1 if there were cached blocks, which are now free: the driver can be called again; otherwise
    cu. */
-static GXI_COLD int gxi_retry_without_cache(int cu) {
-    return GXI_LOAD(&gxi.hooks.free_cached) && gxi_cached_free_of(NULL) ? -1 : cu;
+static GXI_COLD int gxi_retry_without_cache(gxi_call *call, int cu) {
+    unsigned freed = 0;
+    GXI_HOOK(free_cached, (call, NULL, &freed));
+    return freed ? -1 : cu;
 }
 /* The checked way. cu and address: what the driver returned on the fast path, where 0 means that
    there was no memory to record the allocation; cu -1: that was not tried. */
@@ -19643,14 +19704,14 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuex
                                             : GXI_POOLED;
     kind = pooled == GXI_POOLED_ON_HOST ? GPUEXEC_MEMORY_PINNED : GPUEXEC_MEMORY_DEVICE;
     caches = pooled == GXI_POOLED && gxi_pool_caches(own);
-    if (cu == GXI_OUT_OF_MEMORY) cu = gxi_retry_without_cache(cu);
+    if (cu == GXI_OUT_OF_MEMORY) cu = gxi_retry_without_cache(call, cu);
     if (cu >= 0) gxi_call_set_cu(call, "cuMemAllocFromPoolAsync", cu);
     else if (pool) {
         const size_t room = caches ? (size_t)gxi_block_room(bytes) : bytes;
         do
             cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync,
                     (&address, room, pool, slot->data.stream.native));
-        while (cu == GXI_OUT_OF_MEMORY && gxi_retry_without_cache(cu) < 0);
+        while (cu == GXI_OUT_OF_MEMORY && gxi_retry_without_cache(call, cu) < 0);
     } else cu = gxi_alloc_cu(call, bytes, 1, 0, NULL, &address);
     if (cu) {
         gxi_fail_pool_alloc(call, cu, context, own, pool, bytes);
@@ -19663,7 +19724,7 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuex
     } else if (pooled == GXI_OF_GRAPH) gxi_capture_add_memory(slot, address);
     else if (caches) {
         gxi_range_set_cache(address, from->id);
-        gxi_cached_restore(address, bytes, slot->data.stream.native);
+        gxi_cached_restore(call, address, bytes, slot->data.stream.native);
     }
     gxi_leave(&scope);
     return address;
@@ -19715,15 +19776,12 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_cached(
         const char *where, const gpuexec_pool *from, gpuexec_stream stream, size_t bytes) {
     const gxi_pool_lookup *const p = &gxi_thread.pooling;
     const uint64_t room = gxi_block_room(bytes);
-    unsigned long long id = 0;
     gpuexec_ptr address;
     int cu = 0;
-    if (gxi.cu.cuCtxGetId(p->cu_context, &id) || id != p->context_id)
-        return gxi_alloc_on_slow(where, from, stream, bytes, -1, 0);
     if (!(address = gxi_cached_take(p->from, p->stream, room)))
         GXI_IN_RELAXED_MODE cu = gxi.cu.cuMemAllocFromPoolAsync(
                 &address, (size_t)room, p->pool, p->native);
-    if (cu == 0 && address && (cu = gxi_cached_restore(address, bytes, p->native)) != 0)
+    if (cu == 0 && address && (cu = gxi_cached_restore(NULL, address, bytes, p->native)) != 0)
         gxi.cu.cuMemFreeAsync(address, p->native);
     if (cu == 0 && gxi_range_reuse_fast(address, bytes, p->context, p->from, where)) return address;
     return gxi_alloc_on_commit(where, from, stream, bytes, cu, address);
@@ -19772,14 +19830,21 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_finish(
                      : NULL,
             "cannot free 0x%llx on the stream", (unsigned long long)address);
 }
+/* Another block, which was cached, could not be freed. */
+static GXI_COLD gpuexec_result gxi_free_on_evicted(const char *where, int cu) {
+    GXI_CALL(gpuexec_free_on, GXI_CLEANS);
+    gxi_call_set_cu(call, "cuMemFreeAsync", cu);
+    return gxi_fail_cu(call, NULL, "cannot free the block that was cached first");
+}
 static GXI_NOINLINE gpuexec_result gxi_free_on_slow(
         const char *where, gpuexec_stream stream, gpuexec_ptr address) {
     gpuexec_memory_kind kind = GPUEXEC_MEMORY_DEVICE;
     gxi_pool_lookup on;
     gxi_range range;
+    const gxi_slot *context;
     gxi_slot *slot;
     gxi_scope scope;
-    int cu, captures;
+    int cu, captures, evicted = 0;
     GXI_CALL(gpuexec_free_on, GXI_CLEANS);
     memset(&range, 0, sizeof range);
     memset(&on, 0, sizeof on);
@@ -19806,15 +19871,21 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_slow(
         if (cu == 0) gxi_owned_memory_freed(address, where);
         return gxi_free_on_finish(where, address, &range, cu, 0);
     }
-    if (range.cache && !captures && !slot->legacy && !slot->borrowed) {
+    context = gxi_peek(slot->context, GXI_CONTEXT);
+    if (range.cache && !captures && !slot->legacy && !slot->borrowed && context &&
+            GXI_HAS(cuCtxGetId)) {
         on.stream = slot->id;
         on.native = slot->data.stream.native;
+        on.cu_context = slot->cu_context;
+        on.context_id = gxi_context_of(context)->id;
     }
     cu = (!captures && gxi_graphs_retain(call, &range)) ||
-                    (on.stream && gxi_cached_put(range.cache, &on, address, range.bytes))
+                    (on.stream &&
+                            gxi_cached_put(call, range.cache, &on, address, range.bytes, &evicted))
             ? 0
             : GXI_TRY(cuMemFreeAsync, (address, slot->data.stream.native));
     gxi_leave(&scope);
+    if (evicted) return gxi_free_on_evicted(where, evicted);
     return gxi_free_on_finish(where, address, &range, cu, captures);
 }
 /* A free without the checks of gxi_free_on_slow, unless `checks`, of a range that gxi.ranges.quick
@@ -19822,11 +19893,12 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_slow(
 static GXI_NOINLINE gpuexec_result gxi_free_on_uncached(
         const char *where, gpuexec_stream stream, gpuexec_ptr address, int checks) {
     gxi_range range;
-    int cu = 0;
+    int cu = 0, evicted;
     if (checks || !gxi_range_remove_if(address, GPUEXEC_MEMORY_DEVICE, 1, where, &range))
         return gxi_free_on_slow(where, stream, address);
-    if (range.cache && gxi_cached_put(range.cache, &gxi_thread.pooling, address, range.bytes))
-        return GPUEXEC_OK;
+    if (range.cache &&
+            gxi_cached_put(NULL, range.cache, &gxi_thread.pooling, address, range.bytes, &evicted))
+        return evicted ? gxi_free_on_evicted(where, evicted) : GPUEXEC_OK;
     GXI_IN_RELAXED_MODE cu = gxi.cu.cuMemFreeAsync(address, gxi_thread.pooling.native);
     return !cu ? GPUEXEC_OK : gxi_free_on_finish(where, address, &range, cu, 0);
 }
@@ -19851,14 +19923,15 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(
     /* like all clean-up, it first checks that the context still exists */
     unsigned long long id = 0;
     uint64_t cache, bytes;
-    int cu = 0;
+    int cu = 0, evicted;
     if (gxi_graphs_use_fast(address) ||
             !(gxi_pool_lookup_matches(p, stream.id) || gxi_pool_lookup_find(p, stream.id, 0)) ||
             gxi.cu.cuCtxGetId(p->cu_context, &id) || id != p->context_id)
         return gxi_free_on_uncached(where, stream, address, 1);
     if (!gxi_range_free_fast(address, where, &cache, &bytes))
         return gxi_free_on_uncached(where, stream, address, 0);
-    if (cache && gxi_cached_put(cache, p, address, bytes)) return GPUEXEC_OK;
+    if (cache && gxi_cached_put(NULL, cache, p, address, bytes, &evicted))
+        return evicted ? gxi_free_on_evicted(where, evicted) : GPUEXEC_OK;
     GXI_IN_RELAXED_MODE cu = gxi.cu.cuMemFreeAsync(address, p->native);
     return cu ? gxi_free_on_failed(where, address, cu) : GPUEXEC_OK;
 }
@@ -20643,9 +20716,15 @@ static gpuexec_result gxi_check_freed(gxi_call *call, const gxi_transfer *x, con
     gpuexec_pointer_info now;
     gxi_call own = *call; /* so that results here do not replace the caller's */
     gxi_range was;
-    if (gxi_add_freed(&t, "", side->address, &was) && was.kind == GPUEXEC_MEMORY_DEVICE &&
-            was.pooled != GXI_OF_GRAPH && gxi_pointer_query(&own, side->address, &now) == 0 &&
-            now.kind == GPUEXEC_MEMORY_PAGEABLE)
+    /* for the driver, a cached block is allocated */
+    const int cached = GXI_LOAD(&gxi.hooks.is_cached) &&
+            GXI_LOAD(&gxi.hooks.is_cached)(side->address),
+              freed = gxi_add_freed(&t, "", side->address, &was);
+    if (cached && !freed) gxi_add(&t, "its pool caches the block");
+    if (cached ||
+            (freed && was.kind == GPUEXEC_MEMORY_DEVICE && was.pooled != GXI_OF_GRAPH &&
+                    gxi_pointer_query(&own, side->address, &now) == 0 &&
+                    now.kind == GPUEXEC_MEMORY_PAGEABLE))
         result = gxi_fail_transfer(call, x, "free memory only after the last call that uses it",
                 "%s 0x%llx was freed: %s", side->role, (unsigned long long)side->address,
                 t.p ? t.p : "");

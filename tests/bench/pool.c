@@ -10,7 +10,7 @@ static int missed;
 static size_t bytes = 1 << 16;
 
 static gpuexec_stream stream;
-static gpuexec_pool pool;
+static gpuexec_pool pool, caching;
 static gxi_driver cu; /* the driver's entry points */
 static struct CUstream_st *queue;
 static struct CUctx_st *native;
@@ -79,6 +79,13 @@ static double pool_pair(int count) {
         bad |= (int)gpuexec_free_on(stream, gpuexec_pool_alloc(pool, stream, bytes));
     return ends(begin, bad);
 }
+static double cached_pair(int count) {
+    const double begin = microseconds();
+    int i, bad = 0;
+    for (i = 0; i < count; i++)
+        bad |= (int)gpuexec_free_on(stream, gpuexec_pool_alloc(caching, stream, bytes));
+    return ends(begin, bad);
+}
 static double raw_frames(void *from, int count) {
     const double begin = microseconds();
     gpuexec_ptr p[BUFFERS];
@@ -98,6 +105,18 @@ static double our_frame(int count) {
     int i, k, bad = 0;
     for (i = 0; i < count; i++) {
         for (k = 0; k < BUFFERS; k++) p[k] = gpuexec_alloc_on(stream, bytes);
+        for (k = 0; k < BUFFERS; k++) bad |= (int)gpuexec_free_on(stream, p[k]);
+        bad |= (int)gpuexec_stream_sync(stream);
+    }
+    return ends(begin, bad);
+}
+
+static double cached_frame(int count) {
+    const double begin = microseconds();
+    gpuexec_ptr p[BUFFERS];
+    int i, k, bad = 0;
+    for (i = 0; i < count; i++) {
+        for (k = 0; k < BUFFERS; k++) p[k] = gpuexec_pool_alloc(caching, stream, bytes);
         for (k = 0; k < BUFFERS; k++) bad |= (int)gpuexec_free_on(stream, p[k]);
         bad |= (int)gpuexec_stream_sync(stream);
     }
@@ -165,6 +184,7 @@ int main(void) {
         { "the driver's calls, a pool of gpuexec_pool_create", raw_own_pair, 0, 0 },
         { "gpuexec_pool_alloc, _free_on", pool_pair, 1.05, 0 },
         { "the driver's, with the same guards", guarded_own_pair, 0, 0 },
+        { "gpuexec_pool_alloc, _free_on, a pool with cache_bytes", cached_pair, 0.63, 0 },
     };
     way others[5] = {
         { "gpuexec_alloc_on, _free_on", our_pair, 0, 0 },
@@ -173,17 +193,19 @@ int main(void) {
     way frames[] = {
         { "the driver's calls, a pool that keeps all", frame_keeps, 0, 0 },
         { "gpuexec_alloc_on, _free_on", our_frame, 1.10, 0 },
+        { "gpuexec_pool_alloc, _free_on, a pool with cache_bytes", cached_frame, 0.63, 0 },
     };
     way other_frames[4] = {
         { "gpuexec_alloc_on, _free_on", our_frame, 0, 0 },
         { "the driver's calls, CUDA's settings", frame_usual, 0, 0 },
     };
-    gpuexec_pool_desc released = { .release = 1 };
+    gpuexec_pool_desc released = { .release = 1 }, cached = { .cache_bytes = SIZE_MAX };
     gpuexec_context context = gpuexec_context_open(0, NULL);
     check(gpuexec_context_push(context));
     stream = gpuexec_stream_create(context, NULL);
     queue = gpuexec_stream_native(stream);
     pool = gpuexec_pool_create(context, NULL);
+    caching = gpuexec_pool_create(context, &cached);
     native = gpuexec_context_native(context);
     ours = gpuexec_pool_native(gpuexec_context_pool(context));
     own = gpuexec_pool_native(pool);
@@ -197,13 +219,14 @@ int main(void) {
            "bursts, interleaved; Python's libraries in separate processes\n",
             rounds, bursts);
     table("64 KiB, allocated and freed", "the driver's calls", ours_pairs, 3, NONE, 100);
-    table("64 KiB, a pool of gpuexec_pool_create", "the driver's calls", own_pairs, 3, NONE, 100);
+    table("64 KiB, a pool of gpuexec_pool_create", "the driver's calls", own_pairs, 4, NONE, 100);
     table("64 KiB, others", "gpuexec", others, 2, 0, 100);
     check(gpuexec_pool_trim(pool, 0));
+    check(gpuexec_pool_trim(caching, 0));
     if (!smoke()) bytes = 32 << 20;
     rounds = smoke() ? 2 : 10;
     bursts = smoke() ? 2 : 6;
-    table("a frame: 32 allocations of 32 MiB, their frees, a wait", "the driver's calls", frames, 2,
+    table("a frame: 32 allocations of 32 MiB, their frees, a wait", "the driver's calls", frames, 3,
             NONE, 4);
     table("a frame, others", "gpuexec", other_frames, 2, 2, 4);
     check(gpuexec_context_pop(context));

@@ -12,11 +12,19 @@
 
 typedef int entry(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
         uint64_t, uint64_t, uint64_t, uint64_t);
-enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2, NOT_SUPPORTED = 801 };
+enum {
+    ARGUMENTS = 12,
+    KEPT = 8,
+    HOST = 1 << 17,
+    HALF = HOST / 2,
+    NOT_SUPPORTED = 801,
+    UNIT = 2 << 20
+};
 
 /* One letter per argument. Handles: c context, s stream, e event, m module, f function or kernel, l
    link state, p memory pool, r library. The capital letter: a place for a new one. 1 graph, 2 node,
-   3 executable graph, 4 green context, 5 what it is made of; ! @ # $ %: places for new ones.
+   3 executable graph, 4 memory without an address, 6 green context, 7 what it is made of; ! @ # $ &
+   ~: places for new ones.
 
      a A  device address, place for one        h   host memory, HALF bytes or more  b   at most HALF
                                                    bytes
@@ -32,9 +40,11 @@ enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2, NOT_SUPPORTED 
                                                    room for 16
      H    h, aligned for any struct            D   a CUmemPoolProps                 0   zero or n
      J    a CUDA_MEMCPY3D or _PEER             X   4 addresses for a batch          Z   their sizes
-     6    some CUdevResources
+     8    some CUdevResources
      W    4 indices                            Q   4 CUmemcpyAttributes             K   a
                                                    CUmemAccessDesc
+     5 %  reserved address, place for one      V   1 to 4 times UNIT, or odd        I   a
+                                                   CUmemAllocationProp
      -    none: what has such a parameter is not called
 
    The letter of a parameter is that of the first line with its type and one of the names, or with
@@ -87,6 +97,7 @@ static const struct {
     { 'K', "const gxi_access *", "" },
     { 'Q', "gxi_batch_attributes *", "" },
     { 'D', "const gxi_pool_properties *", "" },
+    { 'K', "const gxi_location *", "" },
     { 'K', "gxi_location *", "" },
     { 'n', "gxi_location", "" },
     { 'y', "const gxi_launch_config *", "" },
@@ -103,15 +114,15 @@ static const struct {
     { 'H', "gxi_alloc_node *", " out " },
     { '-', "gxi_alloc_node *", "" },
     { '-', "gxi_condition_node *", "" },
-    { '6', "gxi_sm_resource *", "" },
-    { '6', "const gxi_sm_resource *", "" },
+    { '8', "gxi_sm_resource *", "" },
+    { '8', "const gxi_sm_resource *", "" },
     { 'O', "unsigned *", " n " },
     { 'H', "gxi_update *", "" },
     { 'H', "gxi_ipc_handle *", "" },
     { '-', "gxi_ipc_handle", "" },
     { '-', "float", "" },
-    { '4', "void *", " green " },
-    { '5', "void *", " descriptor " },
+    { '6', "void *", " green " },
+    { '7', "void *", " descriptor " },
     { 'l', "void *", " state " },
     { 'p', "void *", " pool " },
     { 'f', "void *", " kernel " },
@@ -120,11 +131,12 @@ static const struct {
     { 'N', "void *", " handle " },
     { 'H', "void *", " out about box " },
     { 'o', "void *", " value properties " },
+    { 'a', "void *", " address " },
     { 'i', "void *", " user affinity " },
     { 'Y', "void *", " launches " },
     { '-', "void *", "" },
-    { '$', "void **", " made " },
-    { '%', "void **", " descriptor " },
+    { '&', "void **", " made " },
+    { '~', "void **", " descriptor " },
     { 'L', "void **", " state " },
     { 'P', "void **", " pool " },
     { 'F', "void **", " kernel " },
@@ -132,6 +144,7 @@ static const struct {
     { 'i', "void **", " extra values library_values " },
     { 'o', "void **", " image symbol function kernels green " },
     { '-', "void **", "" },
+    { 'I', "const void *", " properties " },
     { 't', "const void *", " image " },
     { 'h', "const void *", " from " },
     { '-', "const void *", "" },
@@ -156,9 +169,11 @@ static const struct {
     { 'n', "unsigned", "" },
     { 'n', "unsigned char", "" },
     { 'n', "unsigned short", "" },
+    { '4', "unsigned long long", " handle " },
     { '0', "unsigned long long", "" },
     { '0', "uint64_t", " flags " },
     { 'N', "uint64_t", " value " },
+    { '0', "size_t", " offset alignment " },
     { 'u', "size_t", " n copies " },
     { 'U', "size_t", " accesses " },
     { 'i', "size_t", " boxes number " },
@@ -174,6 +189,7 @@ static const struct {
     { 'o', "unsigned *", "" },
     { 'o', "float *", "" },
     { 'o', "uint64_t *", "" },
+    { '$', "unsigned long long *", " handle " },
     { 'o', "unsigned long long *", "" },
 };
 static const struct row {
@@ -198,7 +214,7 @@ static struct call {
 static unsigned ncalls;
 static entry *lacked[MISSED];
 /* kinds of which some are kept, and the letters for new ones; the last one: addresses */
-static const char kinds[] = "csemflpr12345a", makers[] = "CSEMFLPR!@#$%A";
+static const char kinds[] = "csemflpr1234567a", makers[] = "CSEMFLPR!@#$%&~A";
 
 static uint64_t kept[sizeof kinds][KEPT];
 static unsigned next[sizeof kinds];
@@ -242,6 +258,12 @@ static char letter_of(const char *type, const char *name, const char *params) {
     FUZZ_CHECK(0, "no letter for %s%s, of %s", type, name, params);
     return 0;
 }
+/* Virtual memory: its calls have a handle, or one of these names. */
+static int is_virtual(const char *symbol, const char *letters_are) {
+    return strchr(letters_are, '4') || strchr(letters_are, '$') ||
+            !strncmp(symbol, "cuMemAddress", 12) || strstr(symbol, "Unmap") ||
+            !strcmp(symbol, "cuMemSetAccess");
+}
 /* "(type name, ...)": one letter each. Bytes are those of the text or of the host memory before
    them; a wait for a word ends only with its value. */
 static void letters_of(const char *params, char *to) {
@@ -271,6 +293,8 @@ static void list_calls(void) {
     for (unsigned i = 0; i < ROWS; i++) {
         char arguments[ARGUMENTS + 1] = "";
         letters_of(rows[i].params, arguments);
+        for (char *at = arguments; *at && is_virtual(rows[i].symbol, arguments); at++)
+            *at = *at == 'a' ? '5' : *at == 'A' ? '%' : *at == 'z' ? 'V' : *at;
         for (unsigned variant = 0; variant < 2 && !strchr(arguments, '-'); variant++) {
             struct call *c = &calls[ncalls];
             if (variant && !*rows[i].suffix) break;
@@ -305,12 +329,21 @@ static void free_memory(uint64_t address) {
     if (at < sizeof lost / sizeof *lost) lost[at] = address;
 }
 
+/* Whatever of it is mapped, and however large it is. */
+static void free_reserved(uint64_t x) {
+    for (uint64_t i = 0; i < 4; i++)
+        for (uint64_t n = 1; n <= 4 - i; n++) (void)DRIVER("cuMemUnmap", x + i * UNIT, n * UNIT);
+    for (uint64_t n = 1; n <= 4; n++) (void)DRIVER("cuMemAddressFree", x, n * UNIT);
+}
+
 static void destroy(char kind, uint64_t x) {
     if (kind == 'l') (void)DRIVER("cuLinkDestroy", x);
     if (kind == 'r') (void)DRIVER("cuLibraryUnload", x);
     if (kind == '1') (void)DRIVER("cuGraphDestroy", x);
     if (kind == '3') (void)DRIVER("cuGraphExecDestroy", x);
-    if (kind == '4') (void)DRIVER("cuGreenCtxDestroy", x);
+    if (kind == '4') (void)DRIVER("cuMemRelease", x);
+    if (kind == '5') free_reserved(x);
+    if (kind == '6') (void)DRIVER("cuGreenCtxDestroy", x);
     if (kind == 'a') free_memory(x);
 }
 
@@ -332,6 +365,8 @@ static uint64_t handle(struct fuzz_source *s, size_t kind) {
     case 3: return kinds[kind] == 'a' ? fuzz_number(s) % (1 << 28) : fuzz_number(s);
     case 4: return kinds[kind] == 's' ? fuzz_byte(s) % 3 : own;
     case 5: return kinds[kind] == 'a' ? own + fuzz_number(s) % 4096 : own;
+    case 6:
+    case 7: return kinds[kind] == '5' ? own + fuzz_byte(s) % 4 * UNIT : own;
     default: return own;
     }
 }
@@ -373,6 +408,11 @@ struct room {
         void *security;
         size_t most, rest[7];
     } pool;
+    struct {
+        unsigned type, handle_types, location, device;
+        void *security;
+        uint64_t flags;
+    } memory;
     uint64_t volume[25]; /* CUDA_MEMCPY3D */
     uint64_t places[2][4], sizes[4], starts[4];
     struct {
@@ -380,7 +420,7 @@ struct room {
     } attributes_of[4];
     struct {
         unsigned type, id, flags;
-    } access;
+    } access[4];
     const char *text;
 };
 
@@ -404,11 +444,18 @@ static uint64_t argument(
     switch (letter) {
     case 'h': return AT(host + fuzz_number(s) % HALF);
     case 'H': return (AT(host) + fuzz_number(s) % HALF + 15) / 16 * 16;
-    case '6': return fuzz_byte(s) < 240 ? AT(resources[fuzz_byte(s) % 8]) : 0;
+    case '8': return fuzz_byte(s) < 240 ? AT(resources[fuzz_byte(s) % 8]) : 0;
     case 'b': return fuzz_number(s) % HALF;
     case 'w': return fuzz_byte(s) < 230 ? word : fuzz_number(s) % (1 << 28);
     case 'o': return fuzz_byte(s) < 240 ? AT(&r->answer[at]) : 0;
     case 'z': return fuzz_byte(s) < 200 ? fuzz_number(s) % (1 << 20) : fuzz_number(s);
+    case 'V': return fuzz_byte(s) < 240 ? (1u + fuzz_byte(s) % 4) * UNIT : fuzz_number(s) | 1;
+    case 'I':
+        r->memory.type = 1 + fuzz_byte(s) / 250;
+        r->memory.handle_types = fuzz_byte(s) / 128;
+        r->memory.location = 1 + fuzz_byte(s) / 230 % 4;
+        r->memory.device = fuzz_byte(s) % 2 + fuzz_byte(s) / 240;
+        return AT(&r->memory);
     case 'N': return fuzz_number(s);
     case 'n': return fuzz_byte(s) % 4 ? fuzz_byte(s) % 8 : fuzz_number(s);
     case 'd': return fuzz_byte(s) < 230 ? fuzz_byte(s) % 2 : fuzz_number(s);
@@ -501,10 +548,11 @@ static uint64_t argument(
         for (unsigned i = 0; i < 4; i++) r->attributes_of[i].order = 1 + fuzz_byte(s) / 80;
         return AT(r->attributes_of);
     case 'K':
-        r->access.type = 1 + fuzz_byte(s) / 240;
-        r->access.id = fuzz_byte(s) % 3;
-        r->access.flags = fuzz_byte(s) % 2 ? 3 : fuzz_byte(s) % 4;
-        return AT(&r->access);
+        for (unsigned i = 0; i < 4; i++) r->access[i].type = 1;
+        r->access[0].type = 1 + fuzz_byte(s) / 240;
+        r->access[0].id = fuzz_byte(s) % 3;
+        r->access[0].flags = fuzz_byte(s) % 2 ? 3 : fuzz_byte(s) % 4;
+        return AT(r->access);
     case 'D':
         r->pool.type = 1 + fuzz_byte(s) / 240;
         r->pool.location = 1 + fuzz_byte(s) / 240;
@@ -566,7 +614,9 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const unsigned first = size ? data[0] : 0;
     struct fuzz_source all = { data + (size > 0), size - (size > 0) }, half = all;
-    uint64_t context, stream, event, module, function, library, address, contexts[2];
+    uint64_t context, stream, event, module, function, library, address, contexts[2], memory,
+            reserved;
+    const uint32_t properties[8] = { 1, 0, 1, 0 };
     pthread_t thread;
     if (size > 600) return -1;
     memset(kept, 0, sizeof kept);
@@ -589,10 +639,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                         DRIVER("cuModuleLoadData", AT(&module), AT(ptx)) == 0 &&
                         DRIVER("cuModuleGetFunction", AT(&function), module, AT("slow")) == 0 &&
                         DRIVER("cuLibraryLoadData", AT(&library), AT(ptx), 0, 0, 0, 0, 0, 0) == 0 &&
-                        DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0,
+                        DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0 &&
+                        DRIVER("cuMemCreate", AT(&memory), 2 * UNIT, AT(properties), 0) == 0 &&
+                        DRIVER("cuMemAddressReserve", AT(&reserved), 4 * UNIT, 0, 0, 0) == 0 &&
+                        DRIVER("cuMemMap", reserved, 2 * UNIT, 0, memory, 0) == 0,
                 "one of each");
         const uint64_t made[sizeof kinds - 1] = { context, stream, event, module, function, 0, 0,
-            library, [sizeof kinds - 2] = address };
+            library, 0, 0, 0, memory, reserved, [sizeof kinds - 2] = address };
         for (size_t k = 0; k + 1 < sizeof kinds; k++)
             if (made[k]) keep(k, made[k]);
     }

@@ -140,11 +140,10 @@ TEST(nothing_for_this_device) {
     }
     CHECK_NOT_MADE(gpuexec_module_load(ctx, made, at, NULL), GPUEXEC_IMAGE_TOO_NEW,
             "has no code for device 0 (compute capability 9.0)", "code=[sm_90,compute_90]",
-            "It contains a cubin for sm_75 (for another major version), PTX for compute_120 (newer "
-            "than the device), PTX for compute_80a (runs only on exactly this architecture), PTX "
-            "for "
-            "compute_80f (for another major version), LTO-IR for lto_90 (to be linked by "
-            "nvJitLink), a part for_90 (of an unknown kind) (");
+            "It contains: a cubin for sm_75 (for another major version), PTX for compute_120 "
+            "(newer than the device), PTX for compute_80a (runs only on exactly this "
+            "architecture), PTX for compute_80f (for another major version), LTO-IR for lto_90 "
+            "(to be linked by nvJitLink), a part for sm_90 (of an unknown kind) (");
     /* the log */
     CHECK_TEXT(gpuexec_error_text(), "a cubin for sm_75, 16 bytes", "an entry of unknown kind 99");
     begin();

@@ -73,9 +73,20 @@ static void *left_behind(int is_event) { /* by a destroyed context */
     return is_event ? e : s;
 }
 
+/* is_mapped: what it named is still there */
+static uint64_t dead_memory(int is_mapped) {
+    static const int properties[8] = { 1, 0, 1, 0 };
+    unsigned long long p = 0, handle = 0;
+    cu.cuMemCreate(&handle, 2 << 20, properties, 0);
+    cu.cuMemAddressReserve(&p, 2 << 20, 0, 0, 0);
+    if (is_mapped) cu.cuMemMap(p, 2 << 20, 0, handle, 0);
+    cu.cuMemRelease(handle);
+    return handle;
+}
+
 static void *out;
 static unsigned long long number;
-enum { CALLS_DEAD = 15 };
+enum { CALLS_DEAD = 17 };
 /* The result of call `i`, or -1 after the last one. */
 static int dead_call(int i) {
     switch (i) {
@@ -94,6 +105,8 @@ static int dead_call(int i) {
     case 12: return cu.cuLibraryGetKernel(&out, dead_library(), "nop");
     case 13: return cu.cuMemPoolTrimTo((void *)(uintptr_t)0xdeadbeef, 0);
     case 14: return cu.cuStreamQuery((void *)(uintptr_t)0x7f1234567890);
+    case 15: return cu.cuMemRelease(dead_memory(0));
+    case 16: return cu.cuMemRelease(dead_memory(1));
     default: return -1;
     }
 }

@@ -98,6 +98,7 @@ FILENAME ~ /cudadefs.h$/ {
     }
     if (/}/) enumeration = 0
 }
+/^DRIVER_ROW\(simgpu/ { next } # only the CPU device has these
 match($0, /^(DRIVER|MISSING)_ROW\([^()]*/) {
     split(substr($0, index($0, "(") + 1, RLENGTH - index($0, "(")), word, / *, */)
     print "PFN_" word[1] "_v" word[2], word[2], word[4] == "" ? "none" : word[4],

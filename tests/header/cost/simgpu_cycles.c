@@ -66,6 +66,30 @@ static int a_pool(void) {
             cu.cuMemFreeAsync(p, stream) + cu.cuStreamSynchronize(stream) +
             cu.cuMemPoolDestroy(pool);
 }
+/* one allocation at two addresses; with a descriptor, imported from it, too */
+static int mapped(int handle_types) {
+    const int about[8] = { 1, handle_types, 1, 0 };          /* CUmemAllocationProp: on device 0 */
+    const struct { int type, id, flags; } may = { 1, 0, 3 }; /* CUmemAccessDesc */
+    const size_t unit = 2 << 20;
+    address p = 0;
+    unsigned long long memory = 0, again = 0;
+    int file = -1,
+        r = cu.cuMemCreate(&memory, unit, about, 0) +
+            cu.cuMemAddressReserve(&p, 2 * unit, 0, 0, 0) + cu.cuMemMap(p, unit, 0, memory, 0) +
+            cu.cuMemMap(p + unit, unit, 0, memory, 0) +
+            cu.cuMemSetAccess(p, 2 * unit, (const void *)&may, 1) +
+            cu.cuMemsetD8Async(p + unit - 1, 1, 2, stream) + cu.cuStreamSynchronize(stream);
+    if (handle_types) {
+        r += cu.cuMemExportToShareableHandle(&file, memory, handle_types, 0) +
+                cu.cuMemImportFromShareableHandle(&again, (void *)(intptr_t)file, handle_types) +
+                cu.cuMemRelease(again);
+        close(file);
+    }
+    return r + cu.cuMemRelease(memory) + cu.cuMemUnmap(p, 2 * unit) +
+            cu.cuMemAddressFree(p, 2 * unit);
+}
+static int mapped_memory(void) { return mapped(0); }
+static int exported_memory(void) { return mapped(1); }
 static int a_launch(void) {
     return cu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL) +
             cu.cuStreamSynchronize(stream);
@@ -184,6 +208,8 @@ static const struct kind {
     { "pinned", pinned, 1 },
     { "registered", registered, 10 },
     { "pool", a_pool, 10 },
+    { "mapped_memory", mapped_memory, 100 },
+    { "exported_memory", exported_memory, 100 },
     { "launch", a_launch, 1 },
     { "host_function", a_host_function, 1 },
     { "node", a_node, 1 },

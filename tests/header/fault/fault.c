@@ -438,6 +438,8 @@ static const struct {
     { "gpuexec_free", ROW_cuGraphKernelNodeGetParams },
     { "gpuexec_free", ROW_cuGraphMemcpyNodeGetParams },
     { "gpuexec_free", ROW_cuGraphMemsetNodeGetParams },
+    { "gpuexec_free", ROW_cuGraphEventRecordNodeGetEvent },
+    { "gpuexec_free", ROW_cuGraphEventWaitNodeGetEvent },
     { "gpuexec_free", ROW_cuGraphChildGraphNodeGetGraph },
     { "gpuexec_node_set_", ROW_cuGraphExecKernelNodeSetParams }, /* the next launch instantiates the
                                                                     graph again */
@@ -449,6 +451,8 @@ static const struct {
     { "gpuexec_event_destroy", ROW_cuGraphKernelNodeGetParams },
     { "gpuexec_event_destroy", ROW_cuGraphMemcpyNodeGetParams },
     { "gpuexec_event_destroy", ROW_cuGraphMemsetNodeGetParams },
+    { "gpuexec_event_destroy", ROW_cuGraphEventRecordNodeGetEvent },
+    { "gpuexec_event_destroy", ROW_cuGraphEventWaitNodeGetEvent },
     { "gpuexec_event_destroy", ROW_cuGraphChildGraphNodeGetGraph },
     { "gpuexec_event_destroy", ALLOCATION },
     { "gpuexec_barrier_destroy", ROW_cuGraphGetNodes },
@@ -459,9 +463,11 @@ static const struct {
     { "gpuexec_library_unload", ALLOCATION },
     { "gpuexec_context_close", ALLOCATION },
     { "gpuexec_module_unload", ALLOCATION },
-    { "", ROW_cuCtxGetCurrent }, /* then it is pushed */
-    { "", ROW_cuCtxPopCurrent }, /* the result of the API call counts */
-    { "", ROW_cuCtxGetId },      /* then the context is assumed to be alive */
+    { "", ROW_cuCtxGetCurrent },       /* then it is pushed */
+    { "", ROW_simgpuMemCacheAsync },   /* the block goes to the driver */
+    { "", ROW_simgpuMemUncacheAsync }, /* the block keeps its size */
+    { "", ROW_cuCtxPopCurrent },       /* the result of the API call counts */
+    { "", ROW_cuCtxGetId },            /* then the context is assumed to be alive */
     { "", ROW_cuCtxGetApiVersion },
     { "gpuexec_stream_", ROW_cuCtxPushCurrent }, /* the per-thread stream then counts as not
                                                     capturing */

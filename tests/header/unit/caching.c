@@ -184,13 +184,12 @@ TEST_ALONE(cached_blocks_go_back_to_the_device) {
         CHECK_OK(gpuexec_pool_destroy(pool));
     }
 }
-/* Default streams, captures and graphs go to the driver. */
-TEST(what_is_not_cached) {
+/* They go to the driver. */
+TEST(blocks_of_default_streams_are_not_cached) {
     setting s = begin();
     gpuexec_pool pool = caching_pool(s.ctx, SIZE_MAX);
     gpuexec_stream defaults[2];
-    gpuexec_graph graph = { 0 };
-    gpuexec_ptr p, in_graph = 0;
+    gpuexec_ptr p;
     int i;
     defaults[0] = gpuexec_stream_legacy(s.ctx);
     defaults[1] = gpuexec_stream_per_thread(s.ctx);
@@ -202,6 +201,13 @@ TEST(what_is_not_cached) {
         CHECK_EQ(info_of(pool).cached, 0);
         CHECK_EQ(used_by_driver(pool), 0);
     }
+}
+TEST(captures_and_graphs_with_cached_blocks) {
+    setting s = begin();
+    gpuexec_pool pool = caching_pool(s.ctx, SIZE_MAX);
+    gpuexec_graph graph = { 0 };
+    gpuexec_ptr p, in_graph = 0;
+    int i;
     p = gpuexec_pool_alloc(pool, s.stream, BYTES);
     CHECK_OK(gpuexec_free_on(s.stream, p));
     GPUEXEC_CAPTURE(s.stream, &graph) {
@@ -238,8 +244,8 @@ TEST(wrong_uses_of_cached_blocks) {
     gpuexec_pool pool = caching_pool(s.ctx, SIZE_MAX);
     gpuexec_ptr p = gpuexec_pool_alloc_at("made.c:1", pool, s.stream, BYTES);
     CHECK_OK(gpuexec_free_on_at("gone.c:2", s.stream, p));
-    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 1, BYTES), GPUEXEC_BAD_ARGUMENT, " was freed: ",
-            "(allocated at made.c:1, freed at gone.c:2)");
+    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 1, BYTES), GPUEXEC_BAD_ARGUMENT,
+            " was freed: ", "(allocated at made.c:1, freed at gone.c:2)");
     CHECK_FAILED(gpuexec_free_on(s.stream, p), GPUEXEC_BAD_ARGUMENT, "was already freed");
     CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "was already freed");
     CHECK_EQ(gpuexec_pool_alloc(pool, s.stream, BYTES), p);
@@ -255,7 +261,7 @@ TEST(wrong_uses_of_cached_blocks) {
     CHECK_NOT_MADE(gpuexec_pool_create(s.ctx, &desc), GPUEXEC_BAD_ARGUMENT,
             "gpuexec_pool_desc.cache_bytes is 5000, but the pool is on the host");
 }
-/* The CPU device finds them: a kernel after the free, and one that goes past the end of a block that
+/* The CPU device finds them: a kernel after the free, and one past the end of a block that
    has room for more. */
 static void use_after_free(int past_the_end) {
     setting s = begin();
@@ -335,7 +341,7 @@ TEST(threads_share_a_caching_pool) {
     CHECK(info_of(pool).cached <= 6 * BYTES);
     CHECK_OK(gpuexec_pool_destroy(pool));
 }
-/* The context of its stream is destroyed by other code; what is cached does not matter any more. */
+/* The context of its stream is destroyed by other code: the driver must not free the block. */
 TEST(a_context_is_destroyed_outside) {
     setting s = begin();
     gpuexec_context ctx = gpuexec_context_create(0, NULL);
@@ -344,8 +350,9 @@ TEST(a_context_is_destroyed_outside) {
     CHECK_OK(gpuexec_free_on(t, gpuexec_pool_alloc(pool, t, BYTES)));
     CHECK_OK(gpuexec_free_on(t, gpuexec_pool_alloc(own, t, BYTES)));
     CHECK_EQ(cu.cuCtxDestroy_v2(gpuexec_context_native(ctx)), 0);
-    CHECK_EQ(gpuexec_pool_alloc(pool, t, BYTES), 0);
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
-    CHECK(gpuexec_pool_alloc(pool, s.stream, BYTES) != 0);
+    CHECK_OK(gpuexec_pool_trim(pool, 0)); /* its stream's handle is still open */
+    CHECK_FAILED(gpuexec_stream_destroy(t), GPUEXEC_STALE_HANDLE, "was destroyed outside gpuexec");
+    CHECK_EQ(info_of(pool).cached, 0);
+    CHECK_OK(gpuexec_free_on(s.stream, gpuexec_pool_alloc(pool, s.stream, BYTES)));
     CHECK_OK(gpuexec_pool_destroy(pool));
 }

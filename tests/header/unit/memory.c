@@ -954,12 +954,10 @@ TEST(registered_io_memory) {
         CHECK_EQ(host_flags, 7);
     }
     register_fails = 0;
-    if (on_cpu_device()) {
-        CHECK_REFUSED(gpuexec_register_with(s.ctx, memory, sizeof memory, &desc),
-                GPUEXEC_NOT_SUPPORTED, "as I/O memory");
-        CHECK_OK(gpuexec_register(s.ctx, memory, sizeof memory)); /* nothing was left behind */
-        CHECK_OK(gpuexec_unregister(memory));
-    }
+    CHECK_REFUSED(gpuexec_register_with(s.ctx, memory, sizeof memory, &desc), GPUEXEC_BAD_ARGUMENT,
+            "as I/O memory");
+    CHECK_OK(gpuexec_register(s.ctx, memory, sizeof memory)); /* nothing was left behind */
+    CHECK_OK(gpuexec_unregister(memory));
 }
 
 /* Memory of another library, such as the CUDA runtime: reported, usable in copies and kernels, and

@@ -125,9 +125,10 @@ enum sim_space {
 #define SIM_WINDOW_CODE 0x0004000000000000ull
 #define SIM_WINDOW_OFFSET 0x0000ffffffffffffull /* the bits of an address inside its window */
 
-struct sim_context; /* objects/context.h; base/ uses these three only to name an owner */
+struct sim_context; /* objects/context.h; base/ uses these four only to name an owner */
 struct sim_pool;
 struct sim_managed;
+struct sim_physical;
 
 #define SIM_MAX_DEVICES 8
 
@@ -176,6 +177,7 @@ enum sim_mem_kind {
     SIM_MEM_PINNED,
     SIM_MEM_REGISTERED,
     SIM_MEM_IMPORTED, /* another process allocated it */
+    SIM_MEM_MAPPED,   /* an allocation that was mapped to reserved addresses */
     SIM_MEM_POOL,
     SIM_MEM_GRAPH,  /* its address belongs to a pool or a graph; the bytes come and go */
     SIM_MEM_MANAGED /* the host and all devices access it at one address */
@@ -193,7 +195,8 @@ struct sim_range {
     struct sim_context *context; /* the context that allocated it; NULL: of a pool or graph */
     struct sim_pool *pool;
     struct sim_managed *managed;
-    unsigned viewers;    /* of a pool: bit i: device i may also access it */
+    struct sim_physical *physical; /* what is mapped there */
+    unsigned viewers;    /* of a pool: bit i: device i may also access it; mapped: only these */
     uint64_t generation; /* of the table, when the copy was made */
     unsigned flags;      /* of the host allocation */
     uint64_t graph;      /* the handle of that which allocates it, 0: none */
@@ -251,7 +254,8 @@ bool sim_mem_reserved(uint64_t address); /* whether a pool or a graph has the ad
 /* graph or pool no longer have it; removed when nothing uses it */
 void sim_mem_unreserve(uint64_t address);
 /* For a call that will use the memory: as sim_mem_find without a viewer, and memory of graphs once
-   it is claimed, or from the beginning if a graph captures the call. */
+   it is claimed, or from the beginning if a graph captures the call. If the bytes are in several
+   mappings in a row, out is the first one, with those viewers that may access all of them. */
 bool sim_mem_find_for_call(uint64_t address, uint64_t bytes, bool captures, struct sim_range *out);
 /* Memory that other processes may map: where it is in the device's file, and where the file has its
    id while it is shared. */
@@ -266,7 +270,21 @@ int sim_mem_import(struct sim_device *device, struct sim_context *context, struc
 /* opens the device's file once more; -1: no memory, or no file */
 int sim_mem_file(struct sim_device *device);
 bool sim_mem_is_file(int file); /* of any process's device */
-void sim_mem_use(void);         /* shared "use" lock around accesses to bytes */
+/* Virtual memory. The caller holds a lock between what it looks up and what it then changes. Maps
+   are at addresses that are reserved and not mapped; their bytes are the caller's, which keeps them
+   until sim_mem_settle has returned. */
+bool sim_mem_is_virtual(uint64_t address); /* reserved or not: in the window */
+/* the address, that of the hint if it can be; 0: there is none. alignment: a power of 2 */
+uint64_t sim_mem_reserve_addresses(uint64_t bytes, uint64_t alignment, uint64_t hint);
+bool sim_mem_reservation(uint64_t address, struct sim_range *out); /* with this address */
+void sim_mem_free_addresses(uint64_t address);                     /* the first of a reservation */
+bool sim_mem_map(const struct sim_range *range);                   /* false: no memory */
+bool sim_mem_mapping(uint64_t address, struct sim_range *out); /* with this address, or the next */
+void sim_mem_set_viewers(uint64_t from, uint64_t to, unsigned remove, unsigned add);
+void sim_mem_unmap(uint64_t from, uint64_t to);
+/* no running quantum or slice still uses what has left the table; without sim_lock */
+void sim_mem_settle(void);
+void sim_mem_use(void); /* shared "use" lock around accesses to bytes */
 void sim_mem_unuse(void);
 /* of a pool, within its room, which counts so many bytes */
 void sim_mem_resize(uint64_t address, uint64_t bytes, uint64_t counted);
@@ -275,6 +293,8 @@ void sim_mem_share(struct sim_pool *pool, unsigned viewers); /* all memory of th
 bool sim_mem_charge(struct sim_device *device, uint64_t bytes);
 void sim_mem_credit(struct sim_device *device, uint64_t bytes);
 uint64_t sim_mem_used(struct sim_device *device);
+uint64_t sim_mem_new_id(void);                   /* of an allocation */
+void sim_mem_poison(void *bytes, uint64_t size); /* fresh ones */
 uint64_t sim_mem_cost(uint64_t bytes); /* of an allocation: with what aligns the next one */
 /* of any device, live or not: such an address is never host memory */
 bool sim_mem_in_window(uint64_t address);

@@ -602,6 +602,19 @@ typedef struct {
     unsigned short usage;
     unsigned char reserved[54];
 } CUmemPoolProps;
+typedef unsigned long long CUmemGenericAllocationHandle;
+enum { CU_MEM_HANDLE_TYPE_FABRIC = 8, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1 };
+enum { CU_MEM_CREATE_USAGE_TILE_POOL = 1, CU_MEM_CREATE_USAGE_HW_DECOMPRESS };
+typedef struct {
+    int type, requestedHandleTypes;
+    CUmemLocation location;
+    void *win32HandleMetaData;
+    struct {
+        unsigned char compressionType, gpuDirectRDMACapable;
+        unsigned short usage;
+        unsigned char reserved[4];
+    } allocFlags;
+} CUmemAllocationProp;
 typedef struct {
     CUmemPoolProps poolProps;
     const void *accessDescs;

@@ -8,7 +8,9 @@
    have a granularity of 64 KiB: a granule is accessible while a live allocation touches it. Neither
    addresses nor bytes are reused until the cursor has passed through all of them, so that stale
    pointers fault. Granules that other processes may open are in a file without a name, one for each
-   device. Lock order: this file calls no other with a lock held; use_lock, then table_lock. */
+   device. Virtual memory has a separate window, with a table of what is reserved and one of what is
+   mapped; the caller has its bytes. Lock order: this file calls no other with a lock held;
+   use_lock, then table_lock. */
 #include "base.h"
 #include "cudadefs.h"
 #include <fcntl.h>
@@ -26,6 +28,9 @@
 #define FIRST_WINDOW 0x200000000000ull
 #define WINDOW_STRIDE (8ull << 40)
 #define WINDOW_MOST (1ull << 40)
+/* of addresses that programs reserve */
+#define VIRTUAL_MOST (16ull << 40)
+#define VIRTUAL_LEAST (1ull << 30)
 #define BYTES_LEAST (16ull << 30) /* addresses for them: more than the device has */
 #define GAP (256u << 10)
 /* host allocations with a gap after them: each needs two of the 65,530 mappings that the system
@@ -75,7 +80,9 @@ struct shared_range {
 };
 #define MAGIC 0x6870737570676d69ull /* the id in place of share 0 */
 static struct sim_heap heaps[SIM_MAX_DEVICES];
-static struct sim_heap host; /* pinned and registered memory; only `at` */
+static struct sim_heap host;      /* pinned and registered memory; only `at` */
+static struct sim_heap mapped;    /* virtual memory; only `at` */
+static struct table reservations; /* in the same window */
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_rwlock_t use_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static uint64_t next_id = 1;
@@ -89,7 +96,7 @@ void sim_mem_unuse(void) { pthread_rwlock_unlock(&use_lock); }
 static struct sim_heap *heap_of(uint64_t address) {
     for (int i = 0; i < SIM_MAX_DEVICES; i++)
         if (address - heaps[i].at.base < heaps[i].at.size) return &heaps[i];
-    return &host;
+    return address - mapped.at.base < mapped.at.size ? &mapped : &host;
 }
 
 /* position of a range; after the last one, leaf is the table's count */
@@ -252,7 +259,9 @@ static void take_out(struct sim_heap *heap, struct range *range) {
 bool sim_mem_in_window(uint64_t address) { return heap_of(address) != &host; }
 
 static bool visible(const struct sim_device *viewer, const struct sim_range *r) {
-    if (!viewer || r->device == viewer) return true;
+    if (!viewer) return true;
+    if (r->kind == SIM_MEM_MAPPED) return r->viewers >> viewer->ordinal & 1;
+    if (r->device == viewer) return true;
     /* the host's; a pool's is shared */
     if (!r->delta && (r->kind != SIM_MEM_POOL || r->device)) return true;
     if (r->kind == SIM_MEM_POOL || r->kind == SIM_MEM_GRAPH)
@@ -260,18 +269,38 @@ static bool visible(const struct sim_device *viewer, const struct sim_range *r) 
     return __atomic_load_n(&viewer->peers, __ATOMIC_RELAXED) >> r->device->ordinal & 1;
 }
 
+/* Whether [address, end) is mapped, by one allocation after another; *viewers: those who may access
+   all of it. */
+static bool is_mapped(uint64_t address, uint64_t end, unsigned *viewers) {
+    struct spot spot = position(&mapped.at, address);
+    const struct range *range;
+    for (*viewers = ~0u; (range = range_at(&mapped.at, spot)) != NULL && range->r.lo <= address;
+            spot = after(&mapped.at, spot)) {
+        *viewers &= range->r.viewers;
+        address = range->r.hi;
+        if (address >= end) return true;
+    }
+    return false;
+}
+
 /* claimed: for a call, for which memory of a pool does not exist once its free is queued, as
-   measured; unclaimed: memory of a graph also before a launch claims it. */
+   measured, and which may use several mappings in a row; unclaimed: memory of a graph also before a
+   launch claims it. */
 static bool find(struct sim_device *viewer, uint64_t address, uint64_t bytes, bool claimed,
         bool unclaimed, struct sim_range *out) {
     pthread_rwlock_rdlock(&table_lock);
     const struct range *range = lookup(&heap_of(address)->at, address);
-    bool found = range && bytes <= range->r.hi - address && visible(viewer, &range->r);
+    unsigned viewers = range ? range->r.viewers : 0;
+    bool found = range && visible(viewer, &range->r) &&
+            (bytes <= range->r.hi - address ||
+                    (claimed && range->r.kind == SIM_MEM_MAPPED && address + bytes > address &&
+                            is_mapped(address, address + bytes, &viewers)));
     if (found && claimed && range->freeing && range->r.kind == SIM_MEM_POOL) found = false;
     if (found && range->absent)
         found = range->freeing ? unclaimed && range->r.kind == SIM_MEM_GRAPH : claimed;
     if (found) {
         *out = range->r;
+        out->viewers = viewers;
         out->generation = __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE);
     }
     pthread_rwlock_unlock(&table_lock);
@@ -326,6 +355,16 @@ static struct table table_at(void *base, uint64_t size, uint64_t gap) {
     return (struct table){ .base = first, .cursor = first, .size = size, .gap = gap };
 }
 
+/* The window of virtual memory. Without address space for it, none can be reserved. */
+static void start_virtual(uint64_t most) {
+    void *window;
+    const uint64_t size = reserve_most(
+            FIRST_WINDOW + SIM_MAX_DEVICES * WINDOW_STRIDE, most, VIRTUAL_LEAST, &window);
+    if (!size) return;
+    mapped.at = table_at(window, size, 0);
+    reservations = table_at(window, size, GAP);
+}
+
 bool sim_mem_start(struct sim_device *device, uint64_t bytes) {
     struct sim_heap *heap = &heaps[device->ordinal];
     void *window, *backing;
@@ -333,10 +372,11 @@ bool sim_mem_start(struct sim_device *device, uint64_t bytes) {
     const uint64_t wish = (bytes * 4 > BYTES_LEAST ? bytes * 4 : BYTES_LEAST) / GRANULE * GRANULE;
     const uint64_t room = reserve_most(0, wish, least, &backing);
 #ifdef SIM_SEES_THREADS
-    const uint64_t most = room;
+    const uint64_t most = room, virtual_most = room;
 #else
-    const uint64_t most = room > WINDOW_MOST ? room : WINDOW_MOST;
+    const uint64_t most = room > WINDOW_MOST ? room : WINDOW_MOST, virtual_most = VIRTUAL_MOST;
 #endif
+    if (room && !mapped.at.size) start_virtual(virtual_most);
     const uint64_t size = room
             ? reserve_most(FIRST_WINDOW + (uint64_t)device->ordinal * WINDOW_STRIDE, most, least,
                       &window)
@@ -398,17 +438,16 @@ static bool open_granules(struct sim_heap *heap, uint64_t at, uint64_t bytes, bo
     return true;
 }
 
-static uint64_t aligned(uint64_t at, uint64_t bytes) {
-    const uint64_t to = bytes >= GRANULE ? GRANULE : ALIGNMENT;
-    return (at + to - 1) / to * to;
+static uint64_t up_to(uint64_t at, uint64_t multiple) {
+    return (at + multiple - 1) / multiple * multiple;
 }
 
-/* Finds room at the cursor, or from the start once the cursor has reached the end. 0: there is
-   none. */
-static uint64_t place_with(struct table *table, uint64_t bytes, uint64_t gap) {
-    const uint64_t room = aligned(bytes, 0) + gap;
+/* Finds room at the cursor, or from the start once the cursor has reached the end. to: the
+   alignment. 0: there is none. */
+static uint64_t place_with(struct table *table, uint64_t bytes, uint64_t gap, uint64_t to) {
+    const uint64_t room = up_to(bytes, ALIGNMENT) + gap;
     for (int round = 0; round < 2; round++, table->cursor = table->base) {
-        uint64_t at = aligned(table->cursor, bytes);
+        uint64_t at = up_to(table->cursor, to);
         for (struct spot spot = position(table, at);; spot = after(table, spot)) {
             const struct range *range = range_at(table, spot);
             uint64_t end = range ? first_of(table, range) : table->base + table->size;
@@ -417,23 +456,24 @@ static uint64_t place_with(struct table *table, uint64_t bytes, uint64_t gap) {
                 return at;
             }
             if (!range) break;
-            at = aligned(end_of(table, range) + gap, bytes);
+            at = up_to(end_of(table, range) + gap, to);
         }
     }
     return 0;
 }
 
 static uint64_t place(struct table *table, uint64_t bytes) {
+    const uint64_t to = bytes >= GRANULE ? GRANULE : ALIGNMENT;
     if (bytes > table->size / 2) return 0;
-    const uint64_t at = place_with(table, bytes, table->gap);
-    return at || !table->gap ? at : place_with(table, bytes, ALIGNMENT);
+    const uint64_t at = place_with(table, bytes, table->gap, to);
+    return at || !table->gap ? at : place_with(table, bytes, ALIGNMENT, to);
 }
 
 static void poison(uint64_t to, uint64_t bytes) {
     memset((void *)(uintptr_t)to, POISON, bytes < POISON_MOST ? bytes : POISON_MOST);
 }
 
-uint64_t sim_mem_cost(uint64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+uint64_t sim_mem_cost(uint64_t bytes) { return up_to(bytes, ALIGNMENT); }
 
 /* What a pool reserves is charged to the device, not what it gives out. */
 static uint64_t charge_of(enum sim_mem_kind kind, uint64_t bytes) {
@@ -746,6 +786,93 @@ uint64_t sim_mem_used(struct sim_device *device) {
     pthread_rwlock_unlock(&table_lock);
     return used;
 }
+
+/* ---- virtual memory ---- */
+
+bool sim_mem_is_virtual(uint64_t address) { return heap_of(address) == &mapped; }
+
+uint64_t sim_mem_new_id(void) {
+    pthread_rwlock_wrlock(&table_lock);
+    const uint64_t id = next_id++;
+    pthread_rwlock_unlock(&table_lock);
+    return id;
+}
+void sim_mem_poison(void *bytes, uint64_t size) { poison((uintptr_t)bytes, size); }
+
+static bool is_free(uint64_t address, uint64_t bytes) {
+    const struct range *next = range_at(&reservations, position(&reservations, address));
+    return address >= reservations.base && bytes <= reservations.size &&
+            address - reservations.base <= reservations.size - bytes &&
+            (!next || next->r.lo >= address + bytes);
+}
+
+uint64_t sim_mem_reserve_addresses(uint64_t bytes, uint64_t alignment, uint64_t hint) {
+    struct range *range = bytes <= reservations.size / 2 ? calloc(1, sizeof *range) : NULL;
+    if (!range) return 0;
+    pthread_rwlock_wrlock(&table_lock);
+    uint64_t at = hint && hint % alignment == 0 && is_free(hint, bytes)
+            ? hint
+            : place_with(&reservations, bytes, reservations.gap, alignment);
+    range->r = (struct sim_range){ .lo = at, .hi = at + bytes, .end = at + bytes };
+    if (!at || !insert_into(&reservations, range)) {
+        free(range);
+        at = 0;
+    }
+    pthread_rwlock_unlock(&table_lock);
+    return at;
+}
+
+bool sim_mem_reservation(uint64_t address, struct sim_range *out) {
+    pthread_rwlock_rdlock(&table_lock);
+    const struct range *range = lookup(&reservations, address);
+    if (range) *out = range->r;
+    pthread_rwlock_unlock(&table_lock);
+    return range != NULL;
+}
+
+void sim_mem_free_addresses(uint64_t address) {
+    pthread_rwlock_wrlock(&table_lock);
+    const struct spot spot = position(&reservations, address);
+    struct range *range = range_at(&reservations, spot);
+    take_from(&reservations, spot);
+    pthread_rwlock_unlock(&table_lock);
+    free(range);
+}
+
+bool sim_mem_map(const struct sim_range *r) {
+    pthread_rwlock_wrlock(&table_lock);
+    const bool ok = insert(&mapped, r, false) != NULL;
+    pthread_rwlock_unlock(&table_lock);
+    return ok;
+}
+
+bool sim_mem_mapping(uint64_t address, struct sim_range *out) {
+    pthread_rwlock_rdlock(&table_lock);
+    const struct range *range = range_at(&mapped.at, position(&mapped.at, address));
+    if (range) *out = range->r;
+    pthread_rwlock_unlock(&table_lock);
+    return range != NULL;
+}
+
+void sim_mem_set_viewers(uint64_t from, uint64_t to, unsigned remove, unsigned add) {
+    struct range *range;
+    pthread_rwlock_wrlock(&table_lock);
+    for (struct spot spot = position(&mapped.at, from);
+            (range = range_at(&mapped.at, spot)) != NULL && range->r.lo < to;
+            spot = after(&mapped.at, spot))
+        range->r.viewers = (range->r.viewers & ~remove) | add;
+    __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
+    pthread_rwlock_unlock(&table_lock);
+}
+
+void sim_mem_unmap(uint64_t from, uint64_t to) {
+    struct range *range;
+    pthread_rwlock_wrlock(&table_lock);
+    while ((range = range_at(&mapped.at, position(&mapped.at, from))) != NULL && range->r.lo < to)
+        take_out(&mapped, range);
+    pthread_rwlock_unlock(&table_lock);
+}
+void sim_mem_settle(void) { settle(); }
 
 /* ---- memory that processes share: whole granules move into the device's file, at their place in
    the window. Another process maps the file, which it gets by a descriptor. The kernel frees the

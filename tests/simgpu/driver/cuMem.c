@@ -83,11 +83,13 @@ SIM_API_ALSO(cuMemHostRegister_v2, cuMemHostRegister, (void *p, size_t bytes, un
     if (!p || !bytes || flags & ~(unsigned)CU_MEMHOSTREGISTER_ALL || (uintptr_t)p + bytes < bytes ||
             sim_mem_in_window((uintptr_t)p))
         return CUDA_ERROR_INVALID_VALUE;
-    if (flags & CU_MEMHOSTREGISTER_IOMEMORY) return CUDA_ERROR_NOT_SUPPORTED;
     if (!accessible((uintptr_t)p, (uintptr_t)p + bytes, flags & CU_MEMHOSTREGISTER_READ_ONLY))
         return CUDA_ERROR_INVALID_VALUE;
-    return sim_mem_register(sim_self.context, p, bytes,
+    int result = sim_mem_register(sim_self.context, p, bytes,
             (flags & ~(unsigned)CU_MEMHOSTREGISTER_READ_ONLY) | SIM_HOST_MAPPED);
+    if (result || !(flags & CU_MEMHOSTREGISTER_IOMEMORY)) return result;
+    sim_mem_remove((uintptr_t)p); /* as measured: it overlaps nothing, but is ordinary memory */
+    return CUDA_ERROR_INVALID_VALUE;
 }
 
 SIM_API(cuMemHostGetDevicePointer_v2, (CUdeviceptr * out, void *p, unsigned flags), (out, p, flags),
@@ -110,12 +112,14 @@ SIM_API(cuMemHostGetFlags, (unsigned *flags, void *p), (flags, p), SIM_CTX) {
 
 SIM_API(cuPointerGetAttribute, (void *out, int attribute, CUdeviceptr address),
         (out, attribute, address), SIM_HEALTHY) {
-    struct sim_range r;
-    if (!out || !sim_memory_at(address, &r)) return CUDA_ERROR_INVALID_VALUE;
+    struct sim_range r, reserved;
+    const bool is_ours = out && sim_memory_at(address, &r);
+    if (!out || (!is_ours && !sim_mem_reservation(address, &reserved)))
+        return CUDA_ERROR_INVALID_VALUE;
     /* only this attribute needs a context, as measured */
     int result = attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ? sim_context_need()
                                                                   : CUDA_SUCCESS;
-    return result ? result : sim_pointer_describe(out, attribute, address, &r);
+    return result ? result : sim_pointer_describe(out, attribute, address, is_ours ? &r : NULL);
 }
 
 SIM_API(cuPointerGetAttributes, (unsigned count, int *attributes, void **out, CUdeviceptr address),

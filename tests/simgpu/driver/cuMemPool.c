@@ -91,6 +91,8 @@ static bool owns(const struct sim_pool *p, int device) {
 /* 0, or why it cannot change so */
 static int access_of(const struct sim_pool *p, const CUmemAccessDesc *a) {
     const int d = a->location.id;
+    if (p->on_host && a->location.type == CU_MEM_LOCATION_TYPE_HOST && a->flags == READ_WRITE)
+        return CUDA_SUCCESS; /* it has that */
     if (a->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;
     if (d < 0 || d >= sim_device_count ||
             (d != p->device->ordinal && !p->on_host && !sim_peers(p->device, &sim_devices[d])))
@@ -108,6 +110,7 @@ SIM_API(cuMemPoolSetAccess, (void *pool, const CUmemAccessDesc *list, size_t n),
     for (size_t i = 0; i < n; i++) {
         const int result = access_of(p, &list[i]);
         if (result) return result;
+        if (list[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) continue;
         viewers = list[i].flags ? viewers | 1u << list[i].location.id
                                 : viewers & ~(1u << list[i].location.id);
     }
@@ -125,8 +128,9 @@ SIM_API(cuMemPoolGetAccess, (unsigned *flags, void *pool, CUmemLocation *locatio
                : location->type != CU_MEM_LOCATION_TYPE_HOST &&
                             location->type != CU_MEM_LOCATION_TYPE_HOST_NUMA)
         return CUDA_ERROR_INVALID_VALUE;
-    *flags = device && (owns(p, location->id) || p->viewers >> location->id & 1) ? READ_WRITE
-                                                                                 : NO_ACCESS;
+    const bool can = device ? owns(p, location->id) || p->viewers >> location->id & 1
+                            : p->on_host && location->type == CU_MEM_LOCATION_TYPE_HOST;
+    *flags = can ? READ_WRITE : NO_ACCESS;
     return CUDA_SUCCESS;
 }
 

@@ -4,9 +4,10 @@
 
 static int active_blocks(int *out, void *handle, int threads, size_t shared, unsigned flags) {
     struct sim_function *f;
+    if (flags > 1) return CUDA_ERROR_INVALID_VALUE;
     const int result = sim_function_find(handle, sim_self.context, &f);
     if (result) return result;
-    if (!out || threads <= 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
+    if (!out || threads <= 0) return CUDA_ERROR_INVALID_VALUE;
     *out = sim_launch_blocks(f, threads, shared);
     return CUDA_SUCCESS;
 }

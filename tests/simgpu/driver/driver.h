@@ -10,6 +10,7 @@
      cuMem.c            what allocates, frees and describes memory, also cuPointer
      cuMemcpy.c         cuMemset
      cuMemManaged.c     cuMemAllocManaged, cuMemPrefetch, cuMemAdvise, cuMemRange, cuStreamAttachMem
+     cuMemVirtual.c     cuMemCreate, cuMemAddressReserve, cuMemMap, cuMemSetAccess, ...
      cuMemPool.c        cuMemAllocAsync, cuMemAllocFromPool, cuMemFreeAsync, cuDeviceSetMemPool
      cuIpc.c            what exports and imports memory pools
      cuLibrary.c        cuKernel

@@ -96,10 +96,30 @@ int sim_free_host(void *p, enum sim_mem_kind kind, int unknown) {
 
 /* ---- pointer attributes ---- */
 
+static int ordinal_of(const struct sim_range *r) {
+    return !r                           ? CU_DEVICE_INVALID
+            : r->device                 ? r->device->ordinal
+            : r->context                ? r->context->device->ordinal
+            : r->kind == SIM_MEM_MAPPED ? CU_DEVICE_CPU
+                                        : r->pool->device->ordinal;
+}
+
+/* Of virtual memory: what the current context's device may do, as documented. */
+static int access_of(const struct sim_range *r) {
+    const struct sim_context *current = sim_context_current();
+    if (!r) return SIM_NOTHING;
+    return r->kind != SIM_MEM_MAPPED || (current && r->viewers >> current->device->ordinal & 1)
+            ? SIM_READ_WRITE
+            : SIM_NOTHING;
+}
+
 /* r is NULL for memory that is not ours: then every attribute is 0, except that the memory is the
-   host's, as measured. */
+   host's, as measured; and those of reserved addresses, where something may be mapped or not. */
 int sim_pointer_describe(void *out, int attribute, CUdeviceptr address, const struct sim_range *r) {
-    bool device = r && r->device;
+    const bool device = r && r->device;
+    struct sim_range all; /* the reservation */
+    const bool is_reserved = sim_mem_reservation(address, &all);
+    if (!is_reserved && r) all = *r;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         *(void **)out = r && r->context ? SIM_HANDLE(r->context->handle) : NULL;
@@ -113,11 +133,12 @@ int sim_pointer_describe(void *out, int attribute, CUdeviceptr address, const st
         *(CUdeviceptr *)out = r && current && sim_context_reaches(current, r) ? address : 0;
         break;
     }
-    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        device &= r && r->kind != SIM_MEM_MANAGED;
-        *(void **)out = !device ? SIM_HANDLE(address) : NULL;
-        if (device) return CUDA_ERROR_INVALID_VALUE;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER: {
+        const bool hidden = (device && r->kind != SIM_MEM_MANAGED) || (!r && is_reserved);
+        *(void **)out = !hidden ? SIM_HANDLE(address) : NULL;
+        if (hidden) return CUDA_ERROR_INVALID_VALUE;
         break;
+    }
     case CU_POINTER_ATTRIBUTE_P2P_TOKENS: /* no token was ever issued */
         if (!device) return CUDA_ERROR_INVALID_VALUE;
         memset(out, 0, 16);
@@ -131,19 +152,21 @@ int sim_pointer_describe(void *out, int attribute, CUdeviceptr address, const st
         break;
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(int *)out = 0; break;
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        *(int *)out = !r     ? CU_DEVICE_INVALID
-                : device     ? r->device->ordinal
-                : r->context ? r->context->device->ordinal
-                             : r->pool->device->ordinal;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)out = ordinal_of(r); break;
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: *(CUdeviceptr *)out = r ? r->lo : 0; break;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        *(CUdeviceptr *)out = r || is_reserved ? all.lo : 0;
         break;
-    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)out = r ? r->lo : 0; break;
-    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)out = r ? r->hi - r->lo : 0; break;
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: *(size_t *)out = r ? r->hi - r->lo : 0; break;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        *(size_t *)out = r || is_reserved ? all.hi - all.lo : 0;
+        break;
     case CU_POINTER_ATTRIBUTE_MAPPED: *(int *)out = r != NULL; break;
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(uint64_t *)out = 0; break;
-    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: *(int *)out = r ? 3 : 0; break;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+        *(uint64_t *)out = r && r->physical ? (uint64_t)r->physical->properties.requestedHandleTypes
+                                            : 0;
+        break;
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: *(int *)out = access_of(r); break;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
         *(void **)out = r && r->pool ? SIM_HANDLE(r->pool->name) : NULL;
         break;

@@ -81,6 +81,7 @@ static void remove_peer(struct sim_context *me, struct sim_peer *peer) {
 }
 
 bool sim_context_reaches(struct sim_context *c, const struct sim_range *r) {
+    if (r->kind == SIM_MEM_MAPPED) return r->viewers >> c->device->ordinal & 1;
     if (r->device == c->device || (!r->delta && (r->kind != SIM_MEM_POOL || r->device)))
         return true;
     return r->context ? peer_of(c, r->context) != NULL : r->viewers >> c->device->ordinal & 1;

@@ -24,9 +24,11 @@ enum sim_handle_kind {
     SIM_H_NODE,
     SIM_H_EXEC,
     SIM_H_OBJECT,
+    SIM_H_PHYSICAL,
     SIM_H_GREEN,
     SIM_H_CONVERTED /* the CUcontext of a green context */
 };
+enum { SIM_KIND_BITS = 5, SIM_KIND_MASK = 31 };
 uint64_t sim_handle_new(enum sim_handle_kind kind, void *object); /* 0: no memory */
 void sim_handle_drop(uint64_t handle);
 void sim_handle_orphan(uint64_t handle); /* the same, when its context is destroyed */
@@ -36,6 +38,8 @@ int sim_not_there(const void *handle);
 void *sim_get(enum sim_handle_kind kind, const void *handle);
 /* that the device remembers, or looks up again after it released sim_lock */
 void *sim_find(enum sim_handle_kind kind, const void *handle);
+/* SIMGPU_STRICT: the program handed over one that has ended */
+void sim_note_dead(enum sim_handle_kind kind, const void *handle);
 bool sim_was(enum sim_handle_kind kind, const void *handle); /* of an object that was destroyed */
 #define SIM_HANDLE(h) ((void *)(uintptr_t)(h))
 
@@ -184,7 +188,8 @@ int sim_devices_start(void);
 /* whether kernels of one can get access to the other's memory */
 bool sim_peers(const struct sim_device *a, const struct sim_device *b);
 int sim_device_attribute(struct sim_device *device, int attribute, int *value); /* 1: unknown */
-struct sim_device *sim_device_at(CUdevice ordinal); /* NULL: there is none */
+struct sim_device *sim_device_at(CUdevice ordinal);      /* NULL: there is none */
+struct sim_device *sim_device_numbered(uint64_t number); /* before CUDA_VISIBLE_DEVICES; or NULL */
 void sim_device_uuid(unsigned char out[16], int number);
 /* how a is connected to b */
 enum sim_peering sim_device_link(const struct sim_device *a, const struct sim_device *b);

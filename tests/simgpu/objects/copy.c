@@ -42,7 +42,8 @@ static bool look(bool captures, struct side *side, struct block b, bool must_be_
     side->host = !side->end.device;
     side->end.context = side->host ? NULL : r->context;
     side->end.context_id = side->end.context ? r->context->id : 0;
-    if (side->end.in_table) return true;
+    /* mapped memory that no device may access */
+    if (side->end.in_table) return r->kind != SIM_MEM_MAPPED || r->viewers;
     if (sim_mem_find_for_call(address, 1, true, r) ||
             sim_mem_find_for_call(address + bytes - 1, 1, true, r))
         return false;

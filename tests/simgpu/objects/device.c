@@ -127,13 +127,19 @@ struct sim_device *sim_device_at(CUdevice ordinal) {
     return ordinal >= 0 && ordinal < sim_device_count ? &sim_devices[ordinal] : NULL;
 }
 
+struct sim_device *sim_device_numbered(uint64_t number) {
+    for (int i = 0; i < sim_device_count; i++)
+        if ((uint64_t)sim_devices[i].number == number) return &sim_devices[i];
+    return NULL;
+}
+
 /* ---- attributes ----
 
    By number, as in CUdevice_attribute. An attribute of a feature that this library lacks is 0:
-   textures, surfaces, arrays, virtual memory. Every unlisted number up to the last one of CUDA 13.0
+   textures, surfaces, arrays. Every unlisted number up to the last one of CUDA 13.0
    is 0, too. */
 
-enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33 };
+enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33, VIRTUAL_ON_NUMA = 141, VIRTUAL_ON_HOST = 145 };
 
 int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
     static const struct {
@@ -154,26 +160,27 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
         { 51, 32 }, { 75, SIM_CC_MAJOR }, { 76, SIM_CC_MINOR }, /* pitch, capability */
         { 78, 1 }, { 79, 1 }, { 80, 1 },                        /* priorities, L1 */
         { 81, SIM_SM_SHARED }, { 82, SIM_SM_REGS },             /* per SM */
-        { 83, 1 }, { 89, 1 }, /* managed memory, also while the host uses it */
-        { 86, 1 }, { 87, 2 }, /* atomics on host memory; float:double */
-        { 90, 1 }, { 91, 1 }, /* preemption, registered pointers */
-        { 95, 1 }, { 96, 1 }, /* cooperative, also on several devices */
-        { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, { 106, SIM_SM_BLOCKS }, { 109, SIM_MAX_WINDOW },
-        { 111, SIM_BLOCK_SHARED_RESERVED }, { 113, 1 }, { 115, 1 }, { 119, 1 },
-        { 120, 1 },                            /* read-only
-                                                  registering,
-                                                  pools,
-                                                  as
-                                                  files,
-                                                  clusters */
-        { 122, 1 }, { 123, 1 },                /* waits for values */
-        { 125, 1 }, { 126, SIM_SYNC_DOMAINS }, /* events of processes, domains of memory */
-        { 134, -1 },                           /* no NUMA */
+        { 83, 1 }, { 89, 1 },                      /* managed memory, also while the host uses it */
+        { 86, 1 }, { 87, 2 },                      /* atomics on host memory; float:double */
+        { 90, 1 }, { 91, 1 },                      /* preemption, registered pointers */
+        { 95, 1 }, { 96, 1 },                      /* cooperative, also on several devices */
+        { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, /* registering of host memory */
+        { 102, 1 }, { 103, 1 },                    /* virtual memory, also as files */
+        { 106, SIM_SM_BLOCKS }, { 109, SIM_MAX_WINDOW }, { 111, SIM_BLOCK_SHARED_RESERVED },
+        { 113, 1 }, { 115, 1 }, { 119, 1 }, { 120, 1 }, /* read-only registering, pools, as files,
+                                                           clusters */
+        { 122, 1 }, { 123, 1 },                         /* waits for values */
+        { 125, 1 }, { 126, SIM_SYNC_DOMAINS },          /* events of processes, domains of memory */
+        { 134, -1 }, { VIRTUAL_ON_NUMA, 1 }, { VIRTUAL_ON_HOST, 1 }, /* no NUMA; virtual memory of
+                                                                        the host */
     };
     if (attribute < 1 || attribute > LAST_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;
     *value = attribute == PCI_BUS ? device->number + 1 : 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].number == attribute) *value = known[i].value;
+    if ((attribute == VIRTUAL_ON_NUMA && sim_settings.driver_version < 12020) ||
+            (attribute == VIRTUAL_ON_HOST && sim_settings.driver_version < 13000))
+        *value = 0;
     for (int i = 0; i < 8 && device->answers[i].number; i++)
         if (device->answers[i].number == attribute) *value = device->answers[i].value;
     return CUDA_SUCCESS;

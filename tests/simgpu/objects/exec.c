@@ -13,6 +13,7 @@ struct sim_exec {
                                        executed */
     unsigned nmemory;
     struct sim_op *end; /* of the last launch */
+    unsigned updates;   /* how many: the nodes of the graph before no longer belong to it */
     struct sim_held *held;
     struct conditions *conditions; /* NULL: none */
 };
@@ -111,6 +112,14 @@ static bool may_be_conditional(const struct sim_work *w, const struct sim_work *
 /* 0, or the result to return, the reason for it and the node. conditional: whose body the graph is,
    or NULL. A graph with memory nodes or conditional ones has one executable graph at a time; a body
    that is not allowed is found first, as measured. */
+/* The executable graph that was instantiated from the node, or last updated from it; NULL: none. */
+static struct sim_exec *exec_of(const struct sim_node *node) {
+    struct sim_exec *x = sim_find(SIM_H_EXEC, SIM_HANDLE(node->exec));
+    return x && x->updates == node->updates ? x : NULL;
+}
+static bool is_single(const struct sim_node *node) { /* as measured: only one may have it */
+    return is_memory(node->work.type) || node->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+}
 static int check_nodes(const struct sim_graph *g, const struct sim_work *conditional, int *why,
         const struct sim_node **bad) {
     struct sim_range r;
@@ -137,9 +146,7 @@ static int check_nodes(const struct sim_graph *g, const struct sim_work *conditi
         for (unsigned k = 0; k < node->nbodies; k++)
             if ((result = check_nodes(node->bodies[k], inner, why, bad))) return result;
         *bad = node;
-        if ((is_memory(node->work.type) || node->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) &&
-                sim_find(SIM_H_EXEC, SIM_HANDLE(node->exec)))
-            return CUDA_ERROR_NOT_SUPPORTED;
+        if (is_single(node) && exec_of(node)) return CUDA_ERROR_NOT_SUPPORTED;
     }
     *bad = NULL;
     return CUDA_SUCCESS;
@@ -148,6 +155,7 @@ static int check_nodes(const struct sim_graph *g, const struct sim_work *conditi
 static void note_exec(const struct sim_graph *g, const struct sim_exec *x) {
     for (struct sim_node *node = g->first; node; node = node->next) {
         node->exec = x->handle;
+        node->updates = x->updates;
         for (unsigned k = 0; k < node->nbodies; k++) note_exec(node->bodies[k], x);
     }
 }
@@ -414,7 +422,6 @@ static void apply(struct sim_exec *x, struct sim_plan *p, const struct sim_graph
         step->work = node->work;
         if (step->work.op) sim_op_ref(step->work.op);
         sim_op_unref(old);
-        node->exec = x->handle;
         for (unsigned k = 0; k < node->nbodies; k++)
             if (sim_plan_own(&step->bodies[k]))
                 update_plan(x, step->bodies[k], node->bodies[k], true);
@@ -442,6 +449,8 @@ int sim_exec_update(void *exec, void *graph, struct sim_difference *d) {
     /* also for wrong arguments, as measured */
     *d = differs(CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL, NULL);
     if (!x || !g || g->owner) return CUDA_ERROR_INVALID_VALUE;
+    for (const struct sim_node *node = g->first; node; node = node->next)
+        if (is_single(node) && exec_of(node) && exec_of(node) != x) return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_held *held = NULL;
     if (!copy_held(&held, g)) *d = differs(CU_GRAPH_EXEC_UPDATE_ERROR, NULL, NULL);
     else *d = update_plan(x, x->plan, g, true);
@@ -449,6 +458,8 @@ int sim_exec_update(void *exec, void *graph, struct sim_difference *d) {
         struct sim_held *old = x->held;
         x->held = held;
         held = old;
+        x->updates++;
+        note_exec(g, x);
     }
     sim_held_free_after(held, x->end);
     if (d->result == CU_GRAPH_EXEC_UPDATE_ERROR) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -65,8 +65,9 @@ struct sim_edges {
 }; /* base: their room */
 struct sim_node {
     struct sim_graph *graph;
-    uint64_t handle, original;    /* original: of the node that it was cloned from */
-    uint64_t exec;                /* the last executable graph with it */
+    uint64_t handle, original; /* original: of the node that it was cloned from */
+    uint64_t exec;             /* the last executable graph with it, if that was updated so often */
+    unsigned updates;
     struct sim_node *prev, *next; /* in its graph */
     unsigned index;               /* there, or more if nodes before it were destroyed since the last
                                      sim_graph_number */

@@ -81,12 +81,6 @@ int sim_ipc_export(CUdeviceptr address, CUipcMemHandle *out) {
     return CUDA_SUCCESS;
 }
 
-static struct sim_device *device_of(unsigned number) {
-    for (int i = 0; i < sim_device_count; i++)
-        if ((unsigned)sim_devices[i].number == number) return &sim_devices[i];
-    return NULL;
-}
-
 static int import(const struct name *name, struct sim_device *d, CUdeviceptr *out) {
     struct sim_context *c = sim_self.context;
     const struct sim_share from = { sim_process_file(process_of(name), (int)name->file),
@@ -116,7 +110,7 @@ int sim_ipc_open(const CUipcMemHandle *handle, CUdeviceptr *out) {
     if (name.kind != MEMORY) return CUDA_ERROR_INVALID_VALUE;
     if (sim_process_same(process_of(&name), sim_this_process()))
         return sim_because(CUDA_ERROR_INVALID_CONTEXT, "a process cannot open its own handle");
-    struct sim_device *d = device_of(name.number);
+    struct sim_device *d = sim_device_numbered(name.number);
     if (!d)
         return sim_because(CUDA_ERROR_INVALID_VALUE,
                 "the memory is on a device that this process does not see");
@@ -200,7 +194,7 @@ int sim_ipc_open_event(const CUipcEventHandle *handle, void **out) {
    number. */
 enum { DEVICE_BITS = 4 };
 static uint32_t number_of(const struct sim_pool *p) {
-    return (uint32_t)(p->handle >> 4 & 0xfffffff);
+    return (uint32_t)(p->handle >> SIM_KIND_BITS & 0x7ffffff);
 }
 
 int sim_ipc_export_pool(const struct sim_pool *p, int *out) {
@@ -218,7 +212,7 @@ int sim_ipc_export_pool(const struct sim_pool *p, int *out) {
 int sim_ipc_import_pool(int given, void **out) {
     const off_t at = lseek(given, 0, SEEK_CUR);
     if (at < 0 || !sim_mem_is_file(given)) return CUDA_ERROR_INVALID_VALUE;
-    struct sim_device *d = device_of((unsigned)at & ((1u << DEVICE_BITS) - 1));
+    struct sim_device *d = sim_device_numbered((unsigned)at & ((1u << DEVICE_BITS) - 1));
     if (!d)
         return sim_because(CUDA_ERROR_INVALID_DEVICE,
                 "the pool is on a device that this process does not see");

@@ -360,8 +360,7 @@ static void *attribute_at(struct sim_attributes *set, unsigned id, size_t *bytes
    serialization), are only kept. */
 static bool is_window(const CUaccessPolicyWindow *w) {
     return w->num_bytes <= SIM_MAX_WINDOW && w->hitRatio >= 0 && w->hitRatio <= 1 &&
-            w->hitProp <= CU_ACCESS_PROPERTY_PERSISTING &&
-            w->missProp <= CU_ACCESS_PROPERTY_STREAMING;
+            w->missProp != CU_ACCESS_PROPERTY_PERSISTING; /* other values pass, as measured */
 }
 static int read_attribute(const CUlaunchAttribute *a, struct sim_attributes *set) {
     size_t bytes;
@@ -400,10 +399,14 @@ static int read_attribute(const CUlaunchAttribute *a, struct sim_attributes *set
 static int read_event(const CUlaunchAttribute *a, struct sim_launch *l) {
     const struct sim_event *e = sim_get(SIM_H_EVENT, a->value.record.event);
     if (!e) return CUDA_ERROR_INVALID_HANDLE;
-    if (a->value.record.flags || !(e->flags & CU_EVENT_DISABLE_TIMING) ||
-            e->flags & CU_EVENT_INTERPROCESS)
-        return CUDA_ERROR_INVALID_VALUE;
-    l->events[a->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT] = a->value.record.event;
+    const bool complete = a->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;
+    if (a->value.record.flags) /* as measured, like what follows */
+        return a->value.record.flags == CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_ILLEGAL_STATE
+                                                                 : CUDA_ERROR_INVALID_VALUE;
+    if (!(e->flags & CU_EVENT_DISABLE_TIMING) || e->flags & CU_EVENT_INTERPROCESS ||
+            (complete && e->flags & CU_EVENT_BLOCKING_SYNC))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    l->events[complete] = a->value.record.event;
     return CUDA_SUCCESS;
 }
 static int read_attributes(const CUlaunchConfig *c, struct sim_launch *l) {

@@ -99,6 +99,37 @@ int sim_managed_advise(CUdeviceptr address, size_t bytes, unsigned advice, CUmem
 bool sim_managed_query_bad(const int *out, size_t size, unsigned attribute);
 int sim_managed_query(int *out, size_t size, unsigned attribute, CUdeviceptr address, size_t bytes);
 
+/* virtual.c */
+enum { SIM_MEM_GRANULARITY = 2 << 20 }; /* as on an H200 */
+enum { SIM_NOTHING, SIM_READ_ONLY, SIM_READ_WRITE = 3 };
+/* an allocation without an address */
+struct sim_physical {
+    struct sim_link link; /* among those that are files */
+    uint64_t handle, id, bytes;
+    uint64_t refs, mappings;   /* to the handle, which the program releases; it ends without both */
+    struct sim_device *device; /* NULL: memory of the host */
+    CUmemAllocationProp properties;
+    void *at; /* its bytes */
+    int file; /* that has them, or -1 */
+    uint64_t inode, inode_of;
+    bool imported;
+};
+/* device: NULL: of the host */
+int sim_physical_new(struct sim_device *device, uint64_t bytes,
+        const CUmemAllocationProp *properties, uint64_t *handle);
+struct sim_physical *sim_physical_at(uint64_t handle); /* NULL: there is none, or it was released */
+void sim_physical_release(struct sim_physical *physical);
+int sim_physical_export(const struct sim_physical *physical, int *out); /* out: a new descriptor */
+int sim_physical_import(int given, uint64_t *handle);
+/* its first bytes; [lock] */
+int sim_virtual_map(struct sim_physical *physical, uint64_t address, uint64_t bytes);
+int sim_virtual_unmap(uint64_t address, uint64_t bytes); /* [lock], released meanwhile */
+int sim_virtual_set_access(
+        uint64_t address, uint64_t bytes, const CUmemAccessDesc *list, size_t count);
+/* false: nothing is mapped there */
+bool sim_virtual_mapping(uint64_t address, struct sim_range *r);
+bool sim_virtual_may(const struct sim_range *r, const CUmemLocation *location);
+
 /* alloc.c */
 enum { SIM_HOST_PORTABLE = 1, SIM_HOST_MAPPED = 2 };       /* flags of host memory */
 bool sim_memory_at(uint64_t address, struct sim_range *r); /* false: there is none */

@@ -13,6 +13,7 @@
      reserve.c   what memory pools reserve and keep
      pool.c      memory pools: allocate and free in stream order
      managed.c   managed memory: allocate, prefetch, advise
+     virtual.c   virtual memory: allocations, mappings, access
      alloc.c     allocate, free, describe
      copy.c      copy, also in batches, fill, wait for values
      ipc.c       memory, events and pools between processes

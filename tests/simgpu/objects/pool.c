@@ -137,6 +137,7 @@ int sim_pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_pool *p, struct si
     if (p->imported)
         return sim_because(
                 CUDA_ERROR_INVALID_VALUE, "a pool of another process cannot allocate here");
+    if (bytes && s->capture && p->on_host) return CUDA_ERROR_NOT_SUPPORTED; /* as measured */
     if (bytes && s->capture) result = capture_alloc(&address, bytes, p->device, s);
     else if (bytes && (at = reusable(p, bytes, s))) result = reuse(at, s, bytes, &address);
     else if (bytes) {
@@ -176,6 +177,7 @@ static int capture_free(CUdeviceptr address, struct sim_stream *s) {
 /* As measured: memory that no pool owns may be freed again. */
 static bool freed_before(CUdeviceptr address) {
     struct sim_range r;
+    if (sim_mem_is_virtual(address)) return false;
     if (!sim_mem_find_for_call(address, 1, true, &r))
         return sim_mem_in_window(address) && !sim_mem_reserved(address);
     return r.lo == address && r.kind == SIM_MEM_DEVICE;

@@ -391,12 +391,14 @@ void sim_fail(int fault, const char *text) { fail(NULL, fault, text); }
 
 /* ---- the workers' tasks ---- */
 
-static char *resolve(const struct sim_end *end, uint64_t offset, uint64_t bytes) {
+/* *bytes: reduced to those that are in one range; NULL: not even the first one is. */
+static char *resolve(const struct sim_end *end, uint64_t offset, size_t *bytes) {
+    const uint64_t at = end->address + offset;
     struct sim_range r;
-    if (!end->in_table) return (char *)(uintptr_t)(end->address + offset);
-    return sim_mem_find(NULL, end->address + offset, bytes, &r)
-            ? (char *)(uintptr_t)(end->address + offset) + r.delta
-            : NULL;
+    if (!end->in_table) return (char *)(uintptr_t)at;
+    if (!sim_mem_find(NULL, at, 1, &r) || (r.kind == SIM_MEM_MAPPED && !r.viewers)) return NULL;
+    if (*bytes > r.hi - at) *bytes = r.hi - at;
+    return (char *)(uintptr_t)at + r.delta;
 }
 
 static void fill(char *to, size_t bytes, uint64_t pattern, unsigned size) {
@@ -416,13 +418,13 @@ static bool move_slice(struct sim_op *op) {
     sim_mem_use();
     while (ok && left && row < op->height * op->depth) {
         size_t n = op->width - column < left ? op->width - column : left;
-        char *to = resolve(&op->dst, at_row(&op->dst, op, row) + column, n);
+        char *to = resolve(&op->dst, at_row(&op->dst, op, row) + column, &n);
         if (op->kind == SIM_OP_FILL) {
             if ((ok = to != NULL)) fill(to, n, op->pattern, op->pattern_bytes);
         } else {
             const char *from = op->staged
                     ? (char *)op->staged + op->progress
-                    : resolve(&op->src, at_row(&op->src, op, row) + column, n);
+                    : resolve(&op->src, at_row(&op->src, op, row) + column, &n);
             if ((ok = to && from)) memmove(to, from, n);
         }
         op->progress += n;
@@ -461,8 +463,10 @@ static void run_try(struct sim_op *op) {
     bool over = __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) != 0;
     if (!over) {
         pthread_mutex_unlock(&sim_lock);
+        size_t bytes = op->pattern_bytes;
         sim_mem_use();
-        void *at = resolve(&op->dst, 0, op->pattern_bytes);
+        void *at = resolve(&op->dst, 0, &bytes);
+        if (bytes < op->pattern_bytes) at = NULL;
         over = !at || op->attempt(op, at);
         sim_mem_unuse();
         pthread_mutex_lock(&sim_lock);

@@ -1,0 +1,185 @@
+/* cuMemVirtual.c - the entry points of virtual memory: allocations without an address, reserved
+   addresses, and mappings between them. */
+#include "driver.h"
+#include <unistd.h>
+
+/* ---- allocations ---- */
+
+/* 0, or why there is no memory with these properties. */
+static int properties_bad(const CUmemAllocationProp *is) {
+    static const unsigned char zeros[sizeof is->allocFlags.reserved];
+    const CUmemLocation l = is->location;
+    if (is->type != CU_MEM_ALLOCATION_TYPE_PINNED || is->win32HandleMetaData ||
+            memcmp(is->allocFlags.reserved, zeros, sizeof zeros))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (l.type == CU_MEM_LOCATION_TYPE_HOST) {
+        if (sim_settings.driver_version < 13000 || is->requestedHandleTypes)
+            return CUDA_ERROR_INVALID_VALUE;
+    } else if (l.type == CU_MEM_LOCATION_TYPE_HOST_NUMA) {
+        if (sim_settings.driver_version < 12020 || l.id) return CUDA_ERROR_INVALID_VALUE;
+    } else if (l.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    else if (!sim_device_at(l.id)) return CUDA_ERROR_INVALID_DEVICE;
+    if (is->requestedHandleTypes &
+            ~(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (is->allocFlags.usage &
+            ~(unsigned)(CU_MEM_CREATE_USAGE_TILE_POOL | CU_MEM_CREATE_USAGE_HW_DECOMPRESS))
+        return CUDA_ERROR_INVALID_VALUE;
+    return is->requestedHandleTypes & CU_MEM_HANDLE_TYPE_FABRIC || is->allocFlags.usage ||
+                    is->allocFlags.gpuDirectRDMACapable
+            ? CUDA_ERROR_NOT_SUPPORTED
+            : CUDA_SUCCESS;
+}
+
+static bool whole(uint64_t bytes) { return bytes && bytes % SIM_MEM_GRANULARITY == 0; }
+
+SIM_API(cuMemGetAllocationGranularity,
+        (size_t * out, const CUmemAllocationProp *properties, unsigned option),
+        (out, properties, option), SIM_HEALTHY) {
+    if (!out || !properties || option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
+        return CUDA_ERROR_INVALID_VALUE;
+    const int result = properties_bad(properties);
+    if (!result) *out = SIM_MEM_GRANULARITY;
+    return result;
+}
+
+SIM_API(cuMemCreate,
+        (CUmemGenericAllocationHandle * handle, size_t bytes, const CUmemAllocationProp *properties,
+                unsigned long long flags),
+        (handle, bytes, properties, flags), SIM_HEALTHY | SIM_UNSAFE) {
+    if (!handle || !properties || flags || !bytes) return CUDA_ERROR_INVALID_VALUE;
+    const int result = properties_bad(properties);
+    if (result) return result;
+    if (!whole(bytes))
+        return sim_because(CUDA_ERROR_INVALID_VALUE, "%llu bytes are not a multiple of %d",
+                (unsigned long long)bytes, SIM_MEM_GRANULARITY);
+    CUmemAllocationProp is = *properties;
+    is.allocFlags.compressionType = 0; /* a hint, for what there is not */
+    struct sim_device *d = is.location.type == CU_MEM_LOCATION_TYPE_DEVICE
+            ? sim_device_at(is.location.id)
+            : NULL;
+    uint64_t made;
+    const int failed = sim_physical_new(d, bytes, &is, &made);
+    if (!failed) *handle = made;
+    return failed;
+}
+
+SIM_API(cuMemRelease, (CUmemGenericAllocationHandle handle), (handle), SIM_HEALTHY | SIM_UNSAFE) {
+    struct sim_physical *p = sim_physical_at(handle);
+    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    sim_physical_release(p);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuMemGetAllocationPropertiesFromHandle,
+        (CUmemAllocationProp * out, CUmemGenericAllocationHandle handle), (out, handle),
+        SIM_HEALTHY) {
+    const struct sim_physical *p = sim_physical_at(handle);
+    if (!out || !p) return CUDA_ERROR_INVALID_VALUE;
+    *out = p->properties;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle * handle, void *address),
+        (handle, address), SIM_HEALTHY) {
+    struct sim_range r;
+    if (!handle || !sim_virtual_mapping((uintptr_t)address, &r)) return CUDA_ERROR_INVALID_VALUE;
+    r.physical->refs++;
+    *handle = r.physical->handle;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuMemExportToShareableHandle,
+        (void *out, CUmemGenericAllocationHandle handle, int type, unsigned long long flags),
+        (out, handle, type, flags), SIM_HEALTHY) {
+    const struct sim_physical *p = sim_physical_at(handle);
+    if (!out || !p || flags || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!(p->properties.requestedHandleTypes & type))
+        return sim_because(
+                CUDA_ERROR_INVALID_VALUE, "the memory was created without this type of handle");
+    return sim_physical_export(p, out);
+}
+
+SIM_API(cuMemImportFromShareableHandle,
+        (CUmemGenericAllocationHandle * handle, void *given, int type), (handle, given, type),
+        SIM_HEALTHY) {
+    if (!handle || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        return CUDA_ERROR_INVALID_VALUE;
+    uint64_t made;
+    const int result = sim_physical_import((int)(intptr_t)given, &made);
+    if (!result) *handle = made;
+    return result;
+}
+
+/* ---- addresses ---- */
+
+SIM_API(cuMemAddressReserve,
+        (CUdeviceptr * out, size_t bytes, size_t alignment, CUdeviceptr hint,
+                unsigned long long flags),
+        (out, bytes, alignment, hint, flags), SIM_HEALTHY | SIM_UNSAFE) {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (!out || flags || !bytes || bytes % page || hint % page || alignment & (alignment - 1))
+        return CUDA_ERROR_INVALID_VALUE;
+    const uint64_t address = sim_mem_reserve_addresses(
+            bytes, alignment > SIM_MEM_GRANULARITY ? alignment : SIM_MEM_GRANULARITY, hint);
+    if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
+    *out = address;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuMemAddressFree, (CUdeviceptr address, size_t bytes), (address, bytes),
+        SIM_HEALTHY | SIM_UNSAFE) {
+    struct sim_range r, mapped;
+    if (!sim_mem_reservation(address, &r) || r.lo != address || r.hi - r.lo != bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (sim_mem_mapping(address, &mapped) && mapped.lo < r.hi)
+        return sim_because(CUDA_ERROR_INVALID_VALUE, "memory is mapped at 0x%llx",
+                (unsigned long long)mapped.lo);
+    sim_mem_free_addresses(address);
+    return CUDA_SUCCESS;
+}
+
+/* ---- mappings ---- */
+
+static bool range_bad(CUdeviceptr address, size_t bytes) {
+    return address % SIM_MEM_GRANULARITY || !whole(bytes) || address + bytes < address;
+}
+
+SIM_API(cuMemMap,
+        (CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+                unsigned long long flags),
+        (address, bytes, offset, handle, flags), SIM_HEALTHY | SIM_UNSAFE) {
+    struct sim_physical *p = sim_physical_at(handle);
+    if (!p || flags || offset || range_bad(address, bytes)) return CUDA_ERROR_INVALID_VALUE;
+    if (bytes > p->bytes)
+        return sim_because(CUDA_ERROR_INVALID_VALUE, "the memory has only %llu bytes",
+                (unsigned long long)p->bytes);
+    return sim_virtual_map(p, address, bytes);
+}
+
+SIM_API(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes),
+        SIM_HEALTHY | SIM_UNSAFE) {
+    return range_bad(address, bytes) ? CUDA_ERROR_INVALID_VALUE : sim_virtual_unmap(address, bytes);
+}
+
+SIM_API(cuMemSetAccess,
+        (CUdeviceptr address, size_t bytes, const CUmemAccessDesc *list, size_t count),
+        (address, bytes, list, count), SIM_HEALTHY | SIM_UNSAFE) {
+    if (!list || !count || range_bad(address, bytes)) return CUDA_ERROR_INVALID_VALUE;
+    return sim_virtual_set_access(address, bytes, list, count);
+}
+
+SIM_API(cuMemGetAccess,
+        (unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address),
+        (flags, location, address), SIM_HEALTHY) {
+    struct sim_range r;
+    if (!flags || !location || !sim_virtual_mapping(address, &r)) return CUDA_ERROR_INVALID_VALUE;
+    if (location->type == CU_MEM_LOCATION_TYPE_DEVICE
+                    ? !sim_device_at(location->id)
+                    : location->type != CU_MEM_LOCATION_TYPE_HOST &&
+                            location->type != CU_MEM_LOCATION_TYPE_HOST_NUMA)
+        return CUDA_ERROR_INVALID_VALUE;
+    *flags = sim_virtual_may(&r, location) ? SIM_READ_WRITE : SIM_NOTHING;
+    return CUDA_SUCCESS;
+}
