@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 /* seconds per probe; groups that run at the same time, at most; runs of one group, at most */
-enum { SECONDS = 60, TOGETHER = 8, GROUPS = 200, TRIES = 8 };
+enum { SECONDS = 60, TOGETHER = 8, GROUPS = 256, TRIES = 8 };
 
 driver_calls cu;
 int devices;
