@@ -16,6 +16,7 @@
         >>setup       start, shutdown, logger, allocator, trace
         >>device      the GPUs of the machine
         >>context     opening a device, adopting another library's context
+        >>green       contexts on some of a device's multiprocessors
         >>module      PTX, cubin and fatbin images; kernels by name
         >>library     one image for all contexts; when code is loaded
         >>link        several images linked into one module
@@ -51,8 +52,8 @@
         >>index       sorted sets: graphs by address, kernels by CUfunction
         >>ranges      the table of allocations
         >>impl-setup, impl-device, impl-naming, impl-capturing, impl-context, impl-primary,
-        >>impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache, impl-includes, impl-module,
-        >>impl-kernel, impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked,
+        >>impl-green, impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache, impl-includes,
+        >>impl-module, impl-kernel, impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked,
         >>impl-compile, impl-memory, impl-stream, impl-waits, impl-hints, impl-current, impl-cached,
         >>impl-pool, impl-virtual, impl-growth, impl-managed, impl-event, impl-transfer,
         >>impl-copies, impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params,
@@ -134,6 +135,7 @@
       DEBUG                    GPUEXEC_CHECK, gpuexec_describe, and what is printed when a program
                                ends with a failure that it has not taken
       GRAPH                    >>capture, >>graph, >>nodes and >>batch
+      GREEN                    >>green
       IMAGES                   reading images (gpuexec_module_load_best, >>library, >>link,
                                compiling and the cache). Without this part, only the driver checks
                                images. Errors do not give the PTX version or suggest similar kernel
@@ -269,6 +271,27 @@
       Any handle may be used on any thread. You need to push a context only for your own driver
       calls and for calls to the CUDA runtime. gpuexec_context_stack_text() lists the contexts on
       the thread's context stack and where each was pushed.
+
+    GREEN CONTEXTS (>>green)
+      A green context (CUDA 12.4) has some of a device's multiprocessors: kernels on its streams run
+      only there. Two parts of a program that each have such a context do not take multiprocessors
+      from each other, so a short kernel need not wait until a long one leaves room.
+      gpuexec_device_split() creates several whose multiprocessors do not overlap, and one with the
+      rest; gpuexec_context_create_green() creates one. Multiprocessors come in groups, of 8 from
+      compute capability 9.0 on, so a context may get more than you request:
+      gpuexec_context_get_sms() returns how many it has.
+        int sms[2] = { 16, 96 };
+        gpuexec_context parts[2], rest;
+        gpuexec_device_split(0, sms, 2, NULL, parts, &rest);
+        gpuexec_stream urgent = gpuexec_stream_create(parts[0], NULL);
+      A green context is used and closed like any other context; closing it waits only for the work
+      on its own streams. Load a module into each context that launches its kernels. All green
+      contexts of a device share the memory of its primary context, which they retain, and its
+      limits: an allocation made through one can be used in all of them until that one is closed.
+      Memory bandwidth, caches, copies and the queues of the device are not split. CUDA lets a green
+      context be current to only one thread at a time: let only one thread at a time create or free
+      something in it, or wait for the whole context. Launches on its streams, and waits for these,
+      are possible on any thread.
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_unregister, gpuexec_module_unload,
@@ -1037,6 +1060,8 @@
 #define GPUEXEC_NO_DEBUG
 #undef GPUEXEC_NO_GRAPH
 #define GPUEXEC_NO_GRAPH
+#undef GPUEXEC_NO_GREEN
+#define GPUEXEC_NO_GREEN
 #undef GPUEXEC_NO_IMAGES
 #define GPUEXEC_NO_IMAGES
 #undef GPUEXEC_NO_INTEROP
@@ -1512,9 +1537,9 @@ GPUEXEC_API gpuexec_context gpuexec_context_from_native_at(
    user has released it. If three libraries share a context, each of them attaches, and closes its
    handle when it is done. NULL attaches to the calling thread's current context. Closing a handle
    from gpuexec_context_create also releases just its count. GPUEXEC_NOT_SUPPORTED if the driver has
-   no usage counts. No driver reports the count. cuCtxAttach and cuCtxDetach (deprecated by CUDA,
-   but present in every driver so far); for a device's primary context cuDevicePrimaryCtxRetain and
-   cuDevicePrimaryCtxRelease. */
+   no usage counts, and for green contexts, which have none. No driver reports the count.
+   cuCtxAttach and cuCtxDetach (deprecated by CUDA, but present in every driver so far); for a
+   device's primary context cuDevicePrimaryCtxRetain and cuDevicePrimaryCtxRelease. */
 GPUEXEC_API gpuexec_context gpuexec_context_attach_at(const char *where, struct CUctx_st *native);
 
 /* Returns the CUcontext; NULL if the handle is not ok. A query. */
@@ -1704,6 +1729,45 @@ GPUEXEC_API gpuexec_result gpuexec_primary_reset_at(const char *where, int devic
    cuProfilerStop. */
 GPUEXEC_API gpuexec_result gpuexec_profiler_start_at(const char *where, gpuexec_context context);
 GPUEXEC_API gpuexec_result gpuexec_profiler_stop_at(const char *where, gpuexec_context context);
+
+/* -------------------------------------------------------------------------------------------------
+   >>green   Contexts on some of a device's multiprocessors (SMs). They need a driver for CUDA 12.4
+   or later: with an older one, or on a device that cannot be split, creating them fails with
+   GPUEXEC_NOT_SUPPORTED. */
+
+typedef struct gpuexec_green_desc {
+    unsigned start_canary;
+    int sms;  /* of gpuexec_context_create_green: the context gets at least so many */
+    int fine; /* 1: smaller groups of multiprocessors, of 2 from compute capability 9.0 on instead
+                 of 8; a large cluster of blocks may then not fit into the context.
+                 CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING */
+    unsigned end_canary;
+} gpuexec_green_desc;
+
+/* Creates a context on at least desc.sms of the device's multiprocessors. It retains the device's
+   primary context, and shares its memory. It is not made current. Contexts from two calls may have
+   multiprocessors in common; gpuexec_device_split creates several that have none. The context gets
+   the whole device if the groups alone have too few multiprocessors. GPUEXEC_BAD_ARGUMENT if the
+   device has fewer multiprocessors. cuDeviceGetDevResource, cuDevSmResourceSplitByCount,
+   cuDevResourceGenerateDesc, cuGreenCtxCreate, cuCtxFromGreenCtx. The driver keeps a few bytes for
+   each set of multiprocessors until the process ends. */
+GPUEXEC_API gpuexec_context gpuexec_context_create_green_at(
+        const char *where, int device, const gpuexec_green_desc *desc);
+
+/* Creates `count` contexts whose multiprocessors do not overlap: contexts[i] gets at least sms[i].
+   *rest, unless `rest` is NULL, gets a context on all that are left, which need not form groups;
+   {0} if none are left. Of the desc, NULL or not, only `fine` counts; its sms must be 0. Close each
+   context with gpuexec_context_close. If it fails, none is created: the handles say why.
+   GPUEXEC_BAD_ARGUMENT if the device has too few multiprocessors, or too few groups of them: the
+   text has the numbers. The same driver calls. */
+GPUEXEC_API gpuexec_result gpuexec_device_split_at(const char *where, int device, const int *sms,
+        int count, const gpuexec_green_desc *desc, gpuexec_context *contexts,
+        gpuexec_context *rest);
+
+/* Reads how many multiprocessors the context has: those of a green context, otherwise the device's.
+   A query. cuCtxGetDevResource for an adopted context, cuDeviceGetAttribute. */
+GPUEXEC_API gpuexec_result gpuexec_context_get_sms_at(
+        const char *where, gpuexec_context context, int *sms);
 
 /* -------------------------------------------------------------------------------------------------
    >>module   Images and the kernels in them. */
@@ -4543,6 +4607,9 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_context_create(...) gpuexec_context_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_from_native(...) gpuexec_context_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_attach(...) gpuexec_context_attach_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_create_green(...) gpuexec_context_create_green_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_device_split(...) gpuexec_device_split_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_get_sms(...) gpuexec_context_get_sms_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_get_memory(...) gpuexec_context_get_memory_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_set_limit(...) gpuexec_context_set_limit_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_get_limit(...) gpuexec_context_get_limit_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -5539,6 +5606,14 @@ typedef struct gxi_memory_properties {
     void *win32;
     unsigned char flags[8];
 } gxi_memory_properties;
+/* CUdevResource, with what is used here. From CUDA 13.1 on, it has a pointer: it must lie at a
+   multiple of 8 bytes. */
+typedef struct gxi_sm_resource {
+    int type;
+    unsigned char zeros[92];
+    unsigned sms, least, alignment; /* the last two since CUDA 13.0 */
+    unsigned char zeros_too[36];
+} gxi_sm_resource;
 /* CUipcMemHandle, CUipcEventHandle, CUmemPoolPtrExportData */
 typedef struct gxi_ipc_handle {
     unsigned char bytes[64];
@@ -5668,6 +5743,20 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuCtxGetCacheConfig,     3020, (unsigned *config)) \
     ROW(REQUIRED, cuCtxSetCacheConfig,     3020, (unsigned config)) \
     ROW(REQUIRED, cuCtxGetStreamPriorityRange, 5050, (int *least, int *greatest)) \
+    ROW(OPTIONAL, cuDeviceGetDevResource, 12040, \
+        (int device, gxi_sm_resource *resource, int type)) \
+    ROW(OPTIONAL, cuCtxGetDevResource,    12040, \
+        (gxi_cu_context context, gxi_sm_resource *resource, int type)) \
+    ROW(OPTIONAL, cuDevSmResourceSplitByCount, 12040, \
+        (gxi_sm_resource *groups, unsigned *n, const gxi_sm_resource *input, \
+         gxi_sm_resource *rest, unsigned flags, unsigned least)) \
+    ROW(OPTIONAL, cuDevResourceGenerateDesc, 12040, \
+        (void **descriptor, gxi_sm_resource *resources, unsigned n)) \
+    ROW(OPTIONAL, cuGreenCtxCreate,       12040, \
+        (void **made, void *descriptor, int device, unsigned flags)) \
+    ROW(OPTIONAL, cuGreenCtxDestroy,      12040, (void *green)) \
+    ROW(OPTIONAL, cuCtxFromGreenCtx,      12040, (gxi_cu_context *context, void *green)) \
+    ROW(OPTIONAL, cuStreamGetGreenCtx,    12040, (gxi_cu_stream queried, void **green)) \
     ROW(OPTIONAL, cuCtxAttach,             2000, (gxi_cu_context *context, unsigned flags)) \
     ROW(OPTIONAL, cuCtxDetach,             2000, (gxi_cu_context context)) \
     ROW(REQUIRED, cuDevicePrimaryCtxGetState, 7000, (int device, unsigned *flags, int *active)) \
@@ -6074,6 +6163,7 @@ enum {
     GXI_OUT_OF_RESOURCES = 701,
     GXI_LAUNCH_TIMEOUT = 702,
     GXI_CONTEXT_IS_DESTROYED = 709,
+    GXI_INVALID_RESOURCE_CONFIGURATION = 915,
     GXI_ASSERT = 710,
     GXI_HARDWARE_STACK_ERROR = 714,
     GXI_ILLEGAL_INSTRUCTION = 715,
@@ -8185,7 +8275,7 @@ typedef struct gxi_list_links {
 #define GXI_FAILED ((uint64_t)1 << 47) /* of an id */
 static unsigned gxi_kind_of(uint64_t id) { return (unsigned)id & 0x3F; }
 
-typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_COUNTED } gxi_origin;
+typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_COUNTED, GXI_GREEN } gxi_origin;
 typedef struct gxi_wait_event {
     struct CUevent_st *native;
     int used; /* by a thread */
@@ -8199,6 +8289,8 @@ typedef struct gxi_spare_events {
 struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
+    void *green;                         /* CUgreenCtx; NULL: not a green context */
+    int sms;                             /* of a green context */
     int users;                           /* guarded by gxi_tables_mutex, like the lists */
     uint64_t defaults[2], own, own_pool; /* handles of its legacy and per-thread default streams, of
                                             the context's own stream, and of gpuexec's pool; 0 until
@@ -10120,6 +10212,8 @@ static GXI_COLD void gxi_add_object_locked(gxi_text *t, const gxi_slot *slot) {
                 (unsigned long long)slot->data.span.info->bytes,
                 (unsigned long long)slot->data.span.info->max_bytes,
                 (unsigned long long)slot->data.span.info->address);
+    if (context && gxi_context_of(context)->green)
+        gxi_add(t, " (%d of its multiprocessors)", gxi_context_of(context)->sms);
 }
 static GXI_COLD void gxi_add_handle(gxi_text *t, uint64_t id) {
     const gxi_failed_handle *const failed = &gxi.objects.failed[(id >> 6) % GXI_FAILED_KEPT];
@@ -10201,7 +10295,8 @@ typedef struct gxi_deferred_free {
     void *owned[2];              /* what the driver reads until a library is unloaded */
     struct CUctx_st *cu_context; /* NULL of a library */
     unsigned long long context_id;
-    gxi_origin origin; /* of the context, like the device */
+    gxi_origin origin; /* of the context, like the device and `green` */
+    void *green;
     int device;
 } gxi_deferred_free;
 
@@ -10474,16 +10569,17 @@ static gpuexec_result gxi_handle_destroy(
     return cu ? gxi_fail_cu(call, NULL, "cannot %s %s", gxi_kinds[kind].verb, role) : GPUEXEC_OK;
 }
 
-/* Gives up what a handle holds: a retain of the primary context, or one reference to a created one.
-   The driver requires the latter to be current, and if it was the last reference, pops the context
-   from the thread's stack. */
+/* Gives up what a handle holds: a retain of the primary context, a green context, or one reference
+   to a created one. The driver requires the latter to be current, and if it was the last reference,
+   pops the context from the thread's stack. */
 static int gxi_context_release(
-        gxi_call *call, gxi_origin origin, struct CUctx_st *native, int device) {
+        gxi_call *call, gxi_origin origin, struct CUctx_st *native, void *green, int device) {
     struct CUctx_st *current = NULL;
     gxi_scope scope;
     int cu;
     if (origin == GXI_ADOPTED) return 0;
     if (origin == GXI_PRIMARY) return GXI_TRY(cuDevicePrimaryCtxRelease, (device));
+    if (origin == GXI_GREEN) return GXI_TRY(cuGreenCtxDestroy, (green));
     if (!GXI_HAS(cuCtxDetach)) return GXI_TRY(cuCtxDestroy, (native));
     if ((cu = gxi_enter_cu(call, native, &scope)) != 0) return cu;
     cu = GXI_TRY(cuCtxDetach, (native));
@@ -10493,8 +10589,8 @@ static int gxi_context_release(
 
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot);
 /* 0 after a failure */
-static uint64_t gxi_context_new(
-        gxi_call *call, struct CUctx_st *native, int ordinal, int device, gxi_origin origin) {
+static uint64_t gxi_context_new(gxi_call *call, struct CUctx_st *native, void *green, int ordinal,
+        int device, gxi_origin origin) {
     gxi_context *info = (gxi_context *)gxi_realloc(NULL, sizeof *info);
     gxi_slot made;
     uint64_t id;
@@ -10506,6 +10602,7 @@ static uint64_t gxi_context_new(
     info->ordinal = ordinal;
     info->device = device;
     info->origin = origin;
+    info->green = green;
     info->users = 1;
     gxi_is_destroyed(call, native, &info->id);
     gxi_call_set_result(call, 0);
@@ -10520,13 +10617,13 @@ static uint64_t gxi_context_new(
 }
 /* The handle of a context that was just opened, created or adopted; a failed handle if creating the
    handle fails, or if native is NULL because the step before failed. */
-static gpuexec_context gxi_context_handle(
-        gxi_call *call, struct CUctx_st *native, int ordinal, int device, gxi_origin origin) {
+static gpuexec_context gxi_context_handle(gxi_call *call, struct CUctx_st *native, void *green,
+        int ordinal, int device, gxi_origin origin) {
     gpuexec_context handle = { 0 };
-    if (native) handle.id = gxi_context_new(call, native, ordinal, device, origin);
+    if (native) handle.id = gxi_context_new(call, native, green, ordinal, device, origin);
     if (handle.id) return handle;
     handle.id = gxi_failed_id(GXI_CONTEXT); /* before the release, which may fail too */
-    if (native) gxi_context_release(call, origin, native, device);
+    if (native) gxi_context_release(call, origin, native, green, device);
     return handle;
 }
 
@@ -10571,7 +10668,7 @@ static gpuexec_context gxi_context_make(
         gxi_call *call, int ordinal, const gpuexec_context_desc *desc, gxi_origin origin) {
     int device = 0;
     struct CUctx_st *const native = gxi_context_open(call, ordinal, desc, origin, &device);
-    return gxi_context_handle(call, native, ordinal, device, origin);
+    return gxi_context_handle(call, native, NULL, ordinal, device, origin);
 }
 GPUEXEC_API gpuexec_context gpuexec_context_open_at(
         const char *where, int ordinal, const gpuexec_context_desc *desc) {
@@ -10588,6 +10685,7 @@ GPUEXEC_API gpuexec_context gpuexec_context_create_at(
    failure. */
 static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int device) {
     struct CUctx_st *other = NULL;
+    void *green = NULL;
     unsigned flags = 0;
     int active = 0;
     if (GXI_TRY(cuDevicePrimaryCtxGetState, (device, &flags, &active)) ||
@@ -10598,6 +10696,16 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
     }
     if (active && other == native) return GXI_PRIMARY;
     if (active) GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (device));
+    if (GXI_HAS(cuStreamGetGreenCtx) &&
+            GXI_TRY_TRACED(cuStreamGetGreenCtx, (GXI_STREAM_LEGACY, &green)) == 0 && green) {
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                "call gpuexec_context_retain on its handle, or adopt it with "
+                "gpuexec_context_from_native, and close the new handle before its owner destroys "
+                "it",
+                "context %p is a green context, which CUDA does not count references to",
+                (void *)native);
+        return GXI_ADOPTED;
+    }
     if (!GXI_HAS(cuCtxAttach) || !GXI_HAS(cuCtxDetach)) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                 "adopt the context with gpuexec_context_from_native, and close the new handle "
@@ -10653,7 +10761,7 @@ static gpuexec_context gxi_context_adopt(gxi_call *call, struct CUctx_st *native
     int device = 0, ordinal = 0;
     native = gxi_context_find_foreign(call, native, share, &device, &origin);
     if (native) ordinal = gxi_ordinal_of_device(call, device);
-    return gxi_context_handle(call, native, ordinal, device, origin);
+    return gxi_context_handle(call, native, NULL, ordinal, device, origin);
 }
 GPUEXEC_API gpuexec_context gpuexec_context_from_native_at(
         const char *where, struct CUctx_st *native) {
@@ -11029,7 +11137,7 @@ static int gxi_context_destroy(gxi_call *call, gxi_slot *old) {
     gxi_context *info = gxi_context_of(old);
     const int cu = old->adopted
             ? 0
-            : gxi_context_release(call, info->origin, old->cu_context, info->device);
+            : gxi_context_release(call, info->origin, old->cu_context, info->green, info->device);
     gxi_free(info->wait_events);
     gxi_free(info);
     return cu;
@@ -11359,11 +11467,16 @@ GPUEXEC_API gpuexec_result gpuexec_primary_reset_at(const char *where, int ordin
     GXI_CALL(gpuexec_primary_reset, GXI_CLEANS);
     if (gxi_primary_find(call, ordinal, &device, &native)) return gxi_failed_result();
     gxi_lock(&gxi_tables_mutex);
-    for (slot = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); slot && native;
-            slot = gxi_next_locked(slot))
-        if (slot->cu_context == native)
+    for (slot = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); slot;
+            slot = gxi_next_locked(slot)) {
+        const int green = gxi_context_of(slot)->green && gxi_context_of(slot)->device == device;
+        if (green || (native && slot->cu_context == native))
             gxi_add(&handles, "%s%s at %s", count++ ? ", " : "",
-                    slot->adopted ? "adopted" : "opened", gxi_place_text(slot->where));
+                    green                   ? "a green context created"
+                            : slot->adopted ? "adopted"
+                                            : "opened",
+                    gxi_place_text(slot->where));
+    }
     gxi_unlock(&gxi_tables_mutex);
     if (count) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
@@ -11472,6 +11585,259 @@ GPUEXEC_API gpuexec_result gpuexec_profiler_stop_at(const char *where, gpuexec_c
     cu = GXI_TRY_VOID(cuProfilerStop);
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot stop the profiler") : GPUEXEC_OK;
+}
+#endif
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-green   A green context is a CUgreenCtx (gxi_context.green) and the CUcontext that it
+   converts to, which is made current, and which all objects in it name. It keeps the primary
+   context. Streams created while it is current use its multiprocessors. */
+
+/* How many multiprocessors a context has. Returns the CUresult. */
+static int gxi_context_query_sms(gxi_call *call, const gxi_slot *context, int *sms) {
+    const gxi_context *const info = gxi_context_of(context);
+    union {
+        gxi_sm_resource resource;
+        uint64_t align;
+    } r;
+    memset(&r, 0, sizeof r);
+    if (info->green) {
+        *sms = info->sms;
+        return 0;
+    }
+    if (context->adopted && GXI_HAS(cuCtxGetDevResource)) {
+        const int cu = GXI_TRY(cuCtxGetDevResource, (context->cu_context, &r.resource, 1));
+        *sms = (int)r.resource.sms;
+        if (cu != GXI_CU_NOT_SUPPORTED) return cu;
+    }
+    return gxi_device_attribute(call, info->device, GXI_DEV_MULTIPROCESSOR_COUNT, sms);
+}
+
+#if !defined(GPUEXEC_NO_GREEN)
+enum {
+    GXI_RESOURCE_SM = 1,
+    GXI_SPLIT_IGNORE_COSCHEDULING = 1,
+    GXI_GREEN_DEFAULT_STREAM = 1,
+    GXI_GREEN_NO_MEMORY = -2 /* of the host; instead of a CUresult */
+};
+
+/* A device's multiprocessors, split. In one block of memory, because gxi_realloc aligns it as newer
+   drivers need it: `all`, then the groups, then what is left. */
+typedef struct gxi_green_split {
+    int ordinal, device, fine;
+    gxi_sm_resource *all, *groups;
+    unsigned ngroups, taken; /* groups, and how many of these contexts have */
+} gxi_green_split;
+
+static int gxi_green_sms(const gxi_sm_resource *list, unsigned n) {
+    unsigned i;
+    int sum = 0;
+    for (i = 0; i < n; i++)
+        if (list[i].type == GXI_RESOURCE_SM) sum += (int)list[i].sms;
+    return sum;
+}
+/* Groups of at least so many multiprocessors, at most n, 0: as many as there are. Returns the
+   CUresult; 0 groups: the device has none of this size. */
+static int gxi_green_split_by(gxi_call *call, gxi_green_split *s, unsigned least, unsigned n) {
+    const unsigned flags = s->fine ? GXI_SPLIT_IGNORE_COSCHEDULING : 0;
+    gxi_sm_resource *grown;
+    unsigned count = 0;
+    int cu = GXI_TRY(cuDevSmResourceSplitByCount, (NULL, &count, s->all, NULL, flags, least));
+    s->ngroups = s->taken = 0;
+    if (cu || !count) return cu == GXI_INVALID_RESOURCE_CONFIGURATION ? 0 : cu;
+    if (n && count > n) count = n;
+    grown = (gxi_sm_resource *)gxi_realloc(s->all, (count + 2) * sizeof *grown);
+    if (!grown) return GXI_GREEN_NO_MEMORY;
+    s->all = grown;
+    s->groups = grown + 1;
+    memset(s->groups, 0, (count + 1) * sizeof *grown);
+    cu = GXI_TRY(cuDevSmResourceSplitByCount,
+            (s->groups, &count, s->all, s->groups + count, flags, least));
+    if (!cu) s->ngroups = count;
+    return cu;
+}
+
+static gpuexec_result gxi_green_fail(gxi_call *call, const gxi_green_split *s, int cu) {
+    if (cu == GXI_GREEN_NO_MEMORY) return gxi_fail_memory(call, "split a device");
+    return gxi_fail_cu(call, NULL, "cannot split the multiprocessors of device %d", s->ordinal);
+}
+/* The device's multiprocessors. s->all is to be freed, also after a failure. */
+static gpuexec_result gxi_green_begin(
+        gxi_call *call, gxi_green_split *s, int ordinal, const gpuexec_green_desc *desc) {
+    memset(s, 0, sizeof *s);
+    s->ordinal = ordinal;
+    s->fine = desc && desc->fine;
+    if (desc && gxi_check_desc(call, "gpuexec_green_desc", desc->start_canary, desc->end_canary))
+        return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_begin(call) || gxi_device_open(call, ordinal, &s->device)) return gxi_failed_result();
+    if (!GXI_HAS(cuGreenCtxCreate) || !GXI_HAS(cuDeviceGetDevResource) ||
+            !GXI_HAS(cuDevSmResourceSplitByCount) || !GXI_HAS(cuDevResourceGenerateDesc) ||
+            !GXI_HAS(cuCtxFromGreenCtx) || !GXI_HAS(cuGreenCtxDestroy))
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                "update the driver, or use the whole device: gpuexec_context_open",
+                "this driver (CUDA %d.%d) has no green contexts, which need a driver for CUDA 12.4",
+                GXI_DOTTED(gxi.driver.version));
+    if (!(s->all = (gxi_sm_resource *)gxi_realloc(NULL, 2 * sizeof *s->all)))
+        return gxi_fail_memory(call, "split a device");
+    memset(s->all, 0, sizeof *s->all);
+    return GXI_TRY(cuDeviceGetDevResource, (s->device, s->all, GXI_RESOURCE_SM))
+            ? gxi_fail_cu(call, NULL, "cannot query the multiprocessors of device %d", ordinal)
+            : GPUEXEC_OK;
+}
+/* A context on these multiprocessors; a failed handle after a failure. */
+static gpuexec_context gxi_green_create(
+        gxi_call *call, const gxi_green_split *s, gxi_sm_resource *list, unsigned n) {
+    void *descriptor = NULL, *green = NULL;
+    struct CUctx_st *native = NULL;
+    gpuexec_context handle;
+    gxi_slot *slot;
+    if (GXI_TRY_MAKE(descriptor, cuDevResourceGenerateDesc, (&descriptor, list, n)) ||
+            GXI_TRY_MAKE(green, cuGreenCtxCreate,
+                    (&green, descriptor, s->device, GXI_GREEN_DEFAULT_STREAM)))
+        gxi_fail_cu(call, NULL, "cannot create a green context on %d multiprocessors of device %d",
+                gxi_green_sms(list, n), s->ordinal);
+    else if (GXI_TRY_MAKE(native, cuCtxFromGreenCtx, (&native, green))) {
+        gxi_fail_cu(call, NULL, "cannot convert the green context on device %d", s->ordinal);
+        GXI_TRY_TRACED(cuGreenCtxDestroy, (green));
+        native = NULL;
+    }
+    handle = gxi_context_handle(call, native, green, s->ordinal, s->device, GXI_GREEN);
+    if ((slot = gxi_peek(handle.id, GXI_CONTEXT)) != NULL)
+        gxi_context_of(slot)->sms = gxi_green_sms(list, n);
+    return handle;
+}
+
+/* Whether the groups are enough: context i needs those that have at least sms[i]. */
+static int gxi_green_fits(
+        const gxi_green_split *s, const int *sms, int count, unsigned long long *needed) {
+    const unsigned each = s->ngroups ? s->groups[0].sms : 1;
+    int i;
+    *needed = 0;
+    for (i = 0; i < count; i++) *needed += ((unsigned)sms[i] - 1) / each + 1;
+    return s->ngroups && *needed <= s->ngroups;
+}
+/* Splits the device so that the contexts fit. Groups that are as large as the contexts are best for
+   clusters; contexts of different sizes have several of the smallest groups. */
+static gpuexec_result gxi_green_find(
+        gxi_call *call, gxi_green_split *s, const int *sms, int count) {
+    const int total = (int)s->all->sms;
+    unsigned long long needed = 0;
+    int i, cu = 0, equal = 1;
+    for (i = 0; i < count; i++) {
+        char which[32] = "";
+        if (count > 1) snprintf(which, sizeof which, " for context %d", i);
+        if (sms[i] < 1 || sms[i] > total)
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                    "request at least 1, and no more than the device has",
+                    "%d multiprocessors are requested%s, but device %d has %d", sms[i], which,
+                    s->ordinal, total);
+        equal &= sms[i] == sms[0];
+    }
+    if (equal) cu = gxi_green_split_by(call, s, (unsigned)sms[0], (unsigned)count);
+    if (!cu && equal && gxi_green_fits(s, sms, count, &needed)) return GPUEXEC_OK;
+    if (!cu) cu = gxi_green_split_by(call, s, 1, 0);
+    if (cu) return gxi_green_fail(call, s, cu);
+    if (!s->ngroups)
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use the whole device: gpuexec_context_open",
+                "device %d cannot be split: its %d multiprocessors are fewer than a group has",
+                s->ordinal, total);
+    if (gxi_green_fits(s, sms, count, &needed)) {
+        /* what is left is then one resource: newer drivers do not join it with groups */
+        if (needed < s->ngroups) cu = gxi_green_split_by(call, s, 1, (unsigned)needed);
+        return cu ? gxi_green_fail(call, s, cu) : GPUEXEC_OK;
+    }
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+            s->fine ? "request fewer multiprocessors"
+                    : "request fewer multiprocessors, or set gpuexec_green_desc.fine for smaller "
+                      "groups",
+            "%d context%s %llu groups of %u multiprocessors, but device %d has %u such groups and "
+            "%d more multiprocessors",
+            count, count == 1 ? " of this size needs" : "s of these sizes need", needed,
+            s->groups[0].sms, s->ordinal, s->ngroups, gxi_green_sms(s->groups + s->ngroups, 1));
+}
+/* The groups for a context of that size. */
+static gpuexec_context gxi_green_take(gxi_call *call, gxi_green_split *s, int sms) {
+    const unsigned n = ((unsigned)sms - 1) / s->groups[0].sms + 1, first = s->taken;
+    s->taken += n;
+    return gxi_green_create(call, s, s->groups + first, n);
+}
+
+GPUEXEC_API gpuexec_context gpuexec_context_create_green_at(
+        const char *where, int ordinal, const gpuexec_green_desc *desc) {
+    gpuexec_context context = { 0 };
+    gxi_green_split s;
+    GXI_CALL(gpuexec_context_create_green, GXI_MAKES);
+    memset(&s, 0, sizeof s);
+    if (!gxi_is_null(call, desc, "the desc") && !gxi_green_begin(call, &s, ordinal, desc)) {
+        const int possible = desc->sms > 0 && (unsigned)desc->sms <= s.all->sms;
+        const int cu = possible ? gxi_green_split_by(call, &s, 1, 0) : 0;
+        unsigned long long needed;
+        if (cu) gxi_green_fail(call, &s, cu);
+        /* what is left over after splitting counts, too, if all of it is needed */
+        else if (possible && !gxi_green_fits(&s, &desc->sms, 1, &needed))
+            context = gxi_green_create(call, &s, s.all, 1);
+        else if (!gxi_green_find(call, &s, &desc->sms, 1))
+            context = gxi_green_take(call, &s, desc->sms);
+    }
+    gxi_free(s.all);
+    context.id = gxi_id_or_failed(context.id, GXI_CONTEXT);
+    return context;
+}
+
+GPUEXEC_API gpuexec_result gpuexec_device_split_at(const char *where, int ordinal, const int *sms,
+        int count, const gpuexec_green_desc *desc, gpuexec_context *contexts,
+        gpuexec_context *rest) {
+    gpuexec_result result = GPUEXEC_OK;
+    gxi_green_split s;
+    uint64_t failed;
+    int i, made = 0;
+    GXI_CALL(gpuexec_device_split, GXI_MAKES);
+    memset(&s, 0, sizeof s);
+    for (i = 0; contexts && i < count; i++) contexts[i].id = 0;
+    if (rest) rest->id = 0;
+    if (gxi_is_null(call, sms, "the list of sizes") ||
+            gxi_is_null(call, contexts, "the list of contexts"))
+        result = GPUEXEC_BAD_ARGUMENT;
+    else if (count < 1)
+        result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass how many sizes the list has",
+                "%d contexts are requested", count);
+    else result = gxi_green_begin(call, &s, ordinal, desc);
+    if (!result && desc && desc->sms)
+        result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0: the list has the sizes",
+                "gpuexec_green_desc.sms is %d, but the sizes of %d contexts are in a list",
+                desc->sms, count);
+    if (!result) result = gxi_green_find(call, &s, sms, count);
+    for (; !result && made < count; made++)
+        if (!gpuexec_id_ok((contexts[made] = gxi_green_take(call, &s, sms[made])).id))
+            result = gxi_failed_result();
+    if (!result && rest && gxi_green_sms(s.groups + s.ngroups, 1)) {
+        *rest = gxi_green_create(call, &s, s.groups + s.ngroups, 1);
+        if (!gpuexec_id_ok(rest->id)) result = gxi_failed_result();
+    }
+    gxi_free(s.all);
+    if (!result) return GPUEXEC_OK;
+    failed = gxi_failed_id(GXI_CONTEXT); /* before those that were created are closed */
+    gxi_lock(&gxi_borrowed_mutex);
+    for (i = 0; contexts && i < count; i++) {
+        gxi_slot *const slot = gxi_peek(contexts[i].id, GXI_CONTEXT);
+        if (slot) gxi_slot_destroy(call, slot);
+        contexts[i].id = failed;
+    }
+    gxi_unlock(&gxi_borrowed_mutex);
+    if (rest) rest->id = failed;
+    return result;
+}
+
+GPUEXEC_API gpuexec_result gpuexec_context_get_sms_at(
+        const char *where, gpuexec_context context, int *sms) {
+    const gxi_slot *slot;
+    GXI_CALL(gpuexec_context_get_sms, GXI_QUERIES);
+    if (GXI_IS_NULL(sms)) return GPUEXEC_BAD_ARGUMENT;
+    *sms = 0;
+    if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_result();
+    return gxi_context_query_sms(call, slot, sms)
+            ? gxi_fail_device(call, gxi_context_of(slot)->ordinal)
+            : GPUEXEC_OK;
 }
 #endif
 
@@ -22878,8 +23244,7 @@ static int gxi_cooperative_blocks(
     if (per_multiprocessor < 0 ||
             !(context = gxi_get(call, kernel->context, GXI_CONTEXT, "the kernel's context")))
         return -1;
-    if (gxi_device_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT,
-                &multiprocessors) == 0)
+    if (gxi_context_query_sms(call, context, &multiprocessors) == 0)
         return per_multiprocessor * multiprocessors;
     gxi_fail_device(call, gxi_context_of(context)->ordinal);
     return -1;
@@ -25026,7 +25391,8 @@ static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_fr
         if (p->range.parts) GXI_LOAD (&gxi.hooks.free_virtual)(&own, &p->range, 0);
         return GPUEXEC_OK;
     }
-    if (p->kind == GXI_CONTEXT) cu = gxi_context_release(call, p->origin, p->cu_context, p->device);
+    if (p->kind == GXI_CONTEXT)
+        cu = gxi_context_release(call, p->origin, p->cu_context, p->green, p->device);
     else if ((p->kind == GXI_NOTHING || p->kind == GXI_MODULE) &&
             gxi_enter(call, p->cu_context, &scope)) {
         own = *call; /* virtual memory does not need it */
@@ -25071,6 +25437,7 @@ static int gxi_native_graph_retain(const gxi_call *call, gxi_native_graph *r,
         p->cu_context = context->cu_context;
         p->context_id = gxi_context_of(context)->id;
         p->origin = gxi_context_of(context)->origin;
+        p->green = gxi_context_of(context)->green;
         p->device = gxi_context_of(context)->device;
         p->function = call->function;
         p->where = gxi_place_copy(call->where);

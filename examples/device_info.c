@@ -6,7 +6,7 @@
     Prints, on the CPU device:
         driver: CUDA 13.0, /home/me/gpuexec/build/libsimgpu.so
         device 0: simgpu CPU device (not a GPU)
-          compute capability 9.0 at 0000:01:00.0, 4 multiprocessors, 1.00 GHz
+          compute capability 9.0 at 0000:01:00.0, 20 multiprocessors, 1.00 GHz
           ...
         device 0 has 2048 of 2048 MiB free, with a context open
 */

@@ -22,6 +22,12 @@ static gpuexec_prepared prepared;
 static gpuexec_args block_args;
 static gpuexec_launch_desc priority;
 static driver_calls cu; /* the driver's entry points, for the raw calls */
+/* of a green context, if there are any */
+static gpuexec_context green;
+static gpuexec_kernel green_kernel;
+static gpuexec_stream green_stream;
+static struct CUfunc_st *green_function;
+static struct CUstream_st *green_queue;
 static struct CUfunc_st *function;
 static struct CUstream_st *queue;
 /* current: the context that is current during a burst, or NULL */
@@ -29,6 +35,7 @@ static struct CUctx_st *native, *current;
 
 static double settle(double begin, double end, int bad, const char *what) {
     if (!bad) bad = cu.cuStreamSynchronize(queue) || cu.cuStreamSynchronize(NULL);
+    if (!bad && green_queue) bad = cu.cuStreamSynchronize(green_queue);
     if (bad) {
         fprintf(stderr, "%s failed: %s\n", what, gpuexec_error_text());
         exit(1);
@@ -99,6 +106,11 @@ BURST(raw_both, launch_packed(1))
 BURST(raw_priority, launch_priority())
 BURST(raw_pushed, launch_pushed())
 BURST(raw_set, launch_set())
+BURST(raw_green,
+        cu.cuLaunchKernel(green_function, 4, 1, 1, 256, 1, 1, 0, green_queue, POINTERS, NULL))
+BURST(ours_green,
+        gpuexec_launch(green_kernel, green_stream, gpuexec_grid_for((size_t)n, 256),
+                GPUEXEC_ARGS(x, y, n, a)))
 BURST(raw_legacy, cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, NULL, POINTERS, NULL))
 BURST(raw_cooperative,
         cu.cuLaunchCooperativeKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, POINTERS))
@@ -254,6 +266,10 @@ static void others(void) {
         { "cuLaunchKernel", raw, 0, 0 },
         { "gpuexec_launch", ours_adopted, 0, 0 },
     };
+    static const way on_green[] = {
+        { "cuLaunchKernel", raw_green, 0, 0 },
+        { "gpuexec_launch", ours_green, 0, 0 },
+    };
     static const way cooperative[] = {
         { "cuLaunchCooperativeKernel", raw_cooperative, 0, 0 },
         { "gpuexec_launch_cooperative", ours_cooperative, 0, 0 },
@@ -264,6 +280,7 @@ static void others(void) {
     };
     TABLE("on the legacy stream, context current", on_legacy, 1u, 2u);
     TABLE("in a context that other code created (gpuexec_context_from_native)", in_adopted, 0u, 0u);
+    if (gpuexec_ok(green)) TABLE("on a stream of a green context", on_green, 0u, 0u);
     TABLE("cooperative", cooperative, 0u, 0u);
     TABLE("with an attribute, a priority", attributes, 0u, 0u);
 }
@@ -291,6 +308,7 @@ static void python(void) {
 int main(int argc, char **argv) {
     gpuexec_params block;
     gpuexec_module module;
+    const gpuexec_green_desc one_group = { 0, 1, 0, 0 };
     float unused[1] = { 0 };
     context = gpuexec_context_open(0, NULL);
     module = gpuexec_module_load(context, kernel_text, 0, NULL);
@@ -314,6 +332,13 @@ int main(int argc, char **argv) {
     adopted = gpuexec_context_from_native(native);
     adopted_stream = gpuexec_stream_from_native(adopted, queue);
     adopted_kernel = gpuexec_kernel_get(gpuexec_module_load(adopted, kernel_text, 0, NULL), "four");
+    green = gpuexec_context_create_green(0, &one_group);
+    if (gpuexec_ok(green)) {
+        green_kernel = gpuexec_kernel_get(gpuexec_module_load(green, kernel_text, 0, NULL), "four");
+        green_stream = gpuexec_stream_create(green, NULL);
+        green_function = gpuexec_kernel_native(green_kernel);
+        green_queue = gpuexec_stream_native(green_stream);
+    } else gpuexec_take_error(); /* an old driver */
     priority.has_priority = 1;
     check(gpuexec_take_error());
     cu = calls_find();

@@ -23,7 +23,8 @@ enum {
 
 /* One letter per argument. Handles: c context, s stream, e event, m module, f function or kernel, l
    link state, p memory pool, r library. The capital letter: a place for a new one. 1 graph, 2 node,
-   3 executable graph, 4 memory without an address; ! @ # $: places for new ones.
+   3 executable graph, 4 memory without an address, 6 green context, 7 what it is made of; ! @ # $ &
+   ~: places for new ones.
 
      a A  device address, place for one        h   host memory, HALF bytes or more  b   at most HALF
                                                    bytes
@@ -39,6 +40,7 @@ enum {
                                                    room for 16
      H    h, aligned for any struct            D   a CUmemPoolProps                 0   zero or n
      J    a CUDA_MEMCPY3D or _PEER             X   4 addresses for a batch          Z   their sizes
+     8    some CUdevResources
      W    4 indices                            Q   4 CUmemcpyAttributes             K   a
                                                    CUmemAccessDesc
      5 %  reserved address, place for one      V   1 to 4 times UNIT, or odd        I   a
@@ -112,10 +114,15 @@ static const struct {
     { 'H', "gxi_alloc_node *", " out " },
     { '-', "gxi_alloc_node *", "" },
     { '-', "gxi_condition_node *", "" },
+    { '8', "gxi_sm_resource *", "" },
+    { '8', "const gxi_sm_resource *", "" },
+    { 'O', "unsigned *", " n " },
     { 'H', "gxi_update *", "" },
     { 'H', "gxi_ipc_handle *", "" },
     { '-', "gxi_ipc_handle", "" },
     { '-', "float", "" },
+    { '6', "void *", " green " },
+    { '7', "void *", " descriptor " },
     { 'l', "void *", " state " },
     { 'p', "void *", " pool " },
     { 'f', "void *", " kernel " },
@@ -128,6 +135,8 @@ static const struct {
     { 'i', "void *", " user affinity " },
     { 'Y', "void *", " launches " },
     { '-', "void *", "" },
+    { '&', "void **", " made " },
+    { '~', "void **", " descriptor " },
     { 'L', "void **", " state " },
     { 'P', "void **", " pool " },
     { 'F', "void **", " kernel " },
@@ -205,11 +214,12 @@ static struct call {
 static unsigned ncalls;
 static entry *lacked[MISSED];
 /* kinds of which some are kept, and the letters for new ones; the last one: addresses */
-static const char kinds[] = "csemflpr12345a", makers[] = "CSEMFLPR!@#$%A";
+static const char kinds[] = "csemflpr1234567a", makers[] = "CSEMFLPR!@#$%&~A";
 
 static uint64_t kept[sizeof kinds][KEPT];
 static unsigned next[sizeof kinds];
 static char host[HOST];
+static uint64_t resources[64][18];
 static uint64_t word; /* the device address of a 7 that no other call writes to */
 static int (*error_name)(int, const char **);
 
@@ -333,6 +343,7 @@ static void destroy(char kind, uint64_t x) {
     if (kind == '3') (void)DRIVER("cuGraphExecDestroy", x);
     if (kind == '4') (void)DRIVER("cuMemRelease", x);
     if (kind == '5') free_reserved(x);
+    if (kind == '6') (void)DRIVER("cuGreenCtxDestroy", x);
     if (kind == 'a') free_memory(x);
 }
 
@@ -433,6 +444,7 @@ static uint64_t argument(
     switch (letter) {
     case 'h': return AT(host + fuzz_number(s) % HALF);
     case 'H': return (AT(host) + fuzz_number(s) % HALF + 15) / 16 * 16;
+    case '8': return fuzz_byte(s) < 240 ? AT(resources[fuzz_byte(s) % 8]) : 0;
     case 'b': return fuzz_number(s) % HALF;
     case 'w': return fuzz_byte(s) < 230 ? word : fuzz_number(s) % (1 << 28);
     case 'o': return fuzz_byte(s) < 240 ? AT(&r->answer[at]) : 0;
@@ -609,6 +621,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size > 600) return -1;
     memset(kept, 0, sizeof kept);
     memset(next, 0, sizeof next);
+    memset(resources, 0, sizeof resources);
     nlost = 0;
     /* one of each, on both devices; the context of the word is destroyed last */
     for (unsigned i = 0; i < 2; i++) {
@@ -631,8 +644,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                         DRIVER("cuMemAddressReserve", AT(&reserved), 4 * UNIT, 0, 0, 0) == 0 &&
                         DRIVER("cuMemMap", reserved, 2 * UNIT, 0, memory, 0) == 0,
                 "one of each");
-        const uint64_t made[] = { context, stream, event, module, function, 0, 0, library, 0, 0, 0,
-            memory, reserved, address };
+        const uint64_t made[sizeof kinds - 1] = { context, stream, event, module, function, 0, 0,
+            library, 0, 0, 0, memory, reserved, [sizeof kinds - 2] = address };
         for (size_t k = 0; k + 1 < sizeof kinds; k++)
             if (made[k]) keep(k, made[k]);
     }

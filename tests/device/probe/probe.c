@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 /* seconds per probe; groups that run at the same time, at most; runs of one group, at most */
-enum { SECONDS = 60, TOGETHER = 8, GROUPS = 200, TRIES = 8 };
+enum { SECONDS = 60, TOGETHER = 8, GROUPS = 256, TRIES = 8 };
 
 driver_calls cu;
 int devices;
@@ -245,7 +245,8 @@ int main(int argc, char **argv) {
     static const group *const lists[] = { basic_groups, device_groups, context_groups,
         stream_groups, memory_groups, module_groups, link_groups, library_groups, launch_groups,
         cluster_groups, capture_groups, more_capture_groups, left_capture_groups, pool_groups,
-        more_pool_groups, managed_groups, virtual_groups, copy_groups, node_groups, devrt_groups };
+        more_pool_groups, managed_groups, virtual_groups, copy_groups, node_groups, devrt_groups,
+        green_groups };
     static child all[GROUPS];
     int n = 0, begun = 0, shown = 0, running = 0,
         *counters = (int *)mmap(NULL, GROUPS * sizeof(int), PROT_READ | PROT_WRITE,

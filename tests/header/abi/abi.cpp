@@ -240,6 +240,23 @@ MEMBER(gxi_update, node, CUgraphExecUpdateResultInfo, errorNode)
 MEMBER(gxi_update, from, CUgraphExecUpdateResultInfo, errorFromNode)
 SAME(1, CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)    // gpuexec_launch_desc.memory_sync_domain
 #endif
+#if CUDA_VERSION >= 12040    // without the alignment: newer ones have a pointer at their end
+SAME(sizeof(gxi_sm_resource), sizeof(CUdevResource))
+SAME(sizeof(sim::CUdevResource), sizeof(CUdevResource))
+template <> struct same_layout<gxi_sm_resource, CUdevResource> : std::true_type {};
+template <> struct same_layout<sim::CUdevResource, CUdevResource> : std::true_type {};
+MEMBER(gxi_sm_resource, type, CUdevResource, type)
+AT(gxi_sm_resource, sms, CUdevResource, sm.smCount)
+MEMBER(sim::CUdevResource, type, CUdevResource, type)
+AT(sim::CUdevResource, sm, CUdevResource, sm)
+AT(sim::CUdevResource, sm.smCount, CUdevResource, sm.smCount)
+#if CUDA_VERSION >= 13000
+AT(gxi_sm_resource, least, CUdevResource, sm.minSmPartitionSize)
+AT(gxi_sm_resource, alignment, CUdevResource, sm.smCoscheduledAlignment)
+AT(sim::CUdevResource, sm.minSmPartitionSize, CUdevResource, sm.minSmPartitionSize)
+AT(sim::CUdevResource, sm.smCoscheduledAlignment, CUdevResource, sm.smCoscheduledAlignment)
+#endif
+#endif
 STRUCT(gxi_pool_properties, CUmemPoolProps)
 MEMBER(gxi_pool_properties, type, CUmemPoolProps, allocType)
 MEMBER(gxi_pool_properties, handle_types, CUmemPoolProps, handleTypes)

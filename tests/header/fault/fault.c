@@ -92,7 +92,7 @@ static const char *const fault_manners[2][3] = {
             "no memory, permanently" },
 };
 
-enum { FAULT_OBJECTS = 17, GRAPHS = 9 };
+enum { FAULT_OBJECTS = 18, GRAPHS = 9 };
 static struct {
     fault_source source;
     fault_manner manner;
@@ -182,12 +182,14 @@ static const struct {
     { ROW_cuMemRelease, -1, 15 },
     { ROW_cuMemMap, 1, 16 },
     { ROW_cuMemUnmap, -1, 16 },
+    { ROW_cuGreenCtxCreate, 1, 17 },
+    { ROW_cuGreenCtxDestroy, -1, 17 },
 };
 static const char *const fault_object_names[FAULT_OBJECTS] = { "retains of primary contexts",
     "counts of contexts", "modules", "link states", "streams", "events", "pieces of device memory",
     "pieces of page-locked memory", "captures", "graphs", "instantiated graphs", "memory pools",
     "pieces of imported memory", "libraries", "reservations of addresses",
-    "allocations of virtual memory", "mappings" };
+    "allocations of virtual memory", "mappings", "green contexts" };
 static int fault_change(int row) { /* an index of fault_objects, or -1 */
     int i = (int)(sizeof fault_objects / sizeof *fault_objects);
     while (i-- > 0 && fault_objects[i].row != row) {}
@@ -483,6 +485,8 @@ static const struct {
                                                     capturing */
     { "gpuexec_context_close", ROW_cuCtxPushCurrent },
     { "gpuexec_context_", ROW_cuDeviceGet }, /* the ordinal then serves as the CUdevice */
+    { "gpuexec_context_attach", ROW_cuStreamGetGreenCtx }, /* then it is not taken for a green one
+                                                            */
     { "gpuexec_context_attach", ROW_cuDevicePrimaryCtxRelease }, /* the context itself is
                                                                     available */
     { "load", ROW_cuModuleGetFunctionCount }, /* the kernels' names are then unknown, which is
@@ -862,6 +866,31 @@ FLOW(context) {
     CLEAN(gpuexec_primary_reset(0)); /* no handle to it: `same` has another context */
     CLEAN(gpuexec_context_close(same));
     CLEAN(gpuexec_context_close(made));
+}
+
+FLOW(green) {
+    static const int sizes[2] = { 2, 3 };
+    const gpuexec_green_desc desc = { .sms = 1 }, fine = { .fine = 1 };
+    gpuexec_context one, parts[2], rest, adopted;
+    gpuexec_stream s;
+    gpuexec_ptr p;
+    int sms = 0;
+    MAKE(one, gpuexec_context_create_green(0, &desc));
+    QUERY(gpuexec_context_get_sms(one, &sms));
+    MAKE(adopted, gpuexec_context_from_native(gpuexec_context_native(one)));
+    QUERY(gpuexec_context_get_sms(adopted, &sms));
+    CLEAN(gpuexec_context_close(adopted));
+    DO(gpuexec_device_split(0, sizes, 2, &fine, parts, &rest));
+    MAKE(s, gpuexec_stream_create(parts[0], NULL));
+    GET(p, gpuexec_alloc(parts[1], 64));
+    WORK(gpuexec_fill(s, p, 0, 1, 64));
+    WAIT(gpuexec_stream_sync(s));
+    WAIT(gpuexec_context_sync(parts[0]));
+    CLEAN(gpuexec_free(p));
+    CLEAN(gpuexec_context_close(rest));
+    CLEAN(gpuexec_context_close(parts[0]));
+    CLEAN(gpuexec_context_close(parts[1]));
+    CLEAN(gpuexec_context_close(one));
 }
 
 FLOW(module) {

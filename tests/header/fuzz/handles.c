@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 159, ENDS = 73 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 162, ENDS = 73 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -314,7 +314,9 @@ static void use(struct fuzz_source *s) {
     gpuexec_managed_desc managed = { .start_canary = 0 };
     gpuexec_managed_info placed;
     gpuexec_device_launch launches[3];
-    gpuexec_context contexts[3];
+    gpuexec_green_desc green = { .start_canary = 0 };
+    int sizes[3];
+    gpuexec_context contexts[3], rest;
     gpuexec_context_scope scope;
     struct arguments a, more[3];
     char line[512];
@@ -331,6 +333,23 @@ static void use(struct fuzz_source *s) {
         break;
     CALL:
         MAKE(CONTEXT, gpuexec_context_create(N(2), NULL));
+        break;
+    CALL:
+        green.sms = N(24);
+        green.fine = N(2);
+        MAKE(CONTEXT, gpuexec_context_create_green(N(2), fuzz_byte(s) % 16 ? &green : NULL));
+        break;
+    CALL:
+        for (x = 0; x < 3; x++) sizes[x] = N(12);
+        green.fine = N(2);
+        memset(contexts, 0, sizeof contexts);
+        RESULT(gpuexec_device_split(
+                N(2), sizes, y = N(4) - 1, fuzz_byte(s) % 2 ? &green : NULL, contexts, &rest));
+        for (x = 0; x < y; x++) made(contexts[x].id, CONTEXT, "gpuexec_device_split");
+        if (rest.id) made(rest.id, CONTEXT, "gpuexec_device_split");
+        break;
+    CALL:
+        RESULT(gpuexec_context_get_sms(C, &x));
         break;
     CALL:
         MAKE(CONTEXT, gpuexec_context_from_native(context_native(s)));
@@ -1031,7 +1050,7 @@ static void change_graph(struct fuzz_source *s) {
         condition = gpuexec_graph_condition(g, (unsigned)N(2));
         NODE(gpuexec_graph_add_if_else(g, condition, bodies, N(20) ? bodies + 1 : NULL, after));
         MAKE(GRAPH, bodies[0]);
-        if (bodies[1].id) MAKE(GRAPH, bodies[1]);
+        if (bodies[1].id) MAKE(GRAPH, bodies[1]); /* NULL was passed */
         break;
     CALL:
         condition = gpuexec_graph_condition(g, (unsigned)N(4));

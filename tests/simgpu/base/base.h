@@ -151,7 +151,9 @@ struct sim_device {
 
 /* the invented multiprocessor */
 enum {
-    SIM_SMS = 4,
+    SIM_SMS = 20, /* as on an H200, two groups of 8 for green contexts, and a rest of 4 */
+    SIM_SM_GROUP = 8,
+    SIM_SM_PAIR = 2,
     SIM_SM_THREADS = 2048,
     SIM_SM_BLOCKS = 32,
     SIM_SYNC_DOMAINS = 4,     /* of memory: a hint, too */
@@ -346,6 +348,7 @@ struct sim_grid {
     unsigned char *shown_params; /* a copy at their generic addresses, which a launch may write, or
                                     NULL */
     bool cooperative;
+    uint64_t sms;         /* bit i: blocks may run on multiprocessor i */
     uint64_t workspace;   /* of the grid barrier: its device address, or 0 (%envreg2:1) */
     uint64_t heap;        /* device address of its context's heap for malloc, 0 if unused */
     uint32_t stack;       /* of its context when it was launched: CU_LIMIT_STACK_SIZE, */

@@ -163,6 +163,12 @@ enum {
     CU_CTX_SYNC_MEMOPS = 0x80
 };
 enum { CU_STREAM_NON_BLOCKING = 1 };
+enum { CU_GREEN_CTX_DEFAULT_STREAM = 1 };
+enum { CU_DEV_RESOURCE_TYPE_INVALID, CU_DEV_RESOURCE_TYPE_SM };
+enum {
+    CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING = 1,
+    CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE = 2
+};
 enum {
     CU_STREAM_WAIT_VALUE_GEQ,
     CU_STREAM_WAIT_VALUE_EQ,
@@ -655,6 +661,15 @@ typedef struct {
     int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], sharedMemPerBlock,
             totalConstantMemory, SIMDWidth, memPitch, regsPerBlock, clockRate, textureAlign;
 } CUdevprop;
+/* The driver writes the last two of sm from CUDA 13.0 on. */
+typedef struct {
+    int type;
+    unsigned char _internal_padding[92];
+    struct {
+        unsigned smCount, minSmPartitionSize, smCoscheduledAlignment;
+    } sm;
+    unsigned char rest[36];
+} CUdevResource;
 typedef struct {
     void *execAffinityParams;
     int numExecAffinityParams;

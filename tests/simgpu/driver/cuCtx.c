@@ -128,19 +128,21 @@ SIM_API(cuCtxGetFlags, (unsigned *flags), (flags), SIM_HEALTHY) {
     return CUDA_SUCCESS;
 }
 
-static int synchronize(struct sim_context *c) {
-    int result = sim_capture_in(c);
+static int synchronize(struct sim_context *c, const struct sim_green *g) {
+    int result = sim_capture_in(c, g);
     if (result || (result = sim_capture_forbids())) return result;
-    result = sim_drain(c, NULL);
+    result = g ? sim_drain_green(g) : sim_drain(c, NULL);
     sim_pools_settle();
     return result;
 }
-SIM_API(cuCtxSynchronize, (void), (), SIM_CTX) { return synchronize(sim_self.context); }
+SIM_API(cuCtxSynchronize, (void), (), SIM_CTX) {
+    return synchronize(sim_self.context, sim_green_current());
+}
 
 SIM_API(cuCtxSynchronize_v2, (void *handle), (handle), SIM_INIT) {
     struct sim_context *c;
     int result = given_or_current(handle, &c);
-    return result ? result : synchronize(c);
+    return result ? result : synchronize(c, handle ? sim_green_at(handle) : sim_green_current());
 }
 
 SIM_API(cuCtxSetFlags, (unsigned flags), (flags), SIM_CTX) {
@@ -154,7 +156,8 @@ SIM_API(cuCtxGetId, (void *handle, unsigned long long *id), (handle, id), SIM_IN
     int result = given_or_current(handle, &c);
     if (result) return handle ? sim_context_not_there(handle) : result;
     if (!id) return CUDA_ERROR_INVALID_VALUE;
-    *id = c->id;
+    const struct sim_green *g = handle ? sim_green_at(handle) : sim_green_current();
+    *id = g ? (1ull << 32) + g->id : c->id; /* none has the number of another context */
     return CUDA_SUCCESS;
 }
 

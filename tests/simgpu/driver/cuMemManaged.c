@@ -26,7 +26,7 @@ SIM_API_STREAM(cuStreamAttachMemAsync, _ptsz,
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
             flags != CU_MEM_ATTACH_SINGLE)
         return CUDA_ERROR_INVALID_VALUE;
-    if (flags == CU_MEM_ATTACH_SINGLE && !stream && s == &s->context->legacy)
+    if (flags == CU_MEM_ATTACH_SINGLE && !stream && sim_stream_is_legacy(s))
         return CUDA_ERROR_INVALID_VALUE;
     m->attached = flags;
     return CUDA_SUCCESS;

@@ -44,7 +44,7 @@ static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of
         if (blocks * threads > top) {
             top = blocks * threads;
             *best = threads;
-            *min_grid = blocks * SIM_SMS;
+            *min_grid = blocks * __builtin_popcountll(sim_green_sms(sim_green_current()));
         }
     }
     sim_module_unref(m);

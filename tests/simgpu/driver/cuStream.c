@@ -12,7 +12,7 @@ static int create(void **out, unsigned flags, int priority) {
     if (!out || flags & ~(unsigned)CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
     int result = sim_context_need();
     if (result) return result;
-    struct sim_stream *s = sim_stream_new(sim_self.context, flags, priority);
+    struct sim_stream *s = sim_stream_new(sim_self.context, sim_green_current(), flags, priority);
     if (!s) return CUDA_ERROR_OUT_OF_MEMORY;
     *out = SIM_HANDLE(s->handle);
     return CUDA_SUCCESS;
@@ -26,8 +26,10 @@ SIM_API(cuStreamCreateWithPriority, (void **out, unsigned flags, int priority),
 }
 
 SIM_API_ALSO(cuStreamDestroy_v2, cuStreamDestroy, (void *handle), (handle), SIM_HEALTHY) {
-    struct sim_stream *s = sim_get(SIM_H_STREAM, handle);
-    if (!s || s->thread) return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_stream *s;
+    if ((uintptr_t)handle <= 2) return CUDA_ERROR_INVALID_HANDLE;
+    int result = sim_stream_find(handle, &s);
+    if (result || s->thread) return result ? result : CUDA_ERROR_INVALID_HANDLE;
     sim_stream_free(s);
     return CUDA_SUCCESS;
 }
@@ -87,7 +89,8 @@ QUESTION(cuStreamGetFlags, unsigned, find_now, s->flags) /* as measured */
 QUESTION(cuStreamGetPriority, int, find_allowed, s->priority)
 QUESTION(cuStreamGetId, unsigned long long, find_now, s->id)
 QUESTION(cuStreamGetDevice, CUdevice, find_now, s->context->device->ordinal)
-QUESTION(cuStreamGetCtx, void *, find_allowed, SIM_HANDLE(s->context->handle))
+QUESTION(cuStreamGetCtx, void *, find_allowed,
+        SIM_HANDLE(s->green ? s->green->converted : s->context->handle))
 
 SIM_API_STREAM(cuStreamGetCtx_v2, _ptsz, (void *handle, void **out, void **green),
         (handle, out, green), SIM_HEALTHY) {
@@ -95,7 +98,7 @@ SIM_API_STREAM(cuStreamGetCtx_v2, _ptsz, (void *handle, void **out, void **green
     int result = find_allowed(handle, out, &s);
     if (result || !out) return result ? result : CUDA_ERROR_INVALID_VALUE;
     *out = SIM_HANDLE(s->context->handle);
-    if (green) *green = NULL;
+    if (green) *green = s->green ? SIM_HANDLE(s->green->handle) : NULL;
     return CUDA_SUCCESS;
 }
 

@@ -4,6 +4,8 @@
 
      cuInit.c           cuDriverGetVersion, cuGetProcAddress, cuGetExportTable, cuProfiler
      cuCtx.c            cuDevicePrimaryCtx
+     cuGreenCtx.c       green contexts, also cuCtxFromGreenCtx, cuStreamGetGreenCtx, and the
+                        resources that they are made of
      cuStream.c         cuLaunchHostFunc cuStreamCapture.c  what begins, ends and describes captures
      cuMem.c            what allocates, frees and describes memory, also cuPointer
      cuMemcpy.c         cuMemset

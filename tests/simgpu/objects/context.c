@@ -39,6 +39,7 @@ static void activate(struct sim_context *c, unsigned flags) {
     sim_link_add(&sim_contexts, &c->link, NULL);
     sim_link_init(&c->streams);
     sim_link_init(&c->children);
+    sim_link_init(&c->greens);
     c->legacy = (struct sim_stream){ .context = c, .id = next_id++ };
 }
 
@@ -100,8 +101,32 @@ static void update_peers(struct sim_device *device) {
 
 static void after_context(struct sim_op *op, struct sim_context *c) {
     sim_op_after(op, c->legacy.last);
+    SIM_EACH(sim_green, g, &c->greens) sim_op_after(op, g->legacy.last);
     SIM_EACH(sim_stream, s, &c->streams) sim_op_after(op, s->last);
     for (int i = 0; i < 2; i++) sim_op_after(op, c->orphans[i]);
+}
+
+/* Work of destroyed streams is not listed by green contexts: it counts for each of them. */
+static void after_green(struct sim_op *op, const struct sim_green *g) {
+    sim_op_after(op, g->legacy.last);
+    SIM_EACH(sim_stream, s, &g->context->streams) if (s->green == g) sim_op_after(op, s->last);
+    for (int i = 0; i < 2; i++) sim_op_after(op, g->context->orphans[i]);
+}
+
+struct sim_op *sim_context_marker(struct sim_context *c, const struct sim_green *g) {
+    struct sim_op *op = sim_op_new(SIM_OP_EVENT);
+    if (op && g) after_green(op, g);
+    else if (op) after_context(op, c);
+    return op;
+}
+
+int sim_drain_green(const struct sim_green *g) {
+    struct sim_op *all = sim_context_marker(NULL, g);
+    if (!all) return CUDA_ERROR_OUT_OF_MEMORY;
+    sim_op_submit(all);
+    int result = sim_op_wait(all);
+    sim_op_unref(all);
+    return result;
 }
 
 static int drain(struct sim_context *context, struct sim_device *device, bool to_end) {
@@ -137,6 +162,7 @@ void sim_context_kill(struct sim_context *c) {
         sched_yield();
         pthread_mutex_lock(&sim_lock);
     }
+    end_all(&c->greens);
     end_all(&c->streams);
     end_all(&c->children);
     for (int i = 0; i < 2; i++) {

@@ -8,6 +8,7 @@
 
 struct sim_work;
 struct sim_graph;
+struct sim_green;
 
 enum sim_handle_kind {
     SIM_H_CONTEXT = 1,
@@ -23,8 +24,11 @@ enum sim_handle_kind {
     SIM_H_NODE,
     SIM_H_EXEC,
     SIM_H_OBJECT,
-    SIM_H_PHYSICAL
+    SIM_H_PHYSICAL,
+    SIM_H_GREEN,
+    SIM_H_CONVERTED /* the CUcontext of a green context */
 };
+enum { SIM_KIND_BITS = 5, SIM_KIND_MASK = 31 };
 uint64_t sim_handle_new(enum sim_handle_kind kind, void *object); /* 0: no memory */
 void sim_handle_drop(uint64_t handle);
 void sim_handle_orphan(uint64_t handle); /* the same, when its context is destroyed */
@@ -73,7 +77,8 @@ struct sim_stream {
     struct sim_link link;
     uint64_t handle, id, thread; /* thread: of a per-thread default stream, else 0 */
     struct sim_context *context;
-    bool blocking; /* synchronizes with the legacy default stream */
+    struct sim_green *green; /* whose multiprocessors it uses, or NULL */
+    bool blocking; /* synchronizes with the legacy default stream of its (green) context */
     unsigned flags;
     int priority; /* as given: 0 to -5 */
     struct sim_op *last;
@@ -110,6 +115,7 @@ struct sim_context {
     unsigned npeers;
     struct sim_stream legacy;
     struct sim_link streams, children; /* children: events, modules, workspaces */
+    struct sim_link greens;            /* of a primary context */
     struct sim_op *orphans[2];        /* work of destroyed streams that still runs; [1]: of blocking
                                          ones */
     struct sim_workspace *workspaces; /* of cooperative grids */
@@ -121,6 +127,18 @@ struct sim_context {
 };
 
 extern struct sim_link sim_contexts;
+
+/* A green context: some multiprocessors of a device. All else that it has is in the device's
+   primary context, which it retains: memory, modules, events, and its streams, which name it. */
+struct sim_green {
+    struct sim_link link;       /* in the primary context's greens */
+    uint64_t handle, converted; /* a CUgreenCtx, and what cuCtxFromGreenCtx returns */
+    unsigned id;
+    struct sim_context *context; /* the primary one */
+    uint64_t sms;                /* bit i: multiprocessor i */
+    struct sim_stream legacy;
+    struct sim_op *gate; /* that streams created from now on wait for, or NULL */
+};
 
 /* The calling thread. */
 struct sim_thread {
@@ -142,6 +160,9 @@ struct sim_context *sim_context_at(const void *handle); /* NULL: not a live cont
 bool sim_context_still(const struct sim_context *context, const void *handle);
 struct sim_context *sim_context_current(void); /* NULL: none, or destroyed */
 struct sim_context *sim_context_or_dead(void); /* NULL: none */
+/* the green context that is current, or that this CUcontext was converted from; NULL: none */
+struct sim_green *sim_green_current(void);
+struct sim_green *sim_green_at(const void *context);
 /* finds the current context, as SIM_CTX does; 0, 201 or 709 */
 int sim_context_need(void);
 
@@ -180,8 +201,12 @@ int sim_context_not_there(const void *handle); /* 709: destroyed; 201: never was
 void sim_context_kill(struct sim_context *context);
 bool sim_context_reaches(struct sim_context *c, const struct sim_range *r);
 /* for its fills and queries; a kernel may access more */
-/* waits for all streams of a context, or of a device's contexts */
+/* waits for all streams of a context, also of its green ones, or of a device's contexts */
 int sim_drain(struct sim_context *context, struct sim_device *device);
+int sim_drain_green(const struct sim_green *green);
+/* an operation after all work in a context, or in a green one alone, that is not submitted; NULL:
+   no memory */
+struct sim_op *sim_context_marker(struct sim_context *context, const struct sim_green *green);
 /* the same; after a fault none of its work runs any longer */
 void sim_drain_to_end(struct sim_context *context);
 /* peer access: 0, 2, or 704 or 705: it is so already */
@@ -189,6 +214,33 @@ int sim_context_peer(struct sim_context *me, struct sim_context *other, bool ena
 void sim_context_retain(struct sim_device *device);  /* its primary context */
 void sim_context_release(struct sim_device *device); /* that was retained; the last time ends it */
 int sim_context_push(uint64_t handle);               /* makes it current to the thread; 0 or 2 */
+
+/* green.c */
+enum { SIM_ALL_SMS = (1 << SIM_SMS) - 1 };
+/* retains the device's primary context until the green one ends; NULL: no memory */
+struct sim_green *sim_green_new(struct sim_device *device, uint64_t sms);
+void sim_green_destroy(struct sim_green *green);                            /* its work goes on */
+int sim_green_wait_event(struct sim_green *green, struct sim_event *event); /* all of its streams */
+static inline uint64_t sim_green_sms(const struct sim_green *green) {
+    return green ? green->sms : (uint64_t)SIM_ALL_SMS;
+}
+/* multiprocessors of a device, as the driver hands them out; split: the number of the split that
+   they come from, 0: none; group: they cannot be split again */
+struct sim_sms {
+    int device;
+    uint64_t sms;
+    unsigned split, group, alignment;
+};
+void sim_sms_write(struct sim_sms sms, CUdevResource *out);
+bool sim_sms_read(const CUdevResource *resource, struct sim_sms *out); /* false: was not written */
+/* how many groups of at least `least` multiprocessors there are, and how many each has */
+unsigned sim_sms_groups(const struct sim_sms *from, unsigned least, bool fine, unsigned *each);
+/* writes n groups, and what is left */
+void sim_sms_split(const struct sim_sms *from, unsigned each, bool fine, unsigned n,
+        CUdevResource *groups, CUdevResource *rest);
+/* a descriptor stays valid: there is one for each set of multiprocessors; NULL: no memory */
+const struct sim_sms *sim_sms_describe(int device, uint64_t sms);
+const struct sim_sms *sim_sms_described(const void *descriptor); /* NULL: is not one */
 
 /* shared.c: events between processes, and processes. start: the time, so that a number that is used
    again differs */
@@ -235,7 +287,16 @@ int sim_stream_run(struct sim_stream *stream, struct sim_op *op);
 int sim_stream_wait(struct sim_stream *stream); /* for all work on it */
 /* NULL: no memory */
 int sim_stream_priority(int priority); /* the nearest one that there is */
-struct sim_stream *sim_stream_new(struct sim_context *context, unsigned flags, int priority);
+struct sim_stream *sim_stream_new(
+        struct sim_context *context, struct sim_green *green, unsigned flags, int priority);
+/* the default stream of the context that it is in */
+static inline struct sim_stream *sim_stream_legacy(
+        struct sim_context *context, struct sim_green *green) {
+    return green ? &green->legacy : &context->legacy;
+}
+static inline bool sim_stream_is_legacy(const struct sim_stream *s) {
+    return s == (s->green ? &s->green->legacy : &s->context->legacy);
+}
 void sim_stream_free(struct sim_stream *stream);
 /* 0, or 906 after invalidating captures: the legacy stream is used */
 int sim_stream_check(struct sim_stream *stream);

@@ -282,7 +282,7 @@ static int run_batch(struct sim_stream *s, const struct item *items, size_t n) {
 static int find_batch_stream(void *stream, struct sim_stream **s) {
     int result = sim_context_need() ? CUDA_ERROR_INVALID_VALUE : sim_stream_find(stream, s);
     if (result) return result;
-    if (*s == &(*s)->context->legacy) return CUDA_ERROR_INVALID_VALUE;
+    if (sim_stream_is_legacy(*s)) return CUDA_ERROR_INVALID_VALUE;
     return (*s)->capture ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
 }
 

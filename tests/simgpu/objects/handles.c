@@ -10,8 +10,8 @@ uint64_t sim_thread_id(void) {
     return sim_self.id;
 }
 
-/* ---- handles: generation << 32 | slot << 4 | kind. A slot's generation increases with each use,
-   so a stale handle stays stale. ---- */
+/* ---- handles: generation << 32 | slot << SIM_KIND_BITS | kind. A slot's generation increases with
+   each use, so a stale handle stays stale. ---- */
 
 static struct slot {
     void *object;
@@ -37,13 +37,14 @@ uint64_t sim_handle_new(enum sim_handle_kind kind, void *object) {
     free_slot = slot->next_free;
     slot->object = object;
     slot->kind = kind;
-    return (uint64_t)++slot->generation << 32 | index << 4 | kind;
+    return (uint64_t)++slot->generation << 32 | index << SIM_KIND_BITS | kind;
 }
 
 static struct slot *slot_of(uint64_t handle) {
-    uint32_t index = (uint32_t)handle >> 4;
+    uint32_t index = (uint32_t)handle >> SIM_KIND_BITS;
     struct slot *slot = index < nslots ? &slots[index] : NULL;
-    return slot && slot->object && slot->generation == handle >> 32 && slot->kind == (handle & 15)
+    return slot && slot->object && slot->generation == handle >> 32 &&
+                    slot->kind == (handle & SIM_KIND_MASK)
             ? slot
             : NULL;
 }
@@ -64,7 +65,7 @@ void sim_handle_orphan(uint64_t handle) {
 
 int sim_not_there(const void *handle) {
     uint64_t h = (uint64_t)(uintptr_t)handle;
-    uint32_t index = (uint32_t)h >> 4;
+    uint32_t index = (uint32_t)h >> SIM_KIND_BITS;
     return index < nslots && h >> 32 && slots[index].orphan == h >> 32
             ? CUDA_ERROR_CONTEXT_IS_DESTROYED
             : CUDA_ERROR_INVALID_HANDLE;
@@ -91,8 +92,9 @@ void *sim_get(enum sim_handle_kind kind, const void *handle) {
 
 bool sim_was(enum sim_handle_kind kind, const void *handle) {
     const uint64_t h = (uint64_t)(uintptr_t)handle;
-    const uint32_t index = (uint32_t)h >> 4;
-    return index < nslots && h >> 32 && h >> 32 <= slots[index].generation && (h & 15) == kind;
+    const uint32_t index = (uint32_t)h >> SIM_KIND_BITS;
+    return index < nslots && h >> 32 && h >> 32 <= slots[index].generation &&
+            (h & SIM_KIND_MASK) == kind;
 }
 
 void sim_link_init(struct sim_link *head) { head->prev = head->next = head; }
@@ -111,8 +113,21 @@ void sim_link_remove(struct sim_link *link) {
 
 /* ---- the current context ---- */
 
+struct sim_green *sim_green_at(const void *handle) {
+    return sim_find(SIM_H_CONVERTED, handle);
+}
+struct sim_green *sim_green_current(void) {
+    return sim_self.depth ? sim_green_at(SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
+}
+
+/* A converted one is the primary context. */
+static struct sim_context *context_of(const void *handle) {
+    const struct sim_green *g = sim_green_at(handle);
+    return g ? g->context : sim_find(SIM_H_CONTEXT, handle);
+}
+
 struct sim_context *sim_context_at(const void *handle) { /* any that is usable now */
-    struct sim_context *c = sim_find(SIM_H_CONTEXT, handle);
+    struct sim_context *c = context_of(handle);
     if (c && c->active) return c;
     /* a primary one stays where it is */
     if (!c || !c->is_primary) sim_note_dead(SIM_H_CONTEXT, handle);
@@ -124,8 +139,7 @@ bool sim_context_still(const struct sim_context *c, const void *handle) {
 }
 
 struct sim_context *sim_context_or_dead(void) {
-    return sim_self.depth ? sim_find(SIM_H_CONTEXT, SIM_HANDLE(sim_self.stack[sim_self.depth - 1]))
-                          : NULL;
+    return sim_self.depth ? context_of(SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
 }
 
 struct sim_context *sim_context_current(void) {

@@ -194,7 +194,7 @@ int sim_ipc_open_event(const CUipcEventHandle *handle, void **out) {
    number. */
 enum { DEVICE_BITS = 4 };
 static uint32_t number_of(const struct sim_pool *p) {
-    return (uint32_t)(p->handle >> 4 & 0xfffffff);
+    return (uint32_t)(p->handle >> SIM_KIND_BITS & 0x7ffffff);
 }
 
 int sim_ipc_export_pool(const struct sim_pool *p, int *out) {

@@ -225,6 +225,7 @@ struct sim_launch {
     const void *buffer; /* what extra says */
     size_t bytes;
     struct sim_attributes set;
+    uint64_t sms;    /* that its blocks may run on */
     void *events[2]; /* to record: when the grid ends, or when its blocks have started; or NULL */
 };
 int sim_launch_on(struct sim_launch *l);

@@ -122,8 +122,8 @@ static unsigned largest_cluster(const struct sim_function *f) {
 }
 
 /* Clusters that are resident together: at least one, however many blocks that is. */
-static uint64_t resident_clusters(struct sim_occupancy o, uint64_t blocks) {
-    const uint64_t clusters = (uint64_t)o.blocks * SIM_SMS / blocks;
+static uint64_t resident_clusters(struct sim_occupancy o, uint64_t sms, uint64_t blocks) {
+    const uint64_t clusters = (uint64_t)o.blocks * (unsigned)__builtin_popcountll(sms) / blocks;
     return clusters || !o.blocks ? clusters : 1;
 }
 
@@ -164,7 +164,7 @@ static int check_room(const struct sim_launch *l, const struct sim_function *f, 
     struct sim_occupancy o = sim_occupancy(f, (unsigned)product(l->block), l->shared);
     if (l->set.cooperative &&
             (l->shared > (unsigned)f->prefers.max_dynamic ||
-                    product(l->grid) > resident_clusters(o, blocks) * blocks))
+                    product(l->grid) > resident_clusters(o, l->sms, blocks) * blocks))
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     return o.blocks ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
@@ -232,8 +232,9 @@ static int make_grid(const struct sim_launch *l, struct sim_function *f, struct 
     g->explicit_cluster = given(l->set.cluster) || f->prefers.cluster[0];
     for (int i = 0; i < 3; i++) g->clusters[i] = g->grid[i] / g->cluster[i];
     g->nclusters = product(g->clusters);
+    g->sms = l->sms;
     g->max_resident = resident_clusters(
-            sim_occupancy(f, (unsigned)product(l->block), l->shared), g->cluster_blocks);
+            sim_occupancy(f, (unsigned)product(l->block), l->shared), l->sms, g->cluster_blocks);
     if (sim_code_info(f->code)->uses_heap && (result = find_heap(c, &g->heap))) return result;
     if (f->no_effect) op->kind = SIM_OP_MARKER;
     return CUDA_SUCCESS;
@@ -454,11 +455,11 @@ int sim_launch_stream_get(const struct sim_stream *s, unsigned id, CUlaunchAttri
 
 /* ---- nodes ---- */
 
-int sim_kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *p, const struct sim_attributes *set,
-        struct sim_work *out) {
+static int kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *p, const struct sim_attributes *set,
+        uint64_t sms, struct sim_work *out) {
     struct sim_launch l = { p->func, NULL, { p->gridDimX, p->gridDimY, p->gridDimZ },
         { p->blockDimX, p->blockDimY, p->blockDimZ }, p->sharedMemBytes, p->kernelParams, p->extra,
-        .set = *set };
+        .set = *set, .sms = sms };
     struct sim_attributes *copy = malloc(sizeof *copy);
     struct sim_function *f;
     struct sim_op *op = NULL;
@@ -475,6 +476,11 @@ int sim_kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *p, const struct sim_attrib
     sim_work_in(out, f->module->context);
     return CUDA_SUCCESS;
 }
+int sim_kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *p, const struct sim_attributes *set,
+        struct sim_work *out) {
+    const struct sim_green *g = p->ctx ? sim_green_at(p->ctx) : sim_green_current();
+    return kernel_work(p, set, sim_green_sms(g), out);
+}
 
 /* The grid of the work has blocks, not clusters, also where .blocksareclusters lets the program
    give clusters. */
@@ -490,7 +496,7 @@ int sim_kernel_copy_set(
         (void *)CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, (void *)CU_LAUNCH_PARAM_END };
     const CUDA_KERNEL_NODE_PARAMS_v2 p = { SIM_HANDLE(f->handle), n[0], n[1], n[2], g->block[0],
         g->block[1], g->block[2], g->dynamic_shared, NULL, extra, NULL, NULL };
-    const int result = sim_kernel_work(&p, set, out);
+    const int result = kernel_work(&p, set, g->sms, out);
     if (!result) out->op->packed = work->op->packed;
     return result;
 }
@@ -550,7 +556,9 @@ static int capture(struct sim_stream *s, struct sim_op *op, const struct sim_att
    measured. */
 static int launch(const struct sim_launch *l, struct sim_stream *s, struct sim_function *f) {
     struct sim_op *op;
-    int result = prepare(l, s->context, f, &op);
+    struct sim_launch here = *l;
+    here.sms = sim_green_sms(s->green);
+    int result = prepare(&here, s->context, f, &op);
     if (result) sim_capture_invalidate(s->capture);
     if (result) return result;
     if (s->capture) return capture(s, op, &l->set);
@@ -578,7 +586,8 @@ int sim_launch_nested(struct sim_op *parent, struct sim_function *f, const unsig
         .block = { block[0], block[1], block[2] },
         .shared = shared,
         .buffer = params,
-        .bytes = bytes };
+        .bytes = bytes,
+        .sms = parent->grid->sms };
     int result = sim_function_need(f);
     if (!result) result = prepare(&l, f->module->context, f, out);
     if (result) return result;
@@ -616,6 +625,7 @@ int sim_launch_multi(const CUDA_LAUNCH_PARAMS *list, unsigned n, unsigned flags)
             sim_capture_invalidate(streams[made]->capture);
             result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         }
+        if (!result) l.sms = sim_green_sms(streams[made]->green);
         if (!result && !(result = prepare(&l, streams[made]->context, f, &grids[made])))
             result = arm(grids[made], streams[made]->context);
         if (!result && used & 1u << s->context->device->ordinal) result = CUDA_ERROR_INVALID_DEVICE;
@@ -692,8 +702,8 @@ int sim_launch_clusters(const CUlaunchConfig *c, struct sim_function *f, int *ou
     const uint64_t blocks = given(l.set.cluster) || f->prefers.cluster[0] ? product(n) : 0;
     *out = !blocks || blocks > SIM_CLUSTER_MOST || l.shared > (unsigned)f->prefers.max_dynamic
             ? 0
-            : (int)resident_clusters(
-                      sim_occupancy(f, (unsigned)product(l.block), l.shared), blocks);
+            : (int)resident_clusters(sim_occupancy(f, (unsigned)product(l.block), l.shared),
+                      sim_green_sms(sim_green_current()), blocks);
     return CUDA_SUCCESS;
 }
 

@@ -126,7 +126,7 @@ int sim_library_module(const void *handle, struct sim_module **out) {
 int sim_function_find(const void *handle, struct sim_context *c, struct sim_function **out) {
     const void *context = SIM_HANDLE(c->handle);
     /* else a dead one is a dead function */
-    const bool is_kernel = ((uintptr_t)handle & 15) == SIM_H_KERNEL;
+    const bool is_kernel = ((uintptr_t)handle & SIM_KIND_MASK) == SIM_H_KERNEL;
     if (!is_kernel)
         return (*out = sim_get(SIM_H_FUNCTION, handle)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
     for (bool again = false;; again = true) { /* until nothing is left to do without sim_lock */

@@ -6,6 +6,7 @@
      shared.c    events between processes
      device.c    devices and their attributes
      context.c   contexts, the threads' context stacks, peer access
+     green.c     green contexts, and the multiprocessors that they are made of
      stream.c    streams: their order as edges between operations
      event.c     events
    memory.h: memory

@@ -42,17 +42,23 @@ static void end_stream(struct sim_link *link) { sim_stream_free(SIM_OWNER(sim_st
 int sim_stream_priority(int priority) {
     return priority > 0 ? 0 : priority < SIM_PRIORITY_GREATEST ? SIM_PRIORITY_GREATEST : priority;
 }
-struct sim_stream *sim_stream_new(struct sim_context *context, unsigned flags, int priority) {
+struct sim_stream *sim_stream_new(
+        struct sim_context *context, struct sim_green *green, unsigned flags, int priority) {
     struct sim_stream *s = calloc(1, sizeof *s);
     if (!s || !(s->handle = sim_handle_new(SIM_H_STREAM, s))) {
         free(s);
         return NULL;
     }
     s->context = context;
+    s->green = green;
     s->flags = flags;
     s->id = 1000 + next_id++;
     s->blocking = !(flags & CU_STREAM_NON_BLOCKING);
     s->priority = sim_stream_priority(priority);
+    if (green && pending(green->gate)) {
+        sim_op_ref(green->gate);
+        s->last = green->gate;
+    }
     sim_link_add(&context->streams, &s->link, end_stream);
     return s;
 }
@@ -60,26 +66,32 @@ struct sim_stream *sim_stream_new(struct sim_context *context, unsigned flags, i
 int sim_stream_find(const void *handle, struct sim_stream **out) {
     uintptr_t h = (uintptr_t)handle;
     if (h > 2) {
-        *out = sim_get(SIM_H_STREAM, handle);
-        return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+        *out = sim_find(SIM_H_STREAM, handle);
+        if (*out) return CUDA_SUCCESS;
+        if (sim_not_there(handle) == CUDA_ERROR_CONTEXT_IS_DESTROYED) /* a green one */
+            return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+        sim_get(SIM_H_STREAM, handle);
+        return CUDA_ERROR_INVALID_HANDLE;
     }
     int result = sim_in_host_function ? CUDA_ERROR_NOT_PERMITTED : sim_context_need();
     if (result) return result;
     struct sim_context *c = sim_self.context;
-    *out = &c->legacy;
+    struct sim_green *g = sim_green_current();
+    *out = sim_stream_legacy(c, g);
     if (h == 1 || (h == 0 && !sim_self.per_thread_default)) return CUDA_SUCCESS;
     const uint64_t me = sim_thread_id();
-    SIM_EACH(sim_stream, s, &c->streams) if (s->thread == me) {
+    SIM_EACH(sim_stream, s, &c->streams) if (s->thread == me && s->green == g) {
         *out = s;
         return CUDA_SUCCESS;
     }
-    if (!(*out = sim_stream_new(c, 0, 0))) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!(*out = sim_stream_new(c, g, 0, 0))) return CUDA_ERROR_OUT_OF_MEMORY;
     (*out)->thread = me;
     return CUDA_SUCCESS;
 }
 
 int sim_stream_check(struct sim_stream *s) {
-    return s != &s->context->legacy ? CUDA_SUCCESS : sim_capture_of_blocking(s->context, true);
+    return sim_stream_is_legacy(s) ? sim_capture_of_blocking(s->context, s->green, true)
+                                   : CUDA_SUCCESS;
 }
 
 int sim_stream_use(const void *handle, struct sim_stream **out) {
@@ -107,26 +119,30 @@ int sim_stream_use_unsafe(const void *handle, struct sim_stream **out) {
 bool sim_stream_pending(struct sim_stream *stream) {
     struct sim_context *c = stream->context;
     bool yes = sim_op_pending(stream->last);
-    if (stream != &c->legacy) return yes;
-    SIM_EACH(sim_stream, s, &c->streams) yes |= s->blocking && sim_op_pending(s->last);
+    if (!sim_stream_is_legacy(stream)) return yes;
+    SIM_EACH(sim_stream, s, &c->streams)
+    yes |= s->blocking && s->green == stream->green && sim_op_pending(s->last);
     return sim_op_pending(c->orphans[1]) || yes;
 }
 
 bool sim_stream_idle(struct sim_stream *stream) {
     struct sim_context *c = stream->context;
     if (pending(stream->last)) return false;
-    if (stream != &c->legacy) return !stream->blocking || !pending(c->legacy.last);
-    SIM_EACH(sim_stream, s, &c->streams) if (s->blocking && pending(s->last)) return false;
+    if (!sim_stream_is_legacy(stream))
+        return !stream->blocking || !pending(sim_stream_legacy(c, stream->green)->last);
+    SIM_EACH(sim_stream, s, &c->streams)
+    if (s->blocking && s->green == stream->green && pending(s->last)) return false;
     return !pending(c->orphans[1]);
 }
 
 void sim_stream_after(struct sim_stream *stream, struct sim_op *op) {
     struct sim_context *c = stream->context;
     sim_op_after(op, stream->last);
-    if (stream == &c->legacy) {
-        SIM_EACH(sim_stream, s, &c->streams) if (s->blocking) sim_op_after(op, s->last);
+    if (sim_stream_is_legacy(stream)) {
+        SIM_EACH(sim_stream, s, &c->streams)
+        if (s->blocking && s->green == stream->green) sim_op_after(op, s->last);
         sim_op_after(op, c->orphans[1]);
-    } else if (stream->blocking) sim_op_after(op, c->legacy.last);
+    } else if (stream->blocking) sim_op_after(op, sim_stream_legacy(c, stream->green)->last);
 }
 
 static int capture(struct sim_stream *stream, struct sim_op *op) {
@@ -163,7 +179,7 @@ int sim_stream_run(struct sim_stream *stream, struct sim_op *op) {
 }
 
 int sim_stream_wait(struct sim_stream *s) {
-    if (s == &s->context->legacy) { /* as for an operation on it: after all blocking streams */
+    if (sim_stream_is_legacy(s)) { /* as for an operation on it: after all blocking streams */
         struct sim_op *op = sim_op_new(SIM_OP_MARKER);
         return op ? sim_stream_run(s, op) : CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -180,7 +196,7 @@ static int check_wait(
     if (!e->capture)
         return s->capture && e->op ? CUDA_ERROR_STREAM_CAPTURE_ISOLATION : CUDA_SUCCESS;
     if (!c) return CUDA_ERROR_INVALID_VALUE;
-    if (s == &s->context->legacy) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    if (sim_stream_is_legacy(s)) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     return s->capture && s->capture != c ? CUDA_ERROR_STREAM_CAPTURE_MERGE : CUDA_SUCCESS;
 }
 

@@ -74,7 +74,7 @@ static void make_warp(struct sim_block *b, unsigned index, unsigned char *regs) 
     }
     fill32(w, s[SIM_S_WARPID], index);
     fill32(w, s[SIM_S_NWARPID], 64);
-    fill32(w, s[SIM_S_NSMID], 4);
+    fill32(w, s[SIM_S_NSMID], SIM_SMS);
     fill32(w, s[SIM_S_DYNAMIC_SMEM], g->dynamic_shared);
     fill32(w, s[SIM_S_TOTAL_SMEM], b->shared_bytes);
     fill32(w, s[SIM_S_ENVREG1], (uint32_t)(g->workspace >> 32));
@@ -100,6 +100,15 @@ static void fill_clusters(struct sim_warp *w) {
         *(u32 *)(void *)(w->base[0] + s[SIM_S_IS_EXPLICIT_CLUSTER]) = g->explicit_cluster ? ~0u : 0;
 }
 
+/* The blocks of a grid are dealt out to the multiprocessors that it may use. */
+static uint32_t multiprocessor(const struct sim_block *b) {
+    const struct sim_grid *g = b->grid;
+    const uint32_t index = b->ctaid[0] + g->grid[0] * (b->ctaid[1] + g->grid[1] * b->ctaid[2]);
+    uint64_t sms = g->sms;
+    for (uint32_t left = index % (uint32_t)__builtin_popcountll(sms); left; left--) sms &= sms - 1;
+    return (uint32_t)__builtin_ctzll(sms);
+}
+
 static void start_warp(struct sim_warp *w) {
     const struct sim_block *b = w->block;
     const struct sim_code *code = b->code;
@@ -118,8 +127,7 @@ static void start_warp(struct sim_warp *w) {
     for (int l = 0; w->saved && l < 32; l++) w->saved[l].n = 0;
     fill32(w, code->fp, SIM_LOCAL_BASE);
     for (int k = 0; k < 3; k++) fill32(w, s[SIM_S_CTAID_X + k], b->ctaid[k]);
-    fill32(w, s[SIM_S_SMID],
-            (b->ctaid[0] + b->grid->grid[0] * (b->ctaid[1] + b->grid->grid[1] * b->ctaid[2])) % 4);
+    if (s[SIM_S_SMID]) fill32(w, s[SIM_S_SMID], multiprocessor(b));
     if (code->knows_clusters) fill_clusters(w);
     sim_warp_place(w, ~0u, code->funcs[0].first);
 }
