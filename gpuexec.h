@@ -44,6 +44,7 @@
       >>end-of-api
       >>impl        the implementation:
         >>platform    loader, mutex, thread-local storage, atomics
+        >>layouts     CUDA's structs
         >>driver      the table of driver entry points and its loading
         >>core        state, allocator, log, trace
         >>failure     each thread's last failure, the latch, the function that records all
@@ -56,9 +57,9 @@
         >>impl-module, impl-kernel, impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked,
         >>impl-compile, impl-memory, impl-stream, impl-waits, impl-hints, impl-current, impl-cached,
         >>impl-pool, impl-virtual, impl-growth, impl-managed, impl-event, impl-transfer,
-        >>impl-copies, impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params,
-        >>impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch,
-        >>impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection
+        >>impl-explain, impl-copies, impl-arguments, impl-dims, impl-attributes, impl-launch,
+        >>impl-params, impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes,
+        >>impl-batch, impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -5540,13 +5541,8 @@ static inline int gxi_compare_and_swap(int *p, int from, int to) {
 #endif
 
 /* -------------------------------------------------------------------------------------------------
-   >>driver   One row per entry point: what has it (the driver: OPTIONAL or REQUIRED; or NVRTC or
-   nvJitLink, see section impl-find), name, CUDA version that introduced the ABI declared here, and
-   its parameters. The driver's are resolved through cuGetProcAddress with that version, never by
-   symbol name: the plain symbol can be an older ABI. A second ABI of an entry point has a row whose
-   name ends with its version. If a required one is missing, the start fails; a missing optional one
-   is NULL: see GXI_HAS. The tests read them too (tests/support/entry_points.awk): each parameter is
-   a type without parentheses and a name. */
+   >>layouts   CUDA's structs, as far as they are used here, with other names of their members.
+   tests/header/abi compares them with cuda.h. */
 
 /* CUDA_MEMCPY2D */
 typedef struct gxi_memcpy2d {
@@ -5705,6 +5701,15 @@ typedef struct CUgraphNode_st *gxi_cu_node;
 typedef struct CUgraphExec_st *gxi_cu_exec;
 typedef void(GXI_CUDA *gxi_cu_host_function)(void *user);
 typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
+
+/* -------------------------------------------------------------------------------------------------
+   >>driver   One row per entry point: what has it (the driver: OPTIONAL or REQUIRED; or NVRTC or
+   nvJitLink, see section impl-find), name, CUDA version that introduced the ABI declared here, and
+   its parameters. The driver's are resolved through cuGetProcAddress with that version, never by
+   symbol name: the plain symbol can be an older ABI. A second ABI of an entry point has a row whose
+   name ends with its version. If a required one is missing, the start fails; a missing optional one
+   is NULL: see GXI_HAS. The tests read them too (tests/support/entry_points.awk): each parameter is
+   a type without parentheses and a name. */
 
 /* clang-format off */
 #define GXI_DRIVER(ROW) \
@@ -10207,13 +10212,13 @@ static GXI_COLD void gxi_add_object_locked(gxi_text *t, const gxi_slot *slot) {
                                                    : "created",
                 slot->where);
     if (context) gxi_add(t, ", device %d", gxi_context_of(context)->ordinal);
+    if (context && gxi_context_of(context)->green)
+        gxi_add(t, " (%d of its multiprocessors)", gxi_context_of(context)->sms);
     if (kind == GXI_VIRTUAL)
         gxi_add(t, ", %llu of at most %llu bytes at 0x%llx",
                 (unsigned long long)slot->data.span.info->bytes,
                 (unsigned long long)slot->data.span.info->max_bytes,
                 (unsigned long long)slot->data.span.info->address);
-    if (context && gxi_context_of(context)->green)
-        gxi_add(t, " (%d of its multiprocessors)", gxi_context_of(context)->sms);
 }
 static GXI_COLD void gxi_add_handle(gxi_text *t, uint64_t id) {
     const gxi_failed_handle *const failed = &gxi.objects.failed[(id >> 6) % GXI_FAILED_KEPT];
@@ -20503,6 +20508,7 @@ static GXI_COLD gpuexec_result gxi_virtual_fail_growth(gxi_call *call, int cu, c
    access the range has changed. */
 static gpuexec_result gxi_virtual_extend(gxi_call *call, const gxi_slot *slot, const gxi_slot *on,
         gxi_virtual *v, uint64_t bytes, int everywhere, int creating) {
+    unsigned freed;
     const unsigned first = v->npieces;
     const uint64_t before = everywhere ? 0 : v->bytes;
     gxi_memory_properties properties = v->properties;
@@ -20517,11 +20523,12 @@ static gpuexec_result gxi_virtual_extend(gxi_call *call, const gxi_slot *slot, c
         p->bytes = v->piece_bytes && v->piece_bytes < bytes - at ? v->piece_bytes : bytes - at;
         p->ordinal = v->on_host ? -1 : gxi_context_of(on)->ordinal;
         p->device = properties.location.id;
-        do
+        do {
+            freed = 0;
             cu = GXI_TRY_MAKE(
                     p->handle, cuMemCreate, (&p->handle, (size_t)p->bytes, &properties, 0));
-        while (cu == GXI_OUT_OF_MEMORY && GXI_LOAD(&gxi.hooks.free_cached) &&
-                GXI_LOAD(&gxi.hooks.free_cached)(NULL));
+            if (cu == GXI_OUT_OF_MEMORY) GXI_HOOK(free_cached, (call, NULL, &freed));
+        } while (freed);
         if (cu) break;
         cu = gxi_virtual_map(call, v, p);
         if (cu) GXI_TRY_TRACED(cuMemRelease, (p->handle));
@@ -22441,7 +22448,8 @@ GPUEXEC_API gpuexec_result gpuexec_copy_peer_now_at(const char *where, gpuexec_c
 }
 #endif
 
-/* --- whether a copy will be asynchronous ------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------------
+   >>impl-explain   Whether a copy will be asynchronous, as text. */
 
 /* 1 if the context has peer access to memory of another device: then it has an address for it. -1
    after a failure. */
