@@ -20973,6 +20973,7 @@ static gpuexec_result gxi_virtual_get_piece(
         gxi_call *call, const gxi_slot *slot, unsigned index, gxi_piece *piece) {
     const gxi_virtual *const v = slot->data.span.info;
     unsigned count;
+    memset(piece, 0, sizeof *piece);
     gxi_lock(&gxi_tables_mutex);
     count = v->npieces;
     if (index < count) *piece = v->pieces[index];
