@@ -570,10 +570,10 @@
       has memory is one allocation: copies and fills past its end are refused, and kernels that go
       beyond it fault. Kernels on other devices can use it after gpuexec_virtual_peer_enable, which
       also holds for what is added later. gpuexec_virtual_grow_on adds memory of another device:
-      addresses stay contiguous. If a desc has .mirror, the same bytes appear twice, one behind the
-      other: what is written past the end of a ring buffer is then at its beginning, and a kernel
-      can read any `bytes` bytes of the ring without a branch. If it is .exportable, other processes
-      can import its pieces: see BETWEEN PROCESSES.
+      addresses stay contiguous. If a desc has .mirror, the same memory is mapped twice in a row: a
+      write past the end of a ring buffer reaches its beginning, and a kernel can read any `bytes`
+      bytes of the ring without a branch. If it is .exportable, other processes can import its
+      pieces: see BETWEEN PROCESSES.
 
     MANAGED MEMORY (>>managed)
       Managed memory has one address, which kernels, copies and the host can all use; its pages
@@ -2776,7 +2776,8 @@ GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_cont
    adopted contexts, are not cached. If the cache is full, the block that was freed first goes back
    to the driver; if there is not enough memory for an allocation, all blocks do. Destroying a
    stream frees its blocks; trimming or destroying a pool frees all of the pool's. To the driver,
-   cached blocks are allocated: other pools and processes cannot use them. On the CPU device, a use
+   cached blocks are allocated: other pools and processes cannot use them. Blocks of a stream that
+   captures stay cached until the capture has ended. On the CPU device, a use
    of a cached block is an error, like each use of freed memory. With a driver older than CUDA 12.0,
    nothing is cached. */
 GPUEXEC_API gpuexec_ptr gpuexec_pool_alloc_at(
@@ -2922,8 +2923,8 @@ GPUEXEC_API gpuexec_result gpuexec_virtual_get_piece_at(
         const char *where, gpuexec_virtual range, unsigned index, gpuexec_virtual_piece *piece);
 
 /* Allow or forbid access of kernels and copies on the device of `context` to the memory of the
-   range, also to what is added later. A call succeeds, and changes nothing, if that is the range's
-   own device. gpuexec_peer_enable has no effect on such memory. GPUEXEC_NOT_SUPPORTED if the
+   range, including memory added later. If that is the range's own device, the call succeeds and
+   changes nothing. gpuexec_peer_enable has no effect on such memory. GPUEXEC_NOT_SUPPORTED if the
    devices do not support it. Work on that device that still uses the memory must have finished
    before access is forbidden. cuMemSetAccess. */
 GPUEXEC_API gpuexec_result gpuexec_virtual_peer_enable_at(
@@ -11747,7 +11748,7 @@ static gpuexec_result gxi_green_find(
                 "device %d cannot be split: its %d multiprocessors are fewer than a group has",
                 s->ordinal, total);
     if (gxi_green_fits(s, sms, count, &needed)) {
-        /* what is left is then one resource: newer drivers do not join it with groups */
+        /* newer drivers do not join the rest with groups: it must be one resource */
         if (needed < s->ngroups) cu = gxi_green_split_by(call, s, 1, (unsigned)needed);
         return cu ? gxi_green_fail(call, s, cu) : GPUEXEC_OK;
     }
@@ -11778,7 +11779,7 @@ GPUEXEC_API gpuexec_context gpuexec_context_create_green_at(
         const int cu = possible ? gxi_green_split_by(call, &s, 1, 0) : 0;
         unsigned long long needed;
         if (cu) gxi_green_fail(call, &s, cu);
-        /* what is left over after splitting counts, too, if all of it is needed */
+        /* multiprocessors in no group count only in a context that gets the whole device */
         else if (possible && !gxi_green_fits(&s, &desc->sms, 1, &needed))
             context = gxi_green_create(call, &s, s.all, 1);
         else if (!gxi_green_find(call, &s, &desc->sms, 1))
@@ -17488,23 +17489,25 @@ static int gxi_alloc_cu(gxi_call *call, size_t width, size_t rows, unsigned elem
     GXI_TRY_TRACED(cuMemFree, (*address));
     return gxi_call_set_result(call, GXI_CREATED_NOTHING);
 }
+/* After a result of an allocation: 1 if it lacked memory, and pools had cached blocks, which are
+   now free: the driver can be called again. */
+static int gxi_free_cached_after(gxi_call *call, int cu) {
+    unsigned freed = 0;
+    if (cu == GXI_OUT_OF_MEMORY) GXI_HOOK(free_cached, (call, NULL, &freed));
+    return freed != 0;
+}
 static gpuexec_ptr gxi_alloc_in_context(gxi_call *call, gpuexec_context context, size_t width,
         size_t rows, unsigned element, size_t *pitch) {
     gpuexec_ptr address = 0;
     gxi_slot *slot;
     gxi_scope scope;
-    unsigned freed;
     int cu;
     if (!(slot = gxi_begin_with_context(call, context)) ||
             gxi_check_alloc(call, width, rows, element, pitch != NULL))
         return 0;
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
-    do {
-        freed = 0;
-        cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
-        if (cu == GXI_OUT_OF_MEMORY) GXI_HOOK(free_cached, (call, NULL, &freed));
-    } while (freed);
-    if (cu) gxi_call_set_cu(call, pitch ? "cuMemAllocPitch" : "cuMemAlloc", cu);
+    do cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
+    while (gxi_free_cached_after(call, cu));
     if (cu) {
         gxi_fail_alloc(call, cu, slot, width * rows, GPUEXEC_MEMORY_DEVICE, NULL);
         address = 0;
@@ -19391,21 +19394,31 @@ static int gxi_cached_finish(const gxi_call *call, gxi_cached_block *freed) {
     }
     return cu;
 }
-/* The hook of gxi_state. */
-static int gxi_cached_free_of(gxi_call *call, const gxi_slot *stream, unsigned *n) {
+/* While its stream captures, the driver refuses to free the block on it. */
+static int gxi_cached_is_capturing(const gxi_cached_block *b) {
+    const gxi_slot *const stream = gxi_peek(b->stream, GXI_STREAM);
+    return stream && gxi_capture_status_of(stream);
+}
+/* Frees the blocks of a cache (NULL: of all) and a stream (NULL: of all). */
+static int gxi_cached_free_all(
+        const gxi_call *call, const gxi_block_cache *only, const gxi_slot *stream, unsigned *n) {
     gxi_block_cache *c;
     gxi_cached_block *b, *newer, *freed = NULL;
     *n = 0;
     gxi_lock(&gxi_cached_mutex);
     for (c = gxi.cached.first; c; c = c->next)
-        for (b = c->oldest; b; b = newer) {
+        for (b = only && c != only ? NULL : c->oldest; b; b = newer) {
             newer = b->newer;
-            if (stream && b->stream != stream->id) continue;
+            if ((stream && b->stream != stream->id) || gxi_cached_is_capturing(b)) continue;
             gxi_cached_free(c, b, stream, &freed);
             ++*n;
         }
     gxi_unlock(&gxi_cached_mutex);
     return gxi_cached_finish(call, freed);
+}
+/* The hook of gxi_state. */
+static int gxi_cached_free_of(gxi_call *call, const gxi_slot *stream, unsigned *n) {
+    return gxi_cached_free_all(call, NULL, stream, n);
 }
 /* The hook of gxi_state. */
 static int gxi_cached_contains(uint64_t address) {
@@ -19416,13 +19429,6 @@ static int gxi_cached_contains(uint64_t address) {
         for (b = c->oldest; b && address - b->address >= b->room;) b = b->newer;
     gxi_unlock(&gxi_cached_mutex);
     return b != NULL;
-}
-static int gxi_cache_clear(const gxi_call *call, gxi_block_cache *c) {
-    gxi_cached_block *freed = NULL;
-    gxi_lock(&gxi_cached_mutex);
-    while (c->oldest) gxi_cached_free(c, c->oldest, NULL, &freed);
-    gxi_unlock(&gxi_cached_mutex);
-    return gxi_cached_finish(call, freed);
 }
 /* NULL: no memory. */
 static gxi_block_cache *gxi_cache_new(const gpuexec_pool_desc *desc) {
@@ -19443,13 +19449,18 @@ static gxi_block_cache *gxi_cache_new(const gpuexec_pool_desc *desc) {
 }
 static int gxi_cache_free(const gxi_call *call, gxi_block_cache *c) {
     gxi_cached_block *b;
+    unsigned freed;
     int cu;
     if (!c) return 0;
-    cu = gxi_cache_clear(call, c);
+    cu = gxi_cached_free_all(call, c, NULL, &freed);
     gxi_lock(&gxi_cached_mutex);
     *c->from = c->next;
     if (c->next) c->next->from = c->from;
     gxi_unlock(&gxi_cached_mutex);
+    while ((b = c->oldest) != NULL) { /* of streams that capture: the driver keeps their memory */
+        c->oldest = b->newer;
+        gxi_free(b);
+    }
     while ((b = c->spare) != NULL) {
         c->spare = b->next;
         gxi_free(b);
@@ -19486,7 +19497,7 @@ static uint64_t gxi_cached_bytes(const gxi_slot *pool) {
 static int gxi_cached_put(const gxi_call *call, uint64_t pool, const gxi_pool_lookup *on,
         uint64_t address, uint64_t bytes, int *evicted) {
     const uint64_t room = gxi_block_room(bytes);
-    gxi_cached_block *b = NULL, **bucket, *freed = NULL;
+    gxi_cached_block *b = NULL, *old, *newer, **bucket, *freed = NULL;
     gxi_block_cache *c;
     *evicted = 0;
     if (GXI_HAS(simgpuMemCacheAsync) &&
@@ -19495,8 +19506,12 @@ static int gxi_cached_put(const gxi_call *call, uint64_t pool, const gxi_pool_lo
         return 0;
     gxi_lock(&gxi_cached_mutex);
     if ((c = gxi_cache_of(pool)) != NULL && room <= c->limit) {
-        while (c->bytes > c->limit - room) gxi_cached_free(c, c->oldest, NULL, &freed);
-        if ((b = c->spare) != NULL) c->spare = b->next;
+        for (old = c->oldest; old && c->bytes > c->limit - room; old = newer) {
+            newer = old->newer;
+            if (!gxi_cached_is_capturing(old)) gxi_cached_free(c, old, NULL, &freed);
+        }
+        if (c->bytes > c->limit - room) b = NULL;
+        else if ((b = c->spare) != NULL) c->spare = b->next;
         else b = (gxi_cached_block *)gxi_realloc(NULL, sizeof *b);
     }
     if (b) {
@@ -19827,10 +19842,12 @@ GPUEXEC_API gpuexec_result gpuexec_pool_trim_at(
         const char *where, gpuexec_pool pool, size_t keep_bytes) {
     const gxi_slot *slot;
     gxi_scope scope;
+    unsigned freed;
     int cu, blocks = 0;
     GXI_CALL(gpuexec_pool_trim, GXI_CLEANS);
     if (!(slot = gxi_begin_with_pool(call, pool, NULL, &scope))) return gxi_failed_result();
-    if (slot->data.pool.cache) blocks = gxi_cache_clear(call, slot->data.pool.cache);
+    if (slot->data.pool.cache)
+        blocks = gxi_cached_free_all(call, slot->data.pool.cache, NULL, &freed);
     cu = slot->data.pool.native ? GXI_TRY(cuMemPoolTrimTo, (slot->data.pool.native, keep_bytes))
                                 : 0;
     if (!cu && blocks) cu = gxi_call_set_cu(call, "cuMemFreeAsync", blocks);
@@ -20023,13 +20040,6 @@ static gpuexec_result gxi_pool_find_native(gxi_call *call, const gpuexec_pool *f
                             : "allocate memory in a capture on a device without memory pools",
                       "allocate it before the capture");
 }
-/* -1 if there were cached blocks, which are now free: the driver can be called again; otherwise
-   cu. */
-static GXI_COLD int gxi_retry_without_cache(gxi_call *call, int cu) {
-    unsigned freed = 0;
-    GXI_HOOK(free_cached, (call, NULL, &freed));
-    return freed ? -1 : cu;
-}
 /* The checked way. cu and address: what the driver returned on the fast path, where 0 means that
    there was no memory to record the allocation; cu -1: that was not tried. */
 static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuexec_pool *from,
@@ -20057,14 +20067,17 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuex
                                             : GXI_POOLED;
     kind = pooled == GXI_POOLED_ON_HOST ? GPUEXEC_MEMORY_PINNED : GPUEXEC_MEMORY_DEVICE;
     caches = pooled == GXI_POOLED && gxi_pool_caches(own);
-    if (cu == GXI_OUT_OF_MEMORY) cu = gxi_retry_without_cache(call, cu);
+    if (gxi_free_cached_after(call, cu)) cu = -1;
+    if (cu == -1 && caches &&
+            (address = gxi_cached_take(from->id, slot->id, gxi_block_room(bytes))) != 0)
+        cu = 0;
     if (cu >= 0) gxi_call_set_cu(call, "cuMemAllocFromPoolAsync", cu);
     else if (pool) {
         const size_t room = caches ? (size_t)gxi_block_room(bytes) : bytes;
         do
             cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync,
                     (&address, room, pool, slot->data.stream.native));
-        while (cu == GXI_OUT_OF_MEMORY && gxi_retry_without_cache(call, cu) < 0);
+        while (gxi_free_cached_after(call, cu));
     } else cu = gxi_alloc_cu(call, bytes, 1, 0, NULL, &address);
     if (cu) {
         gxi_fail_pool_alloc(call, cu, context, own, pool, bytes);
@@ -20508,7 +20521,6 @@ static GXI_COLD gpuexec_result gxi_virtual_fail_growth(gxi_call *call, int cu, c
    access the range has changed. */
 static gpuexec_result gxi_virtual_extend(gxi_call *call, const gxi_slot *slot, const gxi_slot *on,
         gxi_virtual *v, uint64_t bytes, int everywhere, int creating) {
-    unsigned freed;
     const unsigned first = v->npieces;
     const uint64_t before = everywhere ? 0 : v->bytes;
     gxi_memory_properties properties = v->properties;
@@ -20523,12 +20535,10 @@ static gpuexec_result gxi_virtual_extend(gxi_call *call, const gxi_slot *slot, c
         p->bytes = v->piece_bytes && v->piece_bytes < bytes - at ? v->piece_bytes : bytes - at;
         p->ordinal = v->on_host ? -1 : gxi_context_of(on)->ordinal;
         p->device = properties.location.id;
-        do {
-            freed = 0;
+        do
             cu = GXI_TRY_MAKE(
                     p->handle, cuMemCreate, (&p->handle, (size_t)p->bytes, &properties, 0));
-            if (cu == GXI_OUT_OF_MEMORY) GXI_HOOK(free_cached, (call, NULL, &freed));
-        } while (freed);
+        while (gxi_free_cached_after(call, cu));
         if (cu) break;
         cu = gxi_virtual_map(call, v, p);
         if (cu) GXI_TRY_TRACED(cuMemRelease, (p->handle));

@@ -1100,7 +1100,7 @@ TEST(imported_by_its_exporter) {
     end();
 }
 
-/* What is not such a file, or lies about its size, is refused, and stays as it is. */
+/* Importing any other file, or one of a wrong size, fails and does not change the file. */
 TEST(descriptors_that_are_not_of_memory) {
     struct {
         unsigned long long magic, bytes, number;

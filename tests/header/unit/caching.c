@@ -249,6 +249,37 @@ TEST(captures_and_graphs_with_cached_blocks) {
     }
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
+/* Blocks of a stream that captures cannot be freed on it: trimming, a full cache and a lack of
+   memory leave them alone, and do not break the capture. */
+TEST(cached_blocks_of_a_stream_that_captures) {
+    NEEDS_CACHE();
+    setting s = begin();
+    gpuexec_pool pool = caching_pool(s.ctx, 2 * BYTES);
+    gpuexec_stream t = gpuexec_stream_create(s.ctx, NULL);
+    gpuexec_graph graph = { 0 };
+    gpuexec_ptr p[3];
+    int i;
+    for (i = 0; i < 3; i++) CHECK((p[i] = gpuexec_pool_alloc(pool, s.stream, BYTES)) != 0);
+    CHECK_OK(gpuexec_stream_wait_stream(t, s.stream));
+    CHECK_OK(gpuexec_free_on(t, p[0]));
+    GPUEXEC_CAPTURE(t, &graph) {
+        CHECK_OK(add_to(&s, t, s.data, 1));
+        CHECK_OK(gpuexec_pool_trim(pool, 0));
+        CHECK_EQ(info_of(pool).cached, BYTES);
+        CHECK_OK(gpuexec_free_on(s.stream, p[1]));
+        CHECK_OK(gpuexec_free_on(s.stream, p[2])); /* p[1] makes room, which is newer than p[0] */
+        CHECK_EQ(info_of(pool).cached, 2 * BYTES);
+        CHECK_EQ(gpuexec_pool_alloc(pool, s.stream, BYTES), p[2]);
+        CHECK_OK(gpuexec_free_on(s.stream, p[2]));
+    }
+    CHECK_MADE(graph);
+    CHECK_OK(gpuexec_graph_launch(graph, t));
+    CHECK_EQ(gpuexec_pool_alloc(pool, t, BYTES), p[0]);
+    CHECK_OK(gpuexec_free_on(t, p[0]));
+    CHECK_OK(gpuexec_pool_trim(pool, 0));
+    CHECK_EQ(info_of(pool).cached, 0);
+    CHECK_EQ(used_by_driver(pool), 0);
+}
 TEST(wrong_uses_of_cached_blocks) {
     setting s = begin();
     gpuexec_pool_desc desc = { 0 };
