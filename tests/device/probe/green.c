@@ -320,7 +320,7 @@ static unsigned nsmid;
 /* Returns how many multiprocessors the blocks ran on, and marks these. */
 static int run(void *stream, unsigned char *used) {
     static unsigned found[MOST_SMS + 1];
-    unsigned spins = 100000;
+    unsigned spins = 2000;
     void *params[] = { &counts, &spins };
     int n = 0, i;
     cu.cuMemsetD32_v2(counts, 0, MOST_SMS + 1);
@@ -360,7 +360,7 @@ static void places(void) {
     /* a graph captured on a green stream, launched on one of the primary context */
     PROBE("capture", cu.cuStreamBeginCapture_v2(s[0], 2));
     {
-        unsigned spins = 100000;
+        unsigned spins = 2000;
         void *params[] = { &counts, &spins };
         PROBE("capture_launch", launch(place, 4096, 1, s[0], params));
     }
