@@ -5171,6 +5171,13 @@ static void gxi_library_close(void *library) { FreeLibrary((HMODULE)library); }
 static unsigned long long gxi_thread_number(void) { return GetCurrentThreadId(); }
 static int gxi_has_privileges(void) { return 0; }
 static long gxi_process_id(void) { return (long)GetCurrentProcessId(); }
+/* A clock that never goes back, in nanoseconds. */
+static uint64_t gxi_now(void) {
+    LARGE_INTEGER now, each;
+    QueryPerformanceCounter(&now);
+    QueryPerformanceFrequency(&each);
+    return (uint64_t)((double)now.QuadPart * 1e9 / (double)each.QuadPart);
+}
 static void gxi_sleep_ms(unsigned ms) { Sleep(ms); }
 /* Without the locks of <stdio.h>, which a thread may hold while the program ends. */
 static void gxi_stderr_write(const char *text) {
@@ -5219,7 +5226,9 @@ static const char *const gxi_driver_places[] = { "nvcuda.dll" };
 #else
 #define GXI_SO_PEERCRED 17
 #endif
-/* clock_gettime, which -std=c99 hides, too, with its struct */
+#endif
+#endif
+/* clock_gettime, which -std=c99 hides, with its struct */
 typedef struct gxi_clock_time {
     long seconds, nanoseconds;
 } gxi_clock_time;
@@ -5230,8 +5239,6 @@ extern
 #endif
         int
         gxi_clock_gettime(int clock, gxi_clock_time *now) __asm__("clock_gettime");
-#endif
-#endif
 #define GXI_CUDA
 #define GXI_THREAD __thread
 #define GXI_SLASHES "/"
@@ -5280,6 +5287,12 @@ static int gxi_has_privileges(void) {
 #endif
 }
 static long gxi_process_id(void) { return (long)getpid(); }
+/* A clock that never goes back, in nanoseconds. */
+static uint64_t gxi_now(void) {
+    gxi_clock_time now = { 0, 0 };
+    (void)gxi_clock_gettime(1 /* CLOCK_MONOTONIC */, &now);
+    return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
+}
 static void gxi_sleep_ms(unsigned ms) { (void)poll(NULL, 0, (int)ms); }
 /* Without the locks of <stdio.h>, which a thread may hold while the program ends. Gives up if
    stderr is a pipe that is full or has no reader: write would block, or end the process. */
@@ -6476,8 +6489,18 @@ typedef struct gxi_thread_state {
 static gxi_context_use gxi_no_context_use = { ~(uint64_t)0, 0, NULL, NULL, 0 };
 static GXI_THREAD gxi_thread_state gxi_thread = { GPUEXEC_OK, 0, NULL, &gxi_no_context_use,
     { ~(uint64_t)0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0 } };
+enum { GXI_MOST_ARGUMENTS = 12 };
+/* A driver call that a thread makes while something watches driver calls. */
+typedef struct gxi_watched_call {
+    const char *name; /* NULL: none is in progress */
+    int count;
+    unsigned long long args[GXI_MOST_ARGUMENTS]; /* each as a number */
+    uint64_t began, ended;                       /* by gxi_now */
+    int cu;
+} gxi_watched_call;
 /* what else a thread has; it begins as zeros */
 static GXI_THREAD struct {
+    gxi_watched_call watched;
     gpuexec_error bare;         /* the last failure, if there was no memory for a record, */
     char bare_where[GXI_PLACE]; /* and its place */
     int in_log;                 /* prevents recursion when a logger calls the library */
@@ -6592,8 +6615,11 @@ typedef struct gxi_owned_memory {
     size_t count, cap;
 } gxi_owned_memory;
 enum { GXI_LOST_KEPT = 16, GXI_MULTI_KEPT = 8 };
-/* driver calls are logged; calls that enqueue work wait for it */
-enum { GXI_TRACES = 1, GXI_CHECKS = 2 };
+/* gxi.driver.debug. Driver calls are logged; calls that enqueue work wait for it; a function of the
+   program sees driver calls; the timeline does */
+enum { GXI_TRACES = 1, GXI_CHECKS = 2, GXI_HOOKED = 4, GXI_TIMES = 8 };
+/* what sees driver calls, in this order; after the call, in the other one */
+enum { GXI_WATCH_HOOK, GXI_WATCH_TIMELINE, GXI_WATCHES };
 /* The state of the library, by subsystem. Each struct says which section owns it, and which mutex
    guards it; "atomic" members are also read without it. */
 typedef struct gxi_state {
@@ -6619,7 +6645,8 @@ typedef struct gxi_state {
         void *library;
         char path[1024];
         int version;
-        int debug; /* GXI_TRACES and GXI_CHECKS; 0: neither */
+        int debug; /* atomic; GXI_TRACES and the like; while it is not 0, no call takes its fast
+                      path */
         /* atomic; 1: it executes only PTX; -1: also cubins; 0: not known yet */
         int ptx_only;
         /* atomic; these two survive a failed start: other threads may be writing an earlier
@@ -6784,6 +6811,9 @@ typedef struct gxi_state {
                 const struct gxi_slot *slot, struct gxi_deferred_free **keep);
         void (*graphs_keep)(
                 const gxi_call *call, struct gxi_deferred_free *keep, unsigned kind, void *native);
+        /* before and after each driver call: by GXI_WATCH_HOOK and the like */
+        void (*before_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
+        void (*after_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
     } hooks;
 } gxi_state;
 static gxi_state gxi;
@@ -7032,44 +7062,67 @@ static const char *gxi_result_name_of(const char *call, int code) {
 #define GXI_NUMBER(x) (unsigned long long)(uintptr_t)(x)
 #define GXI_NUMBERS(...) GXI_COUNTED_NUMBERS(GXI_COUNT(__VA_ARGS__), __VA_ARGS__)
 #define GXI_COUNTED_NUMBERS(n, ...) n, GXI_EACH(n, GXI_NUMBER, __VA_ARGS__)
-/* Calls the driver, records name and result for an error text, and traces both. Returns the
-   CUresult. */
-#define GXI_TRY(name, args) gxi_call_record(call, #name, gxi.cu.name args, GXI_NUMBERS args)
-#define GXI_TRY_VOID(name) gxi_call_record(call, #name, gxi.cu.name(), 0)
+/* Calls the driver, and records name and result for an error text. What watches driver calls sees
+   this one before and after. Returns the CUresult. */
+#define GXI_TRY(name, args) \
+    gxi_call_record(call, #name, (GXI_BEFORE(#name, GXI_NUMBERS args), gxi.cu.name args))
+#define GXI_TRY_VOID(name) gxi_call_record(call, #name, (GXI_BEFORE(#name, 0), gxi.cu.name()))
 /* The same for a call that creates `out`: success without a result counts as a failure. */
 #define GXI_TRY_MAKE(out, name, args) \
     (GXI_TRY(name, args) || (out) != 0 ? call->cu : (call->cu = GXI_CREATED_NOTHING))
-/* A secondary call: traced, but an error text keeps the driver call recorded before. */
-#define GXI_TRY_TRACED(name, args) gxi_call_trace(call, #name, gxi.cu.name args, GXI_NUMBERS args)
+/* A secondary call: watched, but an error text keeps the driver call recorded before. */
+#define GXI_TRY_TRACED(name, args) \
+    gxi_call_after(call, #name, (GXI_BEFORE(#name, GXI_NUMBERS args), gxi.cu.name args))
+/* The first half of these: before the driver call `name`, with its arguments as GXI_NUMBERS. */
+#define GXI_BEFORE(...) \
+    (GXI_UNLIKELY(GXI_LOAD_RELAXED(&gxi.driver.debug)) ? gxi_call_before(call, __VA_ARGS__) \
+                                                       : (void)0)
 #define GXI_HAS(name) (gxi.cu.name != 0)
 static void gxi_log_line(gpuexec_log_level level, char *line, size_t size) {
     if (strlen(line) + 1 >= size) line[size - 2] = '\n'; /* a very long path: still end the line */
     gxi_log_write(level, line);
 }
-static GXI_COLD void gxi_trace_write(
-        const gxi_call *call, const char *name, int cu, int count, va_list list) {
+static GXI_COLD void gxi_trace_write(const gxi_call *call, const gxi_watched_call *w) {
     char line[768];
-    size_t n = (size_t)snprintf(line, sizeof line, "gpuexec: %s (", name);
+    size_t n = (size_t)snprintf(line, sizeof line, "gpuexec: %s (", w->name);
     int i;
-    for (i = 0; i < count; i++) {
-        const unsigned long long x = va_arg(list, unsigned long long);
+    for (i = 0; i < w->count; i++) {
+        const unsigned long long x = w->args[i];
         const char *format = x <= 0xFFFFFFFFu ? "%s%llu"
                 : x >> 31 == 0x1FFFFFFFFu     ? "%s%lld"
                                               : "%s0x%llx";
-        /* 12 at most: they fit */
         n += (size_t)snprintf(line + n, sizeof line - n, format, i ? ", " : "", x);
     }
-    snprintf(line + n, sizeof line - n, ") = %s (%d)  in %s%s%s\n", gxi_result_name_of(name, cu),
-            cu, call->function, GXI_AT(call->where));
+    snprintf(line + n, sizeof line - n, ") = %s (%d)  in %s%s%s\n",
+            gxi_result_name_of(w->name, w->cu), w->cu, call->function, GXI_AT(call->where));
     gxi_log_line(GPUEXEC_LOG_TRACE, line, sizeof line);
 }
-/* The arguments after cu: their number, an int, and each of them as unsigned long long. */
-static GXI_NOINLINE int gxi_call_trace(
-        const gxi_call *call, const char *name, int cu, int count, ...) {
+/* The arguments after name: their number, an int, and each of them as unsigned long long. */
+static GXI_COLD void gxi_call_before(const gxi_call *call, const char *name, int count, ...) {
+    gxi_watched_call *const w = &gxi_local.watched;
     va_list list;
+    int i;
+    w->name = name;
+    w->count = count;
     va_start(list, count);
-    if (gxi.driver.debug & GXI_TRACES) gxi_trace_write(call, name, cu, count, list);
+    for (i = 0; i < count; i++) w->args[i] = va_arg(list, unsigned long long);
     va_end(list);
+    for (i = 0; i < GXI_WATCHES; i++) GXI_HOOK(before_call[i], (call, w));
+    w->began = gxi_now();
+}
+static GXI_COLD void gxi_call_end(const gxi_call *call, const char *name, int cu) {
+    gxi_watched_call *const w = &gxi_local.watched;
+    int i;
+    if (!w->name || strcmp(w->name, name) != 0) return; /* watching began during the call */
+    w->ended = gxi_now();
+    w->cu = cu;
+    for (i = GXI_WATCHES; i--;) GXI_HOOK(after_call[i], (call, w));
+    if (gxi.driver.debug & GXI_TRACES) gxi_trace_write(call, w);
+    w->name = NULL;
+}
+/* The second half of GXI_TRY_TRACED. */
+static GXI_NOINLINE int gxi_call_after(const gxi_call *call, const char *name, int cu) {
+    if (GXI_UNLIKELY(GXI_LOAD_RELAXED(&gxi.driver.debug))) gxi_call_end(call, name, cu);
     return cu;
 }
 /* Records a driver call and its result for an error text. */
@@ -7077,13 +7130,9 @@ static GXI_NOINLINE int gxi_call_set_cu(gxi_call *call, const char *name, int cu
     call->driver_call = name;
     return call->cu = cu;
 }
-static GXI_NOINLINE int gxi_call_record(gxi_call *call, const char *name, int cu, int count, ...) {
-    va_list list;
-    gxi_call_set_cu(call, name, cu);
-    va_start(list, count);
-    if (gxi.driver.debug & GXI_TRACES) gxi_trace_write(call, name, cu, count, list);
-    va_end(list);
-    return cu;
+/* The second half of GXI_TRY. */
+static GXI_NOINLINE int gxi_call_record(gxi_call *call, const char *name, int cu) {
+    return gxi_call_after(call, name, gxi_call_set_cu(call, name, cu));
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -10487,8 +10536,8 @@ static int gxi_capturing_list_prune(gxi_slot *stream, uint64_t stream_id, uint64
     if (status > 0) gxi_capturing_list_add(stream_id, 0);
     return status;
 }
-/* Whether the stream captures: a CUstreamCaptureStatus, 0 if the driver does not know. */
-static int gxi_capture_status_of(const gxi_slot *stream) {
+/* Whether the stream captures: a CUstreamCaptureStatus, negative if the driver does not know. */
+static int gxi_capture_query(const gxi_slot *stream) {
     const uint32_t open = GXI_LOAD(&stream->data.stream.open);
     uint64_t id;
     int status;
@@ -10496,6 +10545,11 @@ static int gxi_capture_status_of(const gxi_slot *stream) {
     status = gxi_capture_info(stream, &id);
     if (status == 0 && !(open & GXI_CAPTURED_BY_OTHERS))
         status = gxi_capturing_list_prune(gxi_slot_at(gxi_index_of(stream->id)), stream->id, &id);
+    return status;
+}
+/* The same; 0 if the driver does not know. */
+static int gxi_capture_status_of(const gxi_slot *stream) {
+    const int status = gxi_capture_query(stream);
     return status < 0 ? 0 : status;
 }
 /* Before a context is closed: nothing can wait for its work while one of its streams captures. */
@@ -18685,7 +18739,8 @@ static gpuexec_result gxi_wait_event_checked(
             !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
             gxi_check_event_record(call, e, "the event"))
         return gxi_failed_result();
-    if (external && gxi_capture_status_of(slot)) return gxi_stream_wait_external(call, slot, e);
+    /* if it is not known, the driver refuses what is wrong */
+    if (external && gxi_capture_query(slot)) return gxi_stream_wait_external(call, slot, e);
     captured = GXI_LOAD(&e->data.event.recorded) == GXI_CAPTURED;
     given = (GXI_LOAD(&e->data.event.flags) & GXI_RECORDABLE) != 0;
     if (!e->adopted && GXI_LOAD(&e->data.event.recorded) &&
@@ -19386,8 +19441,10 @@ static int gxi_cached_finish(const gxi_call *call, gxi_cached_block *freed) {
     gxi_cached_block *b;
     int cu = 0;
     while ((b = freed) != NULL) {
-        if (call && b->exists)
-            gxi_call_trace(call, "cuMemFreeAsync", b->cu, GXI_NUMBERS(b->address, b->native));
+        if (call && b->exists) { /* it was made with the mutex */
+            GXI_BEFORE("cuMemFreeAsync", GXI_NUMBERS(b->address, b->native));
+            gxi_call_after(call, "cuMemFreeAsync", b->cu);
+        }
         if (!cu && b->exists && b->cu != GXI_DEINITIALIZED) cu = b->cu;
         freed = b->next;
         gxi_free(b);
@@ -21306,9 +21363,11 @@ GPUEXEC_API gpuexec_result gpuexec_managed_prefetch_at(
     /* not through GXI_TRY, which makes a number of each argument */
     cu = GXI_HAS(cuMemPrefetchAsync_12020)
             ? gxi_call_record(call, "cuMemPrefetchAsync",
-                      gxi.cu.cuMemPrefetchAsync_12020(
-                              address, bytes, to, 0, slot->data.stream.native),
-                      GXI_NUMBERS(address, bytes, to.type, to.id, slot->data.stream.native))
+                      (GXI_BEFORE("cuMemPrefetchAsync",
+                               GXI_NUMBERS(address, bytes, to.type, to.id, 0,
+                                       slot->data.stream.native)),
+                              gxi.cu.cuMemPrefetchAsync_12020(
+                                      address, bytes, to, 0, slot->data.stream.native)))
             : GXI_TRY(cuMemPrefetchAsync,
                       (address, bytes, gxi_old_location(&to), slot->data.stream.native));
     gxi_leave(&scope);
@@ -21339,8 +21398,9 @@ GPUEXEC_API gpuexec_result gpuexec_managed_advise_at(
     }
     cu = GXI_HAS(cuMemAdvise_12020)
             ? gxi_call_record(call, "cuMemAdvise",
-                      gxi.cu.cuMemAdvise_12020(address, bytes, (int)advice, to),
-                      GXI_NUMBERS(address, bytes, advice, to.type, to.id))
+                      (GXI_BEFORE(
+                               "cuMemAdvise", GXI_NUMBERS(address, bytes, advice, to.type, to.id)),
+                              gxi.cu.cuMemAdvise_12020(address, bytes, (int)advice, to)))
             : GXI_TRY(cuMemAdvise, (address, bytes, (int)advice, gxi_old_location(&to)));
     gxi_leave(&scope);
     return !cu        ? GPUEXEC_OK
@@ -21600,7 +21660,7 @@ static gpuexec_result gxi_event_record_checked(
         return gxi_fail_contexts(call,
                 "record it on a stream of its context, then make the other stream wait for it",
                 "the event", e, "the stream", slot);
-    external = external && gxi_capture_status_of(slot);
+    external = external && gxi_capture_query(slot); /* as in gxi_wait_event_checked */
     result = external ? gxi_stream_record_external(call, slot, e)
                       : gxi_stream_record_event(
                                 call, slot, e->data.event.native, "cannot record the event", cu);
@@ -23833,6 +23893,9 @@ static int gxi_launch_cu(gxi_call *call, const gxi_kept_launch *l, const gxi_slo
     gxi_extended_config e;
     unsigned i;
     int cu;
+    GXI_BEFORE(gxi_launch_calls[way],
+            GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y,
+                    d->block_z, d->shared_bytes, s, params));
     if (way == GXI_EXTENDED) {
         cu = gxi.cu.cuLaunchKernelEx(
                 gxi_launch_config_extend(&e, stream, l), function, params, NULL);
@@ -23846,9 +23909,7 @@ static int gxi_launch_cu(gxi_call *call, const gxi_kept_launch *l, const gxi_slo
     else
         cu = gxi.cu.cuLaunchCooperativeKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x,
                 d->block_y, d->block_z, d->shared_bytes, s, params);
-    return gxi_call_record(call, gxi_launch_calls[way], cu,
-            GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y,
-                    d->block_z, d->shared_bytes, s, params));
+    return gxi_call_record(call, gxi_launch_calls[way], cu);
 }
 
 /* --- explaining a refused launch -------------------------------------------------------------- */
@@ -24072,7 +24133,7 @@ GXI_HOT gpuexec_result gxi_launch_fast(const char *where, gpuexec_kernel kernel,
                             ? gxi_current_stream_fast(k->context)
                             : gxi_peek_inline(stream.id, GXI_STREAM)) ||
             k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched ||
-            gxi.driver.debug)
+            GXI_LOAD_RELAXED(&gxi.driver.debug))
         return gxi_launch_typed(where, kernel, stream, dims, args);
     gxi_stream_note_launch(s, kernel.id, where);
     gxi_launch_config_init(&config, dims, s->data.stream.native);
@@ -24986,7 +25047,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_slow(
     p = gxi_prepared_of(slot);
     result = gxi_launch_kept_slow("gpuexec_launch_prepared", where, &p->launch, p->stream, cu);
     /* these need more work at each launch */
-    if (!result && !p->on->legacy && !p->on->borrowed && !gxi.driver.debug &&
+    if (!result && !p->on->legacy && !p->on->borrowed && !GXI_LOAD_RELAXED(&gxi.driver.debug) &&
             (GXI_HAS(cuLaunchKernelEx) || !p->config.count) && !gxi_has_events(p->launch.desc))
         p->closes = closes;
     return result;
@@ -27947,11 +28008,12 @@ static gpuexec_result gxi_batch_update(gxi_call *call, gxi_slot *slot) {
     int i, n = 0, cu = 0;
     for (i = 0; i < b->nchanged; i++) {
         gxi_batch_launch *l = b->changed[i];
+        GXI_BEFORE("cuGraphExecKernelNodeSetParams",
+                GXI_NUMBERS(slot->data.batch.exec, l->node, &l->launch.params));
         cu = gxi.cu.cuGraphExecKernelNodeSetParams(
                 slot->data.batch.exec, l->node, &l->launch.params);
-        if (GXI_UNLIKELY(cu || gxi.driver.debug))
-            gxi_call_record(call, "cuGraphExecKernelNodeSetParams", cu,
-                    GXI_NUMBERS(slot->data.batch.exec, l->node, &l->launch.params));
+        if (GXI_UNLIKELY(cu || GXI_LOAD_RELAXED(&gxi.driver.debug)))
+            gxi_call_record(call, "cuGraphExecKernelNodeSetParams", cu);
         if (cu) break;
         l->changed = 0;
     }
@@ -29751,9 +29813,9 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(
         return 0;
     gxi_lock(&gxi_ipc_mutex);
     /* the handle is passed as a struct, which GXI_TRY cannot trace */
+    GXI_BEFORE("cuIpcOpenMemHandle", GXI_NUMBERS(&address, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
     gxi_call_record(call, "cuIpcOpenMemHandle",
-            gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS), 2,
-            GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+            gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
     if (call->cu == 0 && !address) gxi_call_set_result(call, GXI_CREATED_NOTHING);
     if (call->cu) gxi_ipc_fail_import(call, slot, &o);
     else address = gxi_ipc_note(call, address, &o, slot, GXI_IMPORTED);
@@ -29806,8 +29868,9 @@ GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(
     GXI_CALL(gpuexec_ipc_import_event, GXI_MAKES);
     if (gxi_ipc_read(call, object, GPUEXEC_IPC_EVENT, &o) == GPUEXEC_OK &&
             (slot = gxi_begin_in_context(call, context, &scope)) != NULL) {
-        gxi_call_record(call, "cuIpcOpenEventHandle",
-                gxi.cu.cuIpcOpenEventHandle(&native, o.handle), 1, GXI_NUMBER(&native));
+        GXI_BEFORE("cuIpcOpenEventHandle", GXI_NUMBERS(&native));
+        gxi_call_record(
+                call, "cuIpcOpenEventHandle", gxi.cu.cuIpcOpenEventHandle(&native, o.handle));
         if (call->cu == 0 && !native) gxi_call_set_result(call, GXI_CREATED_NOTHING);
         if (call->cu) gxi_ipc_fail_import(call, slot, &o);
         else if (!(handle.id = gxi_event_new(call, slot, native, 0, 1)))
@@ -30071,11 +30134,7 @@ enum { GXI_SO_PASSPIDFD = 76, GXI_SCM_CREDENTIALS = 2, GXI_SCM_PIDFD = 4 };
 
 /* --- time-outs: one deadline for each call, which signals do not move ------------------------- */
 
-static int64_t gxi_ipc_now(void) { /* in milliseconds */
-    gxi_clock_time now = { 0, 0 };
-    (void)gxi_clock_gettime(1 /* CLOCK_MONOTONIC */, &now);
-    return (int64_t)now.seconds * 1000 + now.nanoseconds / 1000000;
-}
+static int64_t gxi_ipc_now(void) { return (int64_t)(gxi_now() / 1000000); } /* in milliseconds */
 /* -1: never */
 static int64_t gxi_ipc_deadline(int timeout_ms) {
     return timeout_ms < 0 ? -1 : gxi_ipc_now() + timeout_ms;
