@@ -5172,7 +5172,7 @@ static unsigned long long gxi_thread_number(void) { return GetCurrentThreadId();
 static int gxi_has_privileges(void) { return 0; }
 static long gxi_process_id(void) { return (long)GetCurrentProcessId(); }
 /* A clock that never goes back, in nanoseconds. */
-static uint64_t gxi_now(void) {
+static uint64_t gxi_clock_ns(void) {
     LARGE_INTEGER now, each;
     QueryPerformanceCounter(&now);
     QueryPerformanceFrequency(&each);
@@ -5288,7 +5288,7 @@ static int gxi_has_privileges(void) {
 }
 static long gxi_process_id(void) { return (long)getpid(); }
 /* A clock that never goes back, in nanoseconds. */
-static uint64_t gxi_now(void) {
+static uint64_t gxi_clock_ns(void) {
     gxi_clock_time now = { 0, 0 };
     (void)gxi_clock_gettime(1 /* CLOCK_MONOTONIC */, &now);
     return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
@@ -6495,7 +6495,7 @@ typedef struct gxi_watched_call {
     const char *name; /* NULL: none is in progress */
     int count;
     unsigned long long args[GXI_MOST_ARGUMENTS]; /* each as a number */
-    uint64_t began, ended;                       /* by gxi_now */
+    uint64_t began, ended;                       /* by gxi_clock_ns */
     int cu;
 } gxi_watched_call;
 /* what else a thread has; it begins as zeros */
@@ -6645,7 +6645,7 @@ typedef struct gxi_state {
         void *library;
         char path[1024];
         int version;
-        int debug; /* atomic; GXI_TRACES and the like; while it is not 0, no call takes its fast
+        int debug; /* atomic: bits such as GXI_TRACES; while it is not 0, no call takes its fast
                       path */
         /* atomic; 1: it executes only PTX; -1: also cubins; 0: not known yet */
         int ptx_only;
@@ -6811,7 +6811,7 @@ typedef struct gxi_state {
                 const struct gxi_slot *slot, struct gxi_deferred_free **keep);
         void (*graphs_keep)(
                 const gxi_call *call, struct gxi_deferred_free *keep, unsigned kind, void *native);
-        /* before and after each driver call: by GXI_WATCH_HOOK and the like */
+        /* before and after each driver call: GXI_WATCH_HOOK, GXI_WATCH_TIMELINE */
         void (*before_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
         void (*after_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
     } hooks;
@@ -7108,13 +7108,13 @@ static GXI_COLD void gxi_call_before(const gxi_call *call, const char *name, int
     for (i = 0; i < count; i++) w->args[i] = va_arg(list, unsigned long long);
     va_end(list);
     for (i = 0; i < GXI_WATCHES; i++) GXI_HOOK(before_call[i], (call, w));
-    w->began = gxi_now();
+    w->began = gxi_clock_ns();
 }
-static GXI_COLD void gxi_call_end(const gxi_call *call, const char *name, int cu) {
+static GXI_COLD void gxi_call_finish(const gxi_call *call, const char *name, int cu) {
     gxi_watched_call *const w = &gxi_local.watched;
     int i;
     if (!w->name || strcmp(w->name, name) != 0) return; /* watching began during the call */
-    w->ended = gxi_now();
+    w->ended = gxi_clock_ns();
     w->cu = cu;
     for (i = GXI_WATCHES; i--;) GXI_HOOK(after_call[i], (call, w));
     if (gxi.driver.debug & GXI_TRACES) gxi_trace_write(call, w);
@@ -7122,7 +7122,7 @@ static GXI_COLD void gxi_call_end(const gxi_call *call, const char *name, int cu
 }
 /* The second half of GXI_TRY_TRACED. */
 static GXI_NOINLINE int gxi_call_after(const gxi_call *call, const char *name, int cu) {
-    if (GXI_UNLIKELY(GXI_LOAD_RELAXED(&gxi.driver.debug))) gxi_call_end(call, name, cu);
+    if (GXI_UNLIKELY(GXI_LOAD_RELAXED(&gxi.driver.debug))) gxi_call_finish(call, name, cu);
     return cu;
 }
 /* Records a driver call and its result for an error text. */
@@ -30134,7 +30134,9 @@ enum { GXI_SO_PASSPIDFD = 76, GXI_SCM_CREDENTIALS = 2, GXI_SCM_PIDFD = 4 };
 
 /* --- time-outs: one deadline for each call, which signals do not move ------------------------- */
 
-static int64_t gxi_ipc_now(void) { return (int64_t)(gxi_now() / 1000000); } /* in milliseconds */
+static int64_t gxi_ipc_now(void) {
+    return (int64_t)(gxi_clock_ns() / 1000000);
+} /* in milliseconds */
 /* -1: never */
 static int64_t gxi_ipc_deadline(int timeout_ms) {
     return timeout_ms < 0 ? -1 : gxi_ipc_now() + timeout_ms;
