@@ -6849,6 +6849,23 @@ static gxi_mutex gxi_start_mutex = GXI_MUTEX_INIT,
     gxi_tables_mutex = GXI_MUTEX_INIT;
 /* clang-format on */
 
+/* Sets or clears bits of gxi.driver.debug, at any time and on any thread: driver calls that begin
+   later see it. Prepared launches and batches, which do not test it, are looked up again.
+   gxi_tables_mutex is held. */
+static void gxi_watch_set_locked(int bits, int on) {
+    const int before = gxi.driver.debug, now = on ? before | bits : before & ~bits,
+              more = (now != 0) - (before != 0);
+    GXI_STORE(&gxi.captures.careful, gxi.captures.careful + more);
+    GXI_STORE(&gxi.captures.watched, gxi.captures.watched + more);
+    GXI_STORE(&gxi.driver.debug, now);
+    if (more > 0) GXI_STORE(&gxi.objects.closes, gxi.objects.closes + 1);
+}
+static void gxi_watch_set(int bits, int on) {
+    gxi_lock(&gxi_tables_mutex);
+    gxi_watch_set_locked(bits, on);
+    gxi_unlock(&gxi_tables_mutex);
+}
+
 /* What gpuexec_setup was given. Kept until gpuexec_shutdown, because other threads may be using
    it. */
 typedef struct gxi_settings {
@@ -7117,7 +7134,7 @@ static GXI_COLD void gxi_call_finish(const gxi_call *call, const char *name, int
     w->ended = gxi_clock_ns();
     w->cu = cu;
     for (i = GXI_WATCHES; i--;) GXI_HOOK(after_call[i], (call, w));
-    if (gxi.driver.debug & GXI_TRACES) gxi_trace_write(call, w);
+    if (GXI_LOAD_RELAXED(&gxi.driver.debug) & GXI_TRACES) gxi_trace_write(call, w);
     w->name = NULL;
 }
 /* The second half of GXI_TRY_TRACED. */
@@ -7858,6 +7875,7 @@ static void gxi_free_failures(void) {
     gxi_free(gxi.ranges.spare);
     memset(&gxi.ranges, 0, sizeof gxi.ranges);
     gxi_free(gxi.captures.open);
+    gxi_watch_set_locked(~0, 0);
     memset(&gxi.captures, 0, sizeof gxi.captures);
     for (place = 0; place < gxi.places.cap; place++) gxi_free(gxi.places.table[place]);
     gxi_free(gxi.places.table);
@@ -8134,12 +8152,10 @@ static GXI_COLD gpuexec_result gxi_start_locked(gxi_call *call, const gpuexec_se
         return gxi_fail_detail(call, &again);
     }
     desc = gxi_setup_desc();
-    gxi.driver.debug = desc->trace || gxi_environment_switch("GPUEXEC_TRACE") ? GXI_TRACES : 0;
+    gxi_watch_set(GXI_TRACES, desc->trace || gxi_environment_switch("GPUEXEC_TRACE"));
 #if !defined(GPUEXEC_NO_DEBUG)
-    if (desc->check || gxi_environment_switch("GPUEXEC_CHECK")) gxi.driver.debug |= GXI_CHECKS;
+    gxi_watch_set(GXI_CHECKS, desc->check || gxi_environment_switch("GPUEXEC_CHECK"));
 #endif
-    GXI_STORE(&gxi.captures.careful, gxi.driver.debug != 0);
-    GXI_STORE(&gxi.captures.watched, gxi.driver.debug != 0);
     result = gxi_driver_load(call, desc);
     if (result) {
         const gxi_thread_record *const record = gxi_thread_record_get();
@@ -11980,7 +11996,6 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     GXI_STORE(&gxi.tools.nvrtc_version, 0);
     GXI_STORE(&gxi.tools.nvjitlink_version, 0);
     GXI_STORE(&gxi.driver.ptx_only, 0);
-    gxi.driver.debug = 0;
     GXI_STORE(&gxi.start.settings, NULL);
     GXI_STORE(&gxi.start.started, 0);
     if (kept.e.result && (record = gxi_thread_record_get()) != NULL)
@@ -13582,7 +13597,8 @@ enum {
 static void gxi_cache_log(
         const gxi_call *call, gpuexec_log_level level, const char *what, const char *object) {
     char line[1700];
-    if (!(gxi.driver.debug & GXI_TRACES) && (level == GPUEXEC_LOG_TRACE || !gxi_setup_desc()->log))
+    if (!(GXI_LOAD_RELAXED(&gxi.driver.debug) & GXI_TRACES) &&
+            (level == GPUEXEC_LOG_TRACE || !gxi_setup_desc()->log))
         return;
     snprintf(line, sizeof line, "gpuexec: cache: %s%s  in %s%s%s\n", what, object, call->function,
             GXI_AT(call->where));
@@ -18524,7 +18540,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_work(
 #if !defined(GPUEXEC_NO_DEBUG)
     gxi_scope scope;
     int cu, status = 0;
-    if (!(gxi.driver.debug & GXI_CHECKS) || (stream->legacy != 2 && gxi_capture_status_of(stream)))
+    if (!(GXI_LOAD_RELAXED(&gxi.driver.debug) & GXI_CHECKS) ||
+            (stream->legacy != 2 && gxi_capture_status_of(stream)))
         return GPUEXEC_OK;
     if (gxi_enter_relaxed(call, stream, &scope)) return gxi_failed_result();
     if (stream->legacy == 2) gxi.cu.cuStreamIsCapturing(stream->data.stream.native, &status);
