@@ -1087,6 +1087,8 @@
 #define GPUEXEC_NO_QUERIES
 #undef GPUEXEC_NO_REGISTER
 #define GPUEXEC_NO_REGISTER
+#undef GPUEXEC_NO_TIMELINE
+#define GPUEXEC_NO_TIMELINE
 #undef GPUEXEC_NO_VALUES
 #define GPUEXEC_NO_VALUES
 #undef GPUEXEC_NO_VIRTUAL
@@ -4019,6 +4021,57 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_multi_device_at(const char *where, gp
 #endif
 
 /* -------------------------------------------------------------------------------------------------
+   >>timeline   What ran when, on which stream: a file that Perfetto and Chrome open. */
+
+typedef struct gpuexec_timeline_desc {
+    unsigned start_canary;
+    int no_calls; /* 1: only what ran on devices, and ranges: no driver calls of host threads */
+    unsigned end_canary;
+} gpuexec_timeline_desc;
+
+typedef struct gpuexec_timeline_info {
+    int recording;                /* 1: a timeline is being recorded; 0: these are the last one's */
+    unsigned long long kernels;   /* launches, of graphs too, whose times are in the file */
+    unsigned long long transfers; /* copies and fills, likewise */
+    unsigned long long waiting;   /* enqueued work whose times are not known yet */
+    unsigned long long untimed;   /* work whose times could not be measured: see
+                                     gpuexec_timeline_begin */
+    double clock_error_us;        /* between the clocks of host and devices: the times of two
+                                     devices, or of a device and the host, differ by at most that */
+} gpuexec_timeline_info;
+
+#if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_TIMELINE)
+/* Starts to record a timeline in that file, which is created or overwritten: JSON in the Trace
+   Event Format. Kernels, copies, fills, graph launches, host functions and waits for values have
+   the time between two events, which gpuexec records before and after them: about 1 us more than
+   the work itself takes, and no work starts before the work that precedes it on its stream has
+   ended, so that programmatic launches do not overlap. Allocations and frees in stream order,
+   records and waits are points in time. Calls of the driver are slices on their thread's lane. Work
+   in a capture is not timed; a graph's launch is one slice. Work of other code, on streams that it
+   shares with gpuexec, is not shown. The order of work does not change, and nothing waits for work,
+   but launches take longer: see BENCHMARKS.md. At most 65,536 pieces of work at a time wait for
+   their times; what exceeds that, and work in contexts that failed, is counted as untimed. A
+   context's first work measures the difference between the clocks of its device and of the host,
+   with a few records on a stream of its own; this is repeated each second while work is enqueued.
+   The file is complete up to the last half second if the process is killed. Only one timeline at a
+   time: GPUEXEC_ALREADY if there is one. GPUEXEC_TIMELINE=file in the environment starts one with
+   the library. Any thread; not in a forked child of a process that records. Starts the library.
+   cuEventRecord, cuEventElapsedTime. */
+GPUEXEC_API gpuexec_result gpuexec_timeline_begin_at(
+        const char *where, const char *path, const gpuexec_timeline_desc *desc);
+
+/* Waits for the work that is recorded, writes it, and closes the file. gpuexec_shutdown calls it. A
+   context that is closed before is waited for then. Fails if there is no timeline, or if the file
+   could not be written (the text says why and how much of it was). */
+GPUEXEC_API gpuexec_result gpuexec_timeline_end_at(const char *where);
+
+/* Fills *info with figures of the timeline that is recorded or, without one, of the last one. A
+   query. */
+GPUEXEC_API gpuexec_result gpuexec_timeline_get_info_at(
+        const char *where, gpuexec_timeline_info *info);
+#endif
+
+/* -------------------------------------------------------------------------------------------------
    >>ipc   Memory, events and pools between processes on one machine. Linux only; elsewhere, each
    call returns GPUEXEC_NOT_SUPPORTED. */
 
@@ -4758,6 +4811,9 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_event_create(...) gpuexec_event_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_event_from_native(...) gpuexec_event_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_event_record(...) gpuexec_event_record_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_timeline_begin(...) gpuexec_timeline_begin_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_timeline_end() gpuexec_timeline_end_at(GPUEXEC_HERE)
+#define gpuexec_timeline_get_info(...) gpuexec_timeline_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_event_record_external(...) \
     gpuexec_event_record_external_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_record(...) gpuexec_stream_record_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -6388,6 +6444,7 @@ typedef enum gxi_kind_of_call {
 typedef struct gxi_call {
     const char *function, *where;
     gxi_kind_of_call kind;
+    unsigned number; /* of the thread's calls that something watches; 0: not known yet */
     const char *driver_call;
     int cu; /* its CUresult */
     const char *log;
@@ -6501,7 +6558,14 @@ typedef struct gxi_watched_call {
 /* what else a thread has; it begins as zeros */
 static GXI_THREAD struct {
     gxi_watched_call watched;
-    gpuexec_error bare;         /* the last failure, if there was no memory for a record, */
+    unsigned calls; /* for gxi_call.number */
+    /* of >>impl-timeline: the work of this call; the thread's lane; of which timelines they are */
+    struct gxi_work *work;
+    unsigned work_of, thread_of;
+    struct gxi_timed_thread *thread;
+    unsigned group;     /* number of the multi-device launch in progress; 0: none */
+    uint64_t about;     /* handle id of the graph or batch whose launch is in progress, or 0 */
+    gpuexec_error bare; /* the last failure, if there was no memory for a record, */
     char bare_where[GXI_PLACE]; /* and its place */
     int in_log;                 /* prevents recursion when a logger calls the library */
     unsigned depth, epoch;      /* the audit: how many pushes; its epoch */
@@ -6759,6 +6823,7 @@ typedef struct gxi_state {
     struct {
         struct gxi_multi_launch *kept[GXI_MULTI_KEPT];
         unsigned next; /* the entry for the next launch, modulo GXI_MULTI_KEPT */
+        unsigned launches;
     } multi;
     /* of >>impl-ipc, >>impl-connection */
     struct {
@@ -6811,6 +6876,10 @@ typedef struct gxi_state {
                 const struct gxi_slot *slot, struct gxi_deferred_free **keep);
         void (*graphs_keep)(
                 const gxi_call *call, struct gxi_deferred_free *keep, unsigned kind, void *native);
+        /* of a timeline: writes what is known; ends it; a programmatic launch is enqueued */
+        void (*abandon_timeline)(void);
+        void (*end_timeline)(void);
+        void (*note_programmatic)(void);
         /* before and after each driver call: GXI_WATCH_HOOK, GXI_WATCH_TIMELINE */
         void (*before_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
         void (*after_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
@@ -6845,6 +6914,9 @@ static gxi_mutex gxi_start_mutex = GXI_MUTEX_INIT,
        released one */
     gxi_borrowed_mutex = GXI_MUTEX_INIT,
     gxi_cached_mutex = GXI_MUTEX_INIT,           /* the caches of pools; see >>impl-cached */
+#if !defined(GPUEXEC_NO_TIMELINE)
+    gxi_timeline_mutex = GXI_MUTEX_INIT,
+#endif
     /* what the structs above say; no code is called under it except the user's allocator */
     gxi_tables_mutex = GXI_MUTEX_INIT;
 /* clang-format on */
@@ -7119,6 +7191,7 @@ static GXI_COLD void gxi_call_before(const gxi_call *call, const char *name, int
     gxi_watched_call *const w = &gxi_local.watched;
     va_list list;
     int i;
+    if (!call->number) ((gxi_call *)(uintptr_t)call)->number = ++gxi_local.calls;
     w->name = name;
     w->count = count;
     va_start(list, count);
@@ -7166,6 +7239,9 @@ static void gxi_fork_child(void) {
     static const gxi_mutex unlocked = GXI_MUTEX_INIT;
     const unsigned long long starter = gxi.start.starter;
     gxi_tables_mutex = unlocked;
+#if !defined(GPUEXEC_NO_TIMELINE)
+    gxi_timeline_mutex = unlocked;
+#endif
     gxi.threads.of_parent = 1;
     if (starter != gxi_thread_number()) {
         gxi_start_mutex = unlocked;
@@ -7269,6 +7345,7 @@ GXI_AT_UNLOAD(gxi_shutdown_at_unload) {
        still use theirs. */
     gxi_thread_record *own = NULL;
     int had_key, tries = 100;
+    GXI_HOOK(abandon_timeline, ());
     /* At process exit, a thread may hold it forever, perhaps this one, in the user's allocator. */
     while (!gxi_try_lock(&gxi_tables_mutex)) {
         if (!--tries) return;
@@ -8138,6 +8215,11 @@ static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_se
     memset(&gxi.start.failure, 0, sizeof gxi.start.failure);
     return GPUEXEC_OK;
 }
+#if !defined(GPUEXEC_NO_TIMELINE)
+static void gxi_timeline_start(void);
+#else
+static void gxi_timeline_start(void) {}
+#endif
 /* Starts the library on first use. With `desc`, the call is gpuexec_setup itself. gxi_start_mutex
    is held. */
 static GXI_COLD gpuexec_result gxi_start_locked(gxi_call *call, const gpuexec_setup_desc *desc) {
@@ -8187,6 +8269,7 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
     gxi.start.starter = gxi_thread_number();
     result = gxi_start_locked(call, desc);
     gxi.start.starter = 0;
+    if (!result) gxi_timeline_start();
     gxi_unlock(&gxi_start_mutex);
     return result;
 }
@@ -11981,6 +12064,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
             while ((slot = gxi_first_child(&gxi.objects.first[kind])) != NULL)
                 gxi_slot_close_unowned(call, slot, stuck);
         }
+    GXI_HOOK(end_timeline, ());
     gxi_slots_free();
     gxi.ipc.nlost = 0;
     result = gxi_take_error();
@@ -13004,7 +13088,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     char *const cited = gxi_cite_sources(log, ptx);
     const unsigned says = gxi_log_words_of(log);
     char version[GXI_VALUE] = "", target[GXI_VALUE] = "", suffix;
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
     int sm, supported = gxi_ptx_of_driver(gxi.driver.version), target_sm = 0;
     gxi_device_capability(&query, gxi_context_of(context)->device, &sm);
@@ -13855,7 +13939,7 @@ static int gxi_file_of_entry_point(const void *row, char *out, size_t size) {
 /* Begins a key, with what decides the code whatever its source: 0 if there is no cache. */
 static int gxi_cache_key_begin(
         gxi_call *call, gxi_cache_entry *e, const gxi_slot *context, const char *kind) {
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0 };
     gxi_text why = { 0, 0, 0, 0 };
     char file[1024] = "";
     int capability = 0;
@@ -14772,6 +14856,15 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_m
 /* Enough for 4 KiB of one-byte parameters; a launch with more parameters is not checked. */
 enum { GXI_MAX_PARAMETERS = 4096 };
 
+/* gxi_tables_mutex is held. */
+static const gxi_slot *gxi_kernel_of_native(const struct CUfunc_st *native) {
+    const gxi_slot *kernel = NULL;
+    const gxi_key *k = gxi_key_from_value(gxi.objects.kernels, (uintptr_t)native);
+    while (k && k->value == (uintptr_t)native && !(kernel = gxi_peek(k->owner, GXI_KERNEL)))
+        k = gxi_key_from(gxi.objects.kernels, k->value, k->owner + 1); /* that one is just being
+                                                                          closed */
+    return kernel;
+}
 /* How a parameter's type is stored: shifted, and with the marks of arguments (GXI_FLOAT_MARK ...)
    that do not fit. A host pointer fits, but a launch with one is noted. */
 static unsigned short gxi_parameter_word(unsigned type) {
@@ -23682,7 +23775,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
     const unsigned grid[3] = { l->params.dims.grid_x, l->params.dims.grid_y,
         l->params.dims.grid_z };
     unsigned cluster[3], own[3];
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0 };
     int i, values[4], limit = 0, has = 0, capability;
     /* drivers before 11.8 do not have these attributes: 0 */
     const int cu = gxi_query_attributes(&query, device, kernel->data.kernel.native, attributes,
@@ -23914,6 +24007,7 @@ static int gxi_launch_cu(gxi_call *call, const gxi_kept_launch *l, const gxi_slo
             GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y,
                     d->block_z, d->shared_bytes, s, params));
     if (way == GXI_EXTENDED) {
+        if (l->desc->programmatic) GXI_HOOK(note_programmatic, ());
         cu = gxi.cu.cuLaunchKernelEx(
                 gxi_launch_config_extend(&e, stream, l), function, params, NULL);
         for (i = 0; !cu && i < e.config.count; i++)
@@ -23945,7 +24039,7 @@ static GXI_COLD gpuexec_result gxi_check_launch(
     static const int of_kernel[] = { GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_SHARED_SIZE_BYTES,
         GXI_FUNC_NUM_REGS };
     const char *name = kernel->data.kernel.info->title;
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
     const int device = context ? gxi_context_of(context)->device : 0,
               ordinal = gxi_ordinal_of(kernel);
@@ -25188,15 +25282,6 @@ static struct CUgraphNode_st **gxi_graph_get_nodes(
     gxi_free(nodes);
     return NULL;
 }
-/* gxi_tables_mutex is held. */
-static const gxi_slot *gxi_kernel_of_native(const struct CUfunc_st *native) {
-    const gxi_slot *kernel = NULL;
-    const gxi_key *k = gxi_key_from_value(gxi.objects.kernels, (uintptr_t)native);
-    while (k && k->value == (uintptr_t)native && !(kernel = gxi_peek(k->owner, GXI_KERNEL)))
-        k = gxi_key_from(gxi.objects.kernels, k->value, k->owner + 1); /* that one is just being
-                                                                          closed */
-    return kernel;
-}
 /* A node uses the value. 0: no memory. */
 static int gxi_refs_add(gxi_native_graph *r, uint64_t value, size_t node) {
     const uint64_t owner = (uintptr_t)r;
@@ -26105,7 +26190,9 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_slow(
     else {
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_result();
         gxi_graph_count_launch(gxi_native_graph_of(g));
+        gxi_local.about = g->id;
         cu = GXI_TRY(cuGraphLaunch, (GXI_LOAD(&g->data.graph.exec), s->data.stream.native));
+        gxi_local.about = 0;
         gxi_leave(&scope);
     }
     return cu == 0
@@ -28198,7 +28285,9 @@ static GXI_NOINLINE gpuexec_result gxi_batch_run_slow(
             if (result) return result;
         }
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_result();
+        gxi_local.about = slot->id;
         cu = GXI_TRY(cuGraphLaunch, (slot->data.batch.exec, s->data.stream.native));
+        gxi_local.about = 0;
         gxi_leave(&scope);
     }
     return cu ? gxi_fail_cu(call, NULL, "cannot launch the batch created at %s",
@@ -28523,7 +28612,7 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     int waits = 1;
     gxi_barrier *b;
     /* the name in the trace */
-    const gxi_call query = { "gpuexec_barrier_check", NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
+    const gxi_call query = { "gpuexec_barrier_check", NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0 };
     gxi_lock(&gxi_barriers_mutex);
     for (b = gxi.barriers.first; b; b = b->next)
         if (!gxi_barrier_lost_context(&query, b)) gxi_barrier_abort(b, NULL, NULL);
@@ -29419,7 +29508,9 @@ static gpuexec_result gxi_multi_launch_run(gxi_call *call, const gpuexec_device_
     if (!desc) desc = &gxi_multi_defaults;
     if (gxi_multi_begin(call, list, count, desc, 0, &barrier, d)) return gxi_failed_result();
     gxi_lock(&gxi_multi_mutex);
+    gxi_local.group = ++gxi.multi.launches;
     result = gxi_multi_launch_all(call, list, count, d, desc, barrier);
+    gxi_local.group = 0;
     gxi_unlock(&gxi_multi_mutex);
     for (i = 0; i < count && !result; i++) result = gxi_check_work(call, d[i].stream, "a kernel");
     return result;
@@ -29533,6 +29624,1017 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_multi_device_at(const char *where, gp
 #endif
 
 #endif /* GPUEXEC_NO_MULTI */
+
+#if !defined(GPUEXEC_NO_TIMELINE)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-timeline   The hook of GXI_WATCH_TIMELINE sees each driver call before and after. Work on
+   a stream (gxi_work) has an event before it and one after it; it waits in its stream's lane, in
+   order, until these are reached, and is then written as one line of JSON. The line's times are
+   those of the device, moved to the host's clock by the context's anchor: an event whose time on
+   both clocks is known. A lane's slices never overlap, and work that waits for a record begins
+   after it: what the clocks say otherwise is within their error, and corrected. Nothing here goes
+   through GXI_TRY: the hook would see it. */
+
+/* What a driver call means for the timeline. Those up to GXI_IS_TIMED take time on the device. */
+typedef enum gxi_work_kind {
+    GXI_IS_KERNEL,
+    GXI_IS_COPY,
+    GXI_IS_FILL,
+    GXI_IS_GRAPH,
+    GXI_IS_HOST,
+    GXI_IS_OTHER,
+    GXI_IS_TIMED = GXI_IS_OTHER,
+    GXI_IS_ALLOC,
+    GXI_IS_FREE,
+    GXI_IS_RECORD,
+    GXI_IS_WAIT,
+    GXI_IS_LAST = GXI_IS_WAIT,
+    GXI_ENDS_STREAM,
+    GXI_ENDS_CONTEXT,
+    GXI_ENDS_GREEN,
+    GXI_ENDS_DEVICE,
+    GXI_IS_HIDDEN
+} gxi_work_kind;
+static const char *const gxi_work_categories[] = { "kernel", "copy", "fill", "graph", "host",
+    "other", "memory", "memory", "order", "order" };
+/* Positions of arguments; -1: none. bytes: of a size, `unit` times that, times that of `rows`. */
+typedef struct gxi_timed_call {
+    const char *name, *title;
+    gxi_work_kind kind;
+    signed char stream, bytes, rows;
+    unsigned char unit;
+} gxi_timed_call;
+/* sorted by name */
+static const gxi_timed_call gxi_timed_calls[] = {
+    { "cuCtxDestroy", "", GXI_ENDS_CONTEXT, -1, -1, -1, 0 },
+    { "cuDevicePrimaryCtxRelease", "", GXI_ENDS_DEVICE, -1, -1, -1, 0 },
+    { "cuEventQuery", "", GXI_IS_HIDDEN, -1, -1, -1, 0 },
+    { "cuEventRecord", "record", GXI_IS_RECORD, 1, -1, -1, 0 },
+    { "cuEventRecordWithFlags", "record", GXI_IS_RECORD, 1, -1, -1, 0 },
+    { "cuGraphLaunch", "graph", GXI_IS_GRAPH, 1, -1, -1, 0 },
+    { "cuGreenCtxDestroy", "", GXI_ENDS_GREEN, -1, -1, -1, 0 },
+    { "cuLaunchCooperativeKernel", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
+    { "cuLaunchHostFunc", "host function", GXI_IS_HOST, 0, -1, -1, 0 },
+    { "cuLaunchKernel", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
+    { "cuLaunchKernelEx", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
+    { "cuMemAllocFromPoolAsync", "allocate", GXI_IS_ALLOC, 3, 1, -1, 1 },
+    { "cuMemFreeAsync", "free", GXI_IS_FREE, 1, -1, -1, 0 },
+    { "cuMemPrefetchAsync", "prefetch", GXI_IS_OTHER, 3, 1, -1, 1 },
+    { "cuMemcpy2DAsync", "", GXI_IS_COPY, 1, -1, -1, 0 },
+    { "cuMemcpy3DAsync", "", GXI_IS_COPY, 1, -1, -1, 0 },
+    { "cuMemcpy3DPeerAsync", "copy between devices", GXI_IS_COPY, 1, -1, -1, 0 },
+    { "cuMemcpyBatchAsync", "copies", GXI_IS_COPY, 8, -1, -1, 0 },
+    { "cuMemcpyDtoDAsync", "copy on device", GXI_IS_COPY, 3, 2, -1, 1 },
+    { "cuMemcpyDtoHAsync", "copy to host", GXI_IS_COPY, 3, 2, -1, 1 },
+    { "cuMemcpyHtoDAsync", "copy to device", GXI_IS_COPY, 3, 2, -1, 1 },
+    { "cuMemcpyPeerAsync", "copy between devices", GXI_IS_COPY, 5, 4, -1, 1 },
+    { "cuMemsetD16Async", "fill", GXI_IS_FILL, 3, 2, -1, 2 },
+    { "cuMemsetD2D16Async", "fill", GXI_IS_FILL, 5, 3, 4, 2 },
+    { "cuMemsetD2D32Async", "fill", GXI_IS_FILL, 5, 3, 4, 4 },
+    { "cuMemsetD2D8Async", "fill", GXI_IS_FILL, 5, 3, 4, 1 },
+    { "cuMemsetD32Async", "fill", GXI_IS_FILL, 3, 2, -1, 4 },
+    { "cuMemsetD8Async", "fill", GXI_IS_FILL, 3, 2, -1, 1 },
+    { "cuStreamDestroy", "", GXI_ENDS_STREAM, 0, -1, -1, 0 },
+    { "cuStreamQuery", "", GXI_IS_HIDDEN, -1, -1, -1, 0 },
+    { "cuStreamWaitEvent", "wait", GXI_IS_WAIT, 0, -1, -1, 0 },
+    { "cuStreamWaitValue32", "wait for value", GXI_IS_OTHER, 0, -1, -1, 0 },
+    { "cuStreamWaitValue64", "wait for value", GXI_IS_OTHER, 0, -1, -1, 0 },
+    { "cuStreamWriteValue32", "write value", GXI_IS_OTHER, 0, -1, -1, 0 },
+    { "cuStreamWriteValue64", "write value", GXI_IS_OTHER, 0, -1, -1, 0 },
+};
+
+/* A record of an event: when it was reached, and the slice before it. */
+typedef struct gxi_timed_point {
+    int refs, known;
+    double at; /* ns */
+    int device, lane;
+    double slice_begin, slice_end; /* equal: none */
+} gxi_timed_point;
+typedef struct gxi_work {
+    struct gxi_work *next; /* in its lane */
+    const gxi_timed_call *call;
+    struct gxi_lane *lane;
+    struct CUevent_st *begin, *end; /* of the context's; NULL: a point in time, or untimed */
+    const char *title, *where;      /* kept */
+    uint64_t host, bytes, id;       /* host: when it was enqueued; id: of the arrow from its call */
+    unsigned grid[3], block[3], shared, nodes, group;
+    int untimed;
+    gxi_timed_point *point; /* of a record or wait */
+} gxi_work;
+enum { GXI_MOST_WORK = 65536, GXI_WORK_CHUNK = 256, GXI_ARROWS = 8, GXI_LANE_BUCKETS = 64 };
+typedef struct gxi_lane {
+    struct gxi_lane *next, *same; /* all; in its bucket */
+    struct CUstream_st *native;
+    struct gxi_timed_context *context;
+    int number, closed;
+    gxi_work *first, **last;
+    unsigned count;
+    double slice_begin, slice_end, ready; /* ns; ready: what it waited for was reached */
+    gxi_timed_point *arrows[GXI_ARROWS];  /* to the next slice */
+    unsigned narrows;
+} gxi_lane;
+typedef struct gxi_timed_context {
+    struct gxi_timed_context *next;
+    struct CUctx_st *native;
+    void *green;
+    int ordinal;
+    int failed;                /* its events cannot be used */
+    struct CUstream_st *clock; /* has only records of clocks[] */
+    struct CUevent_st *clocks[3], **spare;
+    unsigned nspare, spare_cap, nevents;
+    int anchor;       /* one of clocks; -1: none yet */
+    double anchor_at; /* its time on the host's clock, ns */
+    uint64_t checked; /* when that was measured */
+} gxi_timed_context;
+/* A thread's lane: one slice for each call of gpuexec that reached the driver, written when the
+   next one begins. */
+typedef struct gxi_timed_thread {
+    struct gxi_timed_thread *next;
+    int lane;
+    unsigned number; /* gxi_call.number of the call whose slice is not written yet; 0: none */
+    const char *function, *where; /* kept; function: a literal */
+    const char *driver_call;      /* the one that took longest */
+    uint64_t began, ended, longest;
+    unsigned calls;
+    int cu; /* of its last driver call */
+} gxi_timed_thread;
+/* What records, guarded by gxi_timeline_mutex. */
+static struct {
+    FILE *file;
+    char *path;
+    long pid;            /* a forked child records nothing */
+    int error, no_calls; /* error: errno of the first failed write */
+    uint64_t began, flushed, harvested;
+    gxi_text text; /* not written yet */
+    gxi_timed_context *contexts;
+    gxi_lane *lanes, *buckets[GXI_LANE_BUCKETS];
+    gxi_timed_thread *threads;
+    int nlanes, nthreads;
+    unsigned serial; /* counts timelines */
+    gxi_work *free_work;
+    void *chunks; /* of these; each begins with a pointer to the next one */
+    unsigned nwork;
+    uint64_t ids;
+    struct {
+        struct CUevent_st *event;
+        gxi_timed_point *point;
+    } points[1024];   /* the last record of an event, by the event's address */
+    unsigned devices; /* bits: those whose names are in the file */
+    int programmatic;
+    gpuexec_timeline_info info;
+} gxi_timeline;
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static void gxi_timeline_flush(void) {
+    gxi_text *const t = &gxi_timeline.text;
+    if (t->n && !t->failed && !gxi_timeline.error &&
+            fwrite(t->p, 1, t->n, gxi_timeline.file) != t->n)
+        gxi_timeline.error = errno ? errno : -1;
+    t->n = 0;
+    t->failed = 0;
+    gxi_timeline.flushed = gxi_clock_ns();
+}
+/* A JSON string. */
+static void gxi_add_json(gxi_text *t, const char *s) {
+    const char *from = s;
+    gxi_add(t, "\"");
+    for (;; s++) {
+        const unsigned char c = (unsigned char)*s;
+        if (c >= 0x20 && c != '"' && c != '\\') continue;
+        gxi_add(t, "%.*s", (int)(s - from), from);
+        if (!c) break;
+        gxi_add(t, c >= 0x20 ? "\\%c" : "\\u%04x", c);
+        from = s + 1;
+    }
+    gxi_add(t, "\"");
+}
+static double gxi_us_of(double ns) { return (ns - (double)gxi_timeline.began) / 1e3; }
+/* The first members of an event at `ns`. */
+static gxi_text *gxi_timeline_event(
+        const char *phase, const char *category, const char *name, int pid, int tid, double ns) {
+    gxi_text *const t = &gxi_timeline.text;
+    gxi_add(t, "{\"ph\":\"%s\",\"cat\":\"%s\",\"name\":", phase, category);
+    gxi_add_json(t, name);
+    gxi_add(t, ",\"pid\":%d,\"tid\":%d,\"ts\":%.3f", pid, tid, gxi_us_of(ns));
+    return t;
+}
+static void gxi_timeline_name(const char *what, int pid, int tid, const char *name) {
+    gxi_text *const t = &gxi_timeline.text;
+    gxi_add(t, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":", what, pid,
+            tid);
+    gxi_add_json(t, name);
+    gxi_add(t, "}},\n");
+}
+static void gxi_timeline_place(gxi_text *t, const char *before, const char *where) {
+    if (!where) return;
+    gxi_add(t, "%s\"at\":", before);
+    gxi_add_json(t, where);
+}
+/* An arrow from one slice to another, as two events. A viewer finds the slices by these times. */
+static void gxi_timeline_arrow(const char *category, const char *name, uint64_t id, int from_pid,
+        int from_tid, double from, int pid, int tid, double to) {
+    gxi_text *t = gxi_timeline_event("s", category, name, from_pid, from_tid, from);
+    gxi_add(t, ",\"id\":%llu},\n", (unsigned long long)id);
+    t = gxi_timeline_event("f", category, name, pid, tid, to);
+    gxi_add(t, ",\"bp\":\"e\",\"id\":%llu},\n", (unsigned long long)id);
+}
+/* What the file says of itself: at its beginning, and again, as the last event, at its end. */
+static void gxi_timeline_describe(void) {
+    gxi_text *const t = &gxi_timeline.text;
+    gxi_add(t,
+            "{\"ph\":\"M\",\"name\":\"gpuexec\",\"pid\":1,\"tid\":0,\"args\":{\"version\":\"%d.%d.%"
+            "d\","
+            "\"clock_error_us\":%.1f,\"untimed\":%llu,\"notes\":[",
+            GPUEXEC_VERSION_MAJOR, GPUEXEC_VERSION_MINOR, GPUEXEC_VERSION_PATCH,
+            gxi_timeline.info.clock_error_us, gxi_timeline.info.untimed);
+    if (gxi_timeline.programmatic)
+        gxi_add(t, "\"programmatic launches did not overlap: events were recorded between them\"");
+    gxi_add(t, "]}}");
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static gxi_work *gxi_work_new(void) { /* NULL: no memory, or too much work */
+    gxi_work *work, *chunk;
+    unsigned i;
+    if (!gxi_timeline.free_work && gxi_timeline.nwork < GXI_MOST_WORK) {
+        void **const memory = (void **)gxi_realloc(
+                NULL, sizeof(gxi_work) * (GXI_WORK_CHUNK + 1)); /* the first one: a pointer */
+        if (!memory) return NULL;
+        *memory = gxi_timeline.chunks;
+        gxi_timeline.chunks = memory;
+        chunk = (gxi_work *)(void *)memory + 1;
+        for (i = 0; i < GXI_WORK_CHUNK; i++) {
+            chunk[i].next = gxi_timeline.free_work;
+            gxi_timeline.free_work = &chunk[i];
+        }
+        gxi_timeline.nwork += GXI_WORK_CHUNK;
+    }
+    if (!(work = gxi_timeline.free_work)) return NULL;
+    gxi_timeline.free_work = work->next;
+    memset(work, 0, sizeof *work);
+    return work;
+}
+static void gxi_timed_point_leave(gxi_timed_point *p) {
+    if (p && !--p->refs) gxi_free(p);
+}
+static void gxi_work_return_events(gxi_work *work) {
+    gxi_timed_context *const c = work->lane->context;
+    if (work->begin) c->spare[c->nspare++] = work->begin;
+    if (work->end) c->spare[c->nspare++] = work->end;
+    work->begin = work->end = NULL;
+}
+static void gxi_work_free(gxi_work *work) {
+    gxi_work_return_events(work);
+    gxi_timed_point_leave(work->point);
+    work->next = gxi_timeline.free_work;
+    gxi_timeline.free_work = work;
+}
+
+/* --- contexts and their clocks ---------------------------------------------------------------- */
+
+/* From the anchor to the event, in ns; *ok 0: it is not known. */
+static double gxi_timed_context_ns(const gxi_timed_context *c, struct CUevent_st *event, int *ok) {
+    float ms = 0;
+    *ok = gxi.cu.cuEventElapsedTime(&ms, c->clocks[c->anchor], event) == 0;
+    return (double)ms * 1e6;
+}
+/* Measures a new anchor: records an event while its stream is idle, up to `tries` times. The device
+   reached it at some time between the record and the end of the wait for it: so the shortest wait
+   is used. The last anchor and the device's clock say when; if they say a time outside of the wait,
+   the clocks have drifted, and the nearest end is used. 0: the device was busy. */
+static int gxi_timed_context_anchor(gxi_timed_context *c, int tries) {
+    const int others[2] = { c->anchor == 0, c->anchor == 2 ? 1 : 2 };
+    uint64_t begin = 0, finish = 0;
+    double at;
+    int best = -1, next, i, cu, ok = 0;
+    for (i = 0; i < tries; i++) {
+        const uint64_t from = gxi_clock_ns();
+        uint64_t to;
+        next = others[best == others[0]];
+        if (gxi.cu.cuEventRecord(c->clocks[next], c->clock)) return 0;
+        do {
+            cu = gxi.cu.cuEventQuery(c->clocks[next]);
+            to = gxi_clock_ns();
+        } while (cu == GXI_CU_NOT_READY && to - from < 2000000);
+        if (cu || (best >= 0 && to - from >= finish - begin)) continue;
+        best = next;
+        begin = from;
+        finish = to;
+    }
+    c->checked = gxi_clock_ns();
+    if (best < 0) return 0;
+    at = ((double)begin + (double)finish) / 2;
+    if (c->anchor >= 0) {
+        const double by_device = c->anchor_at + gxi_timed_context_ns(c, c->clocks[best], &ok);
+        if (ok)
+            at = by_device < (double)begin       ? (double)begin
+                    : by_device > (double)finish ? (double)finish
+                                                 : by_device;
+    }
+    if ((double)(finish - begin) / 1e3 > gxi_timeline.info.clock_error_us)
+        gxi_timeline.info.clock_error_us = (double)(finish - begin) / 1e3;
+    c->anchor = best;
+    c->anchor_at = at;
+    return 1;
+}
+/* Creates events. 0 after a failure. */
+static int gxi_timed_context_grow(gxi_timed_context *c) {
+    enum { GXI_NEW_EVENTS = 64 };
+    struct CUctx_st *popped;
+    struct CUevent_st **spare;
+    unsigned n = 0;
+    /* so many that returning one never needs memory */
+    if (c->spare_cap < c->nevents + GXI_NEW_EVENTS) {
+        spare = (struct CUevent_st **)gxi_realloc(
+                c->spare, (c->nevents + GXI_NEW_EVENTS) * sizeof *spare);
+        if (!spare) return 0;
+        c->spare = spare;
+        c->spare_cap = c->nevents + GXI_NEW_EVENTS;
+    }
+    if (gxi.cu.cuCtxPushCurrent(c->native)) return 0;
+    while (n < GXI_NEW_EVENTS && !gxi.cu.cuEventCreate(&c->spare[c->nspare], 0)) {
+        c->nspare++;
+        c->nevents++;
+        n++;
+    }
+    gxi.cu.cuCtxPopCurrent(&popped);
+    return n > 0;
+}
+static struct CUevent_st *gxi_timed_context_take_event(gxi_timed_context *c) { /* or NULL */
+    return c->nspare || gxi_timed_context_grow(c) ? c->spare[--c->nspare] : NULL;
+}
+static void gxi_timeline_name_device(const gxi_timed_context *c) {
+    char name[256] = "", title[300];
+    if (c->ordinal < 32) {
+        if (gxi_timeline.devices & 1u << c->ordinal) return;
+        gxi_timeline.devices |= 1u << c->ordinal;
+    }
+    if (gxi.cu.cuDeviceGetName(name, sizeof name, c->ordinal)) name[0] = 0;
+    name[sizeof name - 1] = 0;
+    snprintf(title, sizeof title, "device %d%s%s", c->ordinal, *name ? ": " : "", name);
+    gxi_timeline_name("process_name", 1000 + c->ordinal, 0, title);
+    gxi_add(&gxi_timeline.text,
+            "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"tid\":0,\"args\":{"
+            "\"sort_index\":%d}},\n",
+            1000 + c->ordinal, 1 + c->ordinal);
+}
+/* The context's record, made if there is none. NULL: no memory. */
+static gxi_timed_context *gxi_timed_context_of(struct CUctx_st *native) {
+    const uint64_t id = gxi_context_of_native(native);
+    const gxi_slot *const slot = gxi_peek(id, GXI_CONTEXT);
+    gxi_timed_context *c = gxi_timeline.contexts;
+    struct CUctx_st *popped;
+    int i, device = 0;
+    while (c && c->native != native) c = c->next;
+    if (c) return c;
+    c = (gxi_timed_context *)gxi_realloc(NULL, sizeof *c);
+    if (!c) return NULL;
+    memset(c, 0, sizeof *c);
+    c->native = native;
+    c->anchor = -1;
+    c->next = gxi_timeline.contexts;
+    gxi_timeline.contexts = c;
+    if (slot) {
+        c->ordinal = gxi_context_of(slot)->ordinal;
+        c->green = gxi_context_of(slot)->green;
+    }
+    c->failed = gxi.cu.cuCtxPushCurrent(native) != 0;
+    if (c->failed) return c;
+    if (!slot && gxi.cu.cuCtxGetDevice(&device) == 0) c->ordinal = device;
+    for (i = 0; i < 3 && !c->failed; i++) c->failed = gxi.cu.cuEventCreate(&c->clocks[i], 0) != 0;
+    c->failed |= gxi.cu.cuStreamCreateWithPriority(&c->clock, GXI_STREAM_NON_BLOCKING, 0) != 0;
+    gxi.cu.cuCtxPopCurrent(&popped);
+    c->failed |= !gxi_timed_context_anchor(c, 20);
+    gxi_timeline_name_device(c);
+    return c;
+}
+
+/* --- lanes ------------------------------------------------------------------------------------ */
+
+static gxi_lane **gxi_lane_bucket(const struct CUstream_st *native) {
+    return &gxi_timeline
+                    .buckets[((uintptr_t)native >> 4 ^ (uintptr_t)native >> 12) % GXI_LANE_BUCKETS];
+}
+/* The stream was destroyed, or its events cannot be recorded: another one may have its address. */
+static void gxi_lane_close(gxi_lane *lane) {
+    gxi_lane **at = gxi_lane_bucket(lane->native);
+    if (lane->closed) return;
+    lane->closed = 1;
+    while (*at != lane) at = &(*at)->same;
+    *at = lane->same;
+}
+/* Default streams exist in each context: 0, 1 and 2. */
+static int gxi_is_default_stream(const struct CUstream_st *native) {
+    return (uintptr_t)native <= 2;
+}
+/* slot: of the stream, or NULL */
+static void gxi_lane_name(const gxi_lane *lane, const gxi_slot *slot) {
+    char name[GXI_PLACE + 120], place[GXI_PLACE];
+    const uintptr_t number = (uintptr_t)lane->native;
+    if (number <= 2)
+        snprintf(name, sizeof name, "%s default stream", number == 2 ? "per-thread" : "legacy");
+    else if (slot && slot->where)
+        snprintf(name, sizeof name, "stream created at %s",
+                gxi_place_shorten(place, sizeof place, slot->where));
+    else snprintf(name, sizeof name, "stream 0x%llx", (unsigned long long)number);
+    gxi_timeline_name("thread_name", 1000 + lane->context->ordinal, lane->number, name);
+}
+/* The stream's lane, made if there is none; NULL: its work cannot be timed. */
+static gxi_lane *gxi_lane_of(const gxi_call *call, struct CUstream_st *native) {
+    const gxi_slot *slot = gxi_peek(call->stream, GXI_STREAM);
+    struct CUctx_st *context = NULL;
+    gxi_lane *lane, **bucket = gxi_lane_bucket(native);
+    if (slot && slot->data.stream.native != native) slot = NULL;
+    if (gxi_is_default_stream(native)) {
+        if (slot) context = slot->cu_context;
+        else if (gxi.cu.cuCtxGetCurrent(&context)) return NULL;
+        if (!native) native = GXI_STREAM_LEGACY;
+        bucket = gxi_lane_bucket(native);
+    }
+    for (lane = *bucket; lane; lane = lane->same)
+        if (lane->native == native && (!context || lane->context->native == context)) return lane;
+    if (!context && slot) context = slot->cu_context;
+    if (!context && gxi.cu.cuStreamGetCtx(native, &context)) return NULL;
+    if (!context || !(lane = (gxi_lane *)gxi_realloc(NULL, sizeof *lane))) return NULL;
+    memset(lane, 0, sizeof *lane);
+    if (!(lane->context = gxi_timed_context_of(context))) {
+        gxi_free(lane);
+        return NULL;
+    }
+    lane->native = native;
+    lane->number = ++gxi_timeline.nlanes;
+    lane->last = &lane->first;
+    lane->next = gxi_timeline.lanes;
+    gxi_timeline.lanes = lane;
+    lane->same = *bucket;
+    *bucket = lane;
+    gxi_lane_name(lane, slot);
+    return lane;
+}
+static void gxi_lane_write_arrows(gxi_lane *lane, double to) {
+    const int pid = 1000 + lane->context->ordinal;
+    unsigned i;
+    for (i = 0; i < lane->narrows; i++) {
+        gxi_timed_point *const p = lane->arrows[i];
+        gxi_timeline_arrow("order", "waits for", ++gxi_timeline.ids, p->device, p->lane,
+                p->slice_begin + (p->slice_end - p->slice_begin) * 0.99, pid, lane->number, to);
+        gxi_timed_point_leave(p);
+    }
+    lane->narrows = 0;
+}
+static void gxi_work_write(const gxi_work *work, double begin, double end, int lost) {
+    gxi_lane *const lane = work->lane;
+    const gxi_timed_call *const call = work->call;
+    const int pid = 1000 + lane->context->ordinal, timed = call->kind <= GXI_IS_TIMED && !lost;
+    gxi_text *const t = gxi_timeline_event(timed ? "X" : "i\",\"s\":\"t",
+            gxi_work_categories[call->kind], work->title ? work->title : "?", pid, lane->number,
+            begin);
+    const char *comma = "";
+    if (timed) gxi_add(t, ",\"dur\":%.3f", (end - begin) / 1e3);
+    gxi_add(t, ",\"args\":{");
+    if (call->kind == GXI_IS_KERNEL) {
+        gxi_add(t, "\"grid\":\"%ux%ux%u\",\"block\":\"%ux%ux%u\",\"shared\":%u", work->grid[0],
+                work->grid[1], work->grid[2], work->block[0], work->block[1], work->block[2],
+                work->shared);
+        comma = ",";
+    } else if (call->kind == GXI_IS_GRAPH) {
+        gxi_add(t, "\"nodes\":%u", work->nodes);
+        comma = ",";
+    } else if (work->bytes) {
+        gxi_add(t, "\"bytes\":%llu", (unsigned long long)work->bytes);
+        if (timed && end > begin) gxi_add(t, ",\"gbs\":%.2f", (double)work->bytes / (end - begin));
+        comma = ",";
+    }
+    gxi_timeline_place(t, comma, work->where);
+    if (work->where) comma = ",";
+    if (work->group) {
+        gxi_add(t, "%s\"group\":%u", comma, work->group);
+        comma = ",";
+    }
+    if (lost) gxi_add(t, "%s\"untimed\":1", comma);
+    gxi_add(t, "}},\n");
+    if (!timed) return;
+    gxi_lane_write_arrows(lane, begin);
+    if (work->id) {
+        t->n += 0;
+        gxi_timeline_event("f", "launch", "enqueues", pid, lane->number, begin);
+        gxi_add(t, ",\"bp\":\"e\",\"id\":%llu},\n", (unsigned long long)work->id);
+    }
+    if (call->kind == GXI_IS_KERNEL || call->kind == GXI_IS_GRAPH) gxi_timeline.info.kernels++;
+    else if (call->kind <= GXI_IS_FILL) gxi_timeline.info.transfers++;
+    lane->slice_begin = begin;
+    lane->slice_end = end;
+}
+/* Writes the lane's first work, if it has ended. wait: waits for it. 0: it has not. */
+static int gxi_lane_step(gxi_lane *lane, int wait) {
+    gxi_work *const work = lane->first;
+    gxi_timed_context *const c = lane->context;
+    gxi_timed_point *const p = work->point;
+    double begin = lane->slice_end > (double)work->host ? lane->slice_end : (double)work->host,
+           end = begin;
+    int cu = 0, ok = 1, known;
+    if (work->end) {
+        cu = wait ? gxi.cu.cuEventSynchronize(work->end) : gxi.cu.cuEventQuery(work->end);
+        if (cu == GXI_CU_NOT_READY) return 0;
+        ok = cu == 0;
+        if (ok) begin = c->anchor_at + gxi_timed_context_ns(c, work->begin, &ok);
+        if (ok) end = c->anchor_at + gxi_timed_context_ns(c, work->end, &known);
+        ok = ok && known;
+        if (begin < lane->slice_end) begin = lane->slice_end;
+        if (begin < lane->ready) begin = lane->ready;
+        if (end < begin) end = begin;
+    } else if (work->call->kind == GXI_IS_WAIT && p) {
+        if (!p->known && !wait) return 0; /* its lane's turn comes first */
+        if (p->at > lane->ready) lane->ready = p->at;
+        if (p->slice_end > p->slice_begin && lane->narrows < GXI_ARROWS &&
+                !(p->lane == lane->number && p->device == 1000 + c->ordinal)) {
+            lane->arrows[lane->narrows++] = p;
+            p->refs++;
+        }
+        if (begin < lane->ready) begin = lane->ready;
+    } else if (work->call->kind <= GXI_IS_TIMED) ok = 0;
+    if (work->call->kind == GXI_IS_RECORD && p) {
+        p->known = 1;
+        p->at = lane->slice_end > lane->ready ? lane->slice_end : lane->ready;
+        p->device = 1000 + c->ordinal;
+        p->lane = lane->number;
+        p->slice_begin = lane->slice_begin;
+        p->slice_end = lane->slice_end;
+    }
+    if (!ok) gxi_timeline.info.untimed++;
+    gxi_work_write(work, begin, end, !ok);
+    if (!(lane->first = work->next)) lane->last = &lane->first;
+    lane->count--;
+    gxi_timeline.info.waiting--;
+    gxi_work_free(work);
+    return 1;
+}
+/* Writes what has ended: of all lanes or, waiting for it, of one context (NULL: of all). A lane may
+   wait for a record of another one. */
+static void gxi_timeline_harvest(const gxi_timed_context *waits_for, int wait) {
+    int progress;
+    gxi_lane *lane, **at;
+    gxi_timed_context *c;
+    const uint64_t now = gxi_clock_ns();
+    for (c = gxi_timeline.contexts; c; c = c->next)
+        if (!c->failed && now - c->checked > 1000000000) gxi_timed_context_anchor(c, 5);
+    do {
+        progress = 0;
+        for (lane = gxi_timeline.lanes; lane; lane = lane->next)
+            while (lane->first && gxi_lane_step(lane, 0)) progress = 1;
+    } while (progress);
+    for (lane = gxi_timeline.lanes; lane && wait; lane = lane->next)
+        while (lane->first && (!waits_for || lane->context == waits_for)) gxi_lane_step(lane, 1);
+    for (at = &gxi_timeline.lanes; (lane = *at) != NULL;) {
+        if (!lane->closed || lane->first) {
+            at = &lane->next;
+            continue;
+        }
+        while (lane->narrows) gxi_timed_point_leave(lane->arrows[--lane->narrows]);
+        *at = lane->next;
+        gxi_free(lane);
+    }
+    gxi_timeline.harvested = gxi_clock_ns();
+}
+/* Before a context ends. */
+static void gxi_timed_context_close(gxi_timed_context *c) {
+    gxi_timed_context **at = &gxi_timeline.contexts;
+    gxi_lane *lane;
+    int i;
+    for (lane = gxi_timeline.lanes; lane; lane = lane->next)
+        if (lane->context == c) gxi_lane_close(lane);
+    gxi_timeline_harvest(c, 1);
+    while (c->nspare) gxi.cu.cuEventDestroy(c->spare[--c->nspare]);
+    for (i = 0; i < 3; i++)
+        if (c->clocks[i]) gxi.cu.cuEventDestroy(c->clocks[i]);
+    if (c->clock) gxi.cu.cuStreamDestroy(c->clock);
+    while (*at != c) at = &(*at)->next;
+    *at = c->next;
+    gxi_free(c->spare);
+    gxi_free(c);
+}
+
+/* --- the hook --------------------------------------------------------------------------------- */
+
+static const gxi_timed_call *gxi_timed_call_of(const char *name) { /* NULL: nothing special */
+    size_t lo = 0, hi = sizeof gxi_timed_calls / sizeof *gxi_timed_calls;
+    while (lo < hi) {
+        const size_t mid = (lo + hi) / 2;
+        const int order = strcmp(name, gxi_timed_calls[mid].name);
+        if (order == 0) return &gxi_timed_calls[mid];
+        if (order < 0) hi = mid;
+        else lo = mid + 1;
+    }
+    return NULL;
+}
+static int gxi_is_recording(void) { /* gxi_timeline_mutex is held */
+    return gxi_timeline.file != NULL && gxi_timeline.pid == gxi_process_id();
+}
+static const char *gxi_memcpy_title(unsigned from, unsigned to) {
+    enum { GXI_HOST_SIDE = 1 };
+    return from == GXI_HOST_SIDE && to == GXI_HOST_SIDE ? "copy in host memory"
+            : from == GXI_HOST_SIDE                     ? "copy to device"
+            : to == GXI_HOST_SIDE                       ? "copy to host"
+                                                        : "copy on device";
+}
+/* A graph or batch, by where it was created. */
+static void gxi_work_describe_graph(gxi_work *work, uint64_t about) {
+#if !defined(GPUEXEC_NO_GRAPH)
+    const gxi_slot *const slot = gxi_peek(about, gxi_kind_of(about));
+    char name[GXI_PLACE + 32], place[GXI_PLACE];
+    if (!slot) return;
+    if (gxi_kind_of(about) == GXI_GRAPH) {
+        size_t nodes = 0;
+        gxi.cu.cuGraphGetNodes(gxi_native_graph_of(slot)->native, NULL, &nodes);
+        work->nodes = (unsigned)nodes;
+    }
+#if !defined(GPUEXEC_NO_BATCH)
+    else
+        work->nodes = (unsigned)gxi_batch_of(slot)->count;
+#endif
+    if (!slot->where) return;
+    snprintf(name, sizeof name, "%s %s", gxi_kinds[gxi_kind_of(about)].name,
+            gxi_place_shorten(place, sizeof place, slot->where));
+    work->title = gxi_place_copy(name);
+#else
+    (void)work;
+    (void)about;
+#endif
+}
+/* What the arguments say of the work. */
+static void gxi_work_describe(gxi_work *work, const gxi_watched_call *w) {
+    const gxi_timed_call *const call = work->call;
+    const unsigned long long *const args = w->args;
+    union {
+        uintptr_t number;
+        const gxi_memcpy2d *two;
+        const gxi_memcpy3d *three;
+        const size_t *sizes;
+        const struct CUfunc_st *function;
+    } first;
+    unsigned i;
+    first.number = (uintptr_t)args[0];
+    work->title = call->title;
+    if (call->bytes >= 0) work->bytes = args[call->bytes] * call->unit;
+    if (call->rows >= 0) work->bytes *= args[call->rows];
+    if (call->kind == GXI_IS_GRAPH) gxi_work_describe_graph(work, gxi_local.about);
+    else if (call->kind == GXI_IS_KERNEL) {
+        const gxi_slot *kernel;
+        for (i = 0; i < 3; i++) {
+            work->grid[i] = (unsigned)args[1 + i];
+            work->block[i] = (unsigned)args[4 + i];
+        }
+        work->shared = (unsigned)args[7];
+        gxi_lock(&gxi_tables_mutex);
+        kernel = gxi_kernel_of_native(first.function);
+        work->title = gxi_place_copy_locked(kernel && gxi_kernel_of(kernel)->named
+                        ? gxi_kernel_of(kernel)->name
+                        : "adopted kernel");
+        gxi_unlock(&gxi_tables_mutex);
+    } else if (strcmp(call->name, "cuMemcpy2DAsync") == 0) {
+        work->title = gxi_memcpy_title(first.two->from_type, first.two->to_type);
+        work->bytes = (uint64_t)first.two->width * first.two->height;
+    } else if (strncmp(call->name, "cuMemcpy3D", 10) == 0) {
+        if (!*work->title)
+            work->title = gxi_memcpy_title(first.three->from.type, first.three->to.type);
+        work->bytes = (uint64_t)first.three->width * first.three->height * first.three->depth;
+    } else if (strcmp(call->name, "cuMemcpyBatchAsync") == 0) {
+        first.number = (uintptr_t)args[2];
+        for (i = 0; i < args[3]; i++) work->bytes += first.sizes[i];
+    }
+}
+/* The work's begin: NULL if it is not timed at all, because it is captured, or the hook must not
+   touch its stream. */
+static gxi_work *gxi_work_begin(
+        const gxi_call *call, const gxi_watched_call *w, const gxi_timed_call *timed) {
+    const int at = timed->stream +
+            2 * (w->count == 6 && strcmp(w->name, "cuMemPrefetchAsync") == 0);
+    union {
+        uintptr_t number;
+        struct CUstream_st *stream;
+    } native;
+    gxi_work *work;
+    gxi_lane *lane;
+    int status = 0;
+    native.number = (uintptr_t)w->args[at];
+    if (gxi.cu.cuStreamIsCapturing(native.stream, &status) || status) return NULL;
+    if (!(lane = gxi_lane_of(call, native.stream)) || !(work = gxi_work_new())) {
+        gxi_timeline.info.untimed++;
+        return NULL;
+    }
+    work->call = timed;
+    work->lane = lane;
+    work->where = gxi_place_copy(call->where);
+    work->group = gxi_local.group;
+    gxi_work_describe(work, w);
+    if (timed->kind <= GXI_IS_TIMED && !lane->context->failed &&
+            (work->begin = gxi_timed_context_take_event(lane->context)) != NULL &&
+            ((work->end = gxi_timed_context_take_event(lane->context)) == NULL ||
+                    gxi.cu.cuEventRecord(work->begin, lane->native)))
+        work->untimed = 1;
+    return work;
+}
+/* The driver has the work: it is in its lane from now on. */
+static void gxi_work_commit(gxi_work *work, const gxi_watched_call *w) {
+    gxi_lane *const lane = work->lane;
+    union {
+        uintptr_t number;
+        struct CUevent_st *event;
+    } event;
+    if (work->untimed || (work->end && gxi.cu.cuEventRecord(work->end, lane->native))) {
+        gxi_work_return_events(work);
+        gxi_lane_close(lane); /* perhaps another stream has its address */
+    }
+    work->host = w->began;
+    if (work->call->kind == GXI_IS_RECORD || work->call->kind == GXI_IS_WAIT) {
+        event.number = (uintptr_t)w->args[work->call->kind == GXI_IS_WAIT];
+        {
+            const size_t i = (event.number >> 4 ^ event.number >> 14) %
+                    (sizeof gxi_timeline.points / sizeof *gxi_timeline.points);
+            if (work->call->kind == GXI_IS_RECORD) {
+                work->point = (gxi_timed_point *)gxi_realloc(NULL, sizeof *work->point);
+                if (work->point) memset(work->point, 0, sizeof *work->point);
+                gxi_timed_point_leave(gxi_timeline.points[i].point);
+                gxi_timeline.points[i].event = event.event;
+                gxi_timeline.points[i].point = work->point;
+                if (work->point) work->point->refs = 2;
+            } else if (gxi_timeline.points[i].event == event.event) {
+                work->point = gxi_timeline.points[i].point;
+                if (work->point) work->point->refs++;
+            }
+        }
+    }
+    *lane->last = work;
+    lane->last = &work->next;
+    lane->count++;
+    gxi_timeline.info.waiting++;
+}
+/* The calling thread's lane; NULL: no memory. */
+static gxi_timed_thread *gxi_timed_thread_get(void) {
+    gxi_timed_thread *thread = gxi_local.thread;
+    char name[64];
+    if (gxi_local.thread_of == gxi_timeline.serial && thread) return thread;
+    thread = (gxi_timed_thread *)gxi_realloc(NULL, sizeof *thread);
+    if (!thread) return NULL;
+    memset(thread, 0, sizeof *thread);
+    thread->lane = ++gxi_timeline.nthreads;
+    thread->next = gxi_timeline.threads;
+    gxi_timeline.threads = thread;
+    gxi_local.thread = thread;
+    gxi_local.thread_of = gxi_timeline.serial;
+    snprintf(name, sizeof name, "thread %d", thread->lane);
+    gxi_timeline_name("thread_name", 1, thread->lane, name);
+    return thread;
+}
+static void gxi_timed_thread_write(gxi_timed_thread *thread) {
+    gxi_text *t;
+    if (!thread->number) return;
+    t = gxi_timeline_event("X", "call", thread->function, 1, thread->lane, (double)thread->began);
+    gxi_add(t, ",\"dur\":%.3f,\"args\":{\"driver\":\"%s\",\"calls\":%u,\"result\":%d",
+            (double)(thread->ended - thread->began) / 1e3, thread->driver_call, thread->calls,
+            thread->cu);
+    gxi_timeline_place(t, ",", thread->where);
+    gxi_add(t, "}},\n");
+    thread->number = 0;
+}
+/* A driver call has ended. id: of the arrow to its work, or 0. */
+static void gxi_timed_thread_add(const gxi_call *call, const gxi_watched_call *w, uint64_t id) {
+    gxi_timed_thread *const thread = gxi_timed_thread_get();
+    if (!thread) return;
+    if (thread->number != call->number || thread->function != call->function) {
+        gxi_timed_thread_write(thread);
+        thread->number = call->number;
+        thread->function = call->function;
+        thread->where = gxi_place_copy(call->where);
+        thread->began = w->began;
+        thread->longest = thread->calls = 0;
+    }
+    thread->calls++;
+    thread->ended = w->ended;
+    thread->cu = w->cu;
+    if (w->ended - w->began >= thread->longest) {
+        thread->longest = w->ended - w->began;
+        thread->driver_call = w->name;
+    }
+    if (!id) return;
+    gxi_timeline_event("s", "launch", "enqueues", 1, thread->lane, (double)w->began);
+    gxi_add(&gxi_timeline.text, ",\"id\":%llu},\n", (unsigned long long)id);
+}
+static void gxi_timeline_close_contexts(const gxi_watched_call *w, const gxi_timed_call *timed) {
+    gxi_timed_context *c, *next;
+    for (c = gxi_timeline.contexts; c; c = next) {
+        next = c->next;
+        if (timed->kind == GXI_ENDS_CONTEXT ? (uintptr_t)c->native == (uintptr_t)w->args[0]
+                        : timed->kind == GXI_ENDS_GREEN
+                        ? c->green && (uintptr_t)c->green == (uintptr_t)w->args[0]
+                        : c->ordinal == (int)w->args[0])
+            gxi_timed_context_close(c);
+    }
+}
+static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w) {
+    const gxi_timed_call *const timed = gxi_timed_call_of(w->name);
+    gxi_local.work = NULL;
+    if (!timed || timed->kind == GXI_IS_HIDDEN) return;
+    gxi_lock(&gxi_timeline_mutex);
+    if (gxi_is_recording()) GXI_IN_RELAXED_MODE {
+            if (timed->kind <= GXI_IS_LAST) gxi_local.work = gxi_work_begin(call, w, timed);
+            else if (timed->kind != GXI_ENDS_STREAM) gxi_timeline_close_contexts(w, timed);
+        }
+    gxi_local.work_of = gxi_timeline.serial;
+    gxi_unlock(&gxi_timeline_mutex);
+}
+static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) {
+    const gxi_timed_call *const timed = gxi_timed_call_of(w->name);
+    gxi_work *const work = gxi_local.work;
+    uint64_t id = 0;
+    if (timed && timed->kind == GXI_IS_HIDDEN) return;
+    gxi_lock(&gxi_timeline_mutex);
+    if (!gxi_is_recording()) { /* it ended meanwhile, with all work */
+        gxi_unlock(&gxi_timeline_mutex);
+        return;
+    }
+    GXI_IN_RELAXED_MODE {
+        if (work && gxi_local.work_of == gxi_timeline.serial) {
+            if (w->cu) gxi_work_free(work);
+            else {
+                if (work->end && !gxi_timeline.no_calls) id = work->id = ++gxi_timeline.ids;
+                gxi_work_commit(work, w);
+            }
+        } else if (timed && timed->kind == GXI_ENDS_STREAM && !w->cu) {
+            gxi_lane *lane = *gxi_lane_bucket((struct CUstream_st *)(uintptr_t)w->args[0]);
+            while (lane && (uintptr_t)lane->native != (uintptr_t)w->args[0]) lane = lane->same;
+            if (lane) gxi_lane_close(lane);
+        }
+        if (w->ended - gxi_timeline.harvested > 20000000 || gxi_timeline.info.waiting % 256 == 255)
+            gxi_timeline_harvest(NULL, 0);
+    }
+    if (!gxi_timeline.no_calls) gxi_timed_thread_add(call, w, id);
+    if (gxi_timeline.text.n > 49152 || w->ended - gxi_timeline.flushed > 500000000)
+        gxi_timeline_flush();
+    gxi_unlock(&gxi_timeline_mutex);
+}
+
+/* --- the calls -------------------------------------------------------------------------------- */
+
+/* Returns 0, an errno, or -1 without memory. */
+static int gxi_timeline_open(const char *path, int no_calls) {
+    char *const copy = gxi_copy_string(path);
+    char title[64];
+    FILE *const file = copy ? fopen(path, "wb") : NULL;
+    if (!file) {
+        gxi_free(copy);
+        return !copy ? -1 : errno ? errno : EIO;
+    }
+    gxi_free(gxi_timeline.path);
+    gxi_timeline.path = copy;
+    setvbuf(file, NULL, _IONBF, 0); /* a forked child has nothing to write */
+    memset(&gxi_timeline.info, 0, sizeof gxi_timeline.info);
+    gxi_timeline.error = gxi_timeline.programmatic = 0;
+    gxi_timeline.pid = gxi_process_id();
+    gxi_timeline.no_calls = no_calls;
+    gxi_timeline.nlanes = gxi_timeline.nthreads = 0;
+    gxi_timeline.devices = 0;
+    gxi_timeline.serial++;
+    gxi_timeline.began = gxi_timeline.harvested = gxi_timeline.flushed = gxi_clock_ns();
+    gxi_add(&gxi_timeline.text, "[\n");
+    snprintf(title, sizeof title, "host: process %ld", gxi_process_id());
+    gxi_timeline_name("process_name", 1, 0, title);
+    gxi_timeline.file = file;
+    gxi_timeline.info.recording = 1;
+    return 0;
+}
+/* Ends the timeline. Returns errno of a failed write, -1 if that is not known, or 0. */
+static int gxi_timeline_close(void) {
+    gxi_timed_thread *thread;
+    void *chunk;
+    size_t i;
+    int error;
+    while (gxi_timeline.contexts) gxi_timed_context_close(gxi_timeline.contexts);
+    while ((thread = gxi_timeline.threads) != NULL) {
+        gxi_timed_thread_write(thread);
+        gxi_timeline.threads = thread->next;
+        gxi_free(thread);
+    }
+    gxi_timeline_describe();
+    gxi_add(&gxi_timeline.text, "\n]\n");
+    gxi_timeline_flush();
+    if (fclose(gxi_timeline.file) && !gxi_timeline.error) gxi_timeline.error = errno ? errno : -1;
+    error = gxi_timeline.error;
+    gxi_timeline.file = NULL;
+    gxi_timeline.info.recording = 0;
+    gxi_text_free(&gxi_timeline.text);
+    for (i = 0; i < sizeof gxi_timeline.points / sizeof *gxi_timeline.points; i++) {
+        gxi_timed_point_leave(gxi_timeline.points[i].point);
+        gxi_timeline.points[i].point = NULL;
+        gxi_timeline.points[i].event = NULL;
+    }
+    while ((chunk = gxi_timeline.chunks) != NULL) {
+        gxi_timeline.chunks = *(void **)chunk;
+        gxi_free(chunk);
+    }
+    gxi_timeline.free_work = NULL;
+    gxi_timeline.nwork = 0;
+    gxi_watch_set(GXI_TIMES, 0);
+    return error;
+}
+/* The program ends without gpuexec_shutdown: writes what is known, without the driver, which may be
+   gone. */
+static void gxi_timeline_abandon(void) {
+    if (!gxi_try_lock(&gxi_timeline_mutex)) return; /* a thread may hold it forever */
+    if (gxi_is_recording()) gxi_timeline_flush();
+    gxi_unlock(&gxi_timeline_mutex);
+}
+/* At the end of gpuexec_shutdown, when all contexts are closed. */
+static void gxi_timeline_shutdown(void) {
+    gxi_lock(&gxi_timeline_mutex);
+    if (gxi_is_recording()) gxi_timeline_close();
+    gxi_free(gxi_timeline.path);
+    gxi_timeline.path = NULL;
+    gxi_unlock(&gxi_timeline_mutex);
+}
+static void gxi_timeline_note_programmatic(void) { GXI_STORE(&gxi_timeline.programmatic, 1); }
+static void gxi_timeline_watch(void) {
+    GXI_STORE(&gxi.hooks.before_call[GXI_WATCH_TIMELINE], &gxi_timeline_before);
+    GXI_STORE(&gxi.hooks.after_call[GXI_WATCH_TIMELINE], &gxi_timeline_after);
+    GXI_STORE(&gxi.hooks.abandon_timeline, &gxi_timeline_abandon);
+    GXI_STORE(&gxi.hooks.end_timeline, &gxi_timeline_shutdown);
+    GXI_STORE(&gxi.hooks.note_programmatic, &gxi_timeline_note_programmatic);
+    gxi_watch_set(GXI_TIMES, 1);
+}
+/* With GPUEXEC_TIMELINE, at the library's start. */
+static void gxi_timeline_start(void) {
+    const char *const path = gxi_environment_variable("GPUEXEC_TIMELINE");
+    char line[1200];
+    int error;
+    if (!path) return;
+    gxi_lock(&gxi_timeline_mutex);
+    error = gxi_timeline_open(path, 0);
+    gxi_unlock(&gxi_timeline_mutex);
+    if (!error) {
+        gxi_timeline_watch();
+        return;
+    }
+    snprintf(line, sizeof line,
+            "gpuexec: cannot write the timeline \"%s\" (GPUEXEC_TIMELINE): %s\n", path,
+            error < 0 ? "out of host memory" : strerror(error));
+    gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
+}
+static gpuexec_result gxi_fail_timeline(gxi_call *call, const char *path, int error) {
+    return error < 0 ? gxi_fail_memory(call, "write the timeline \"%s\"", path)
+                     : gxi_fail(call, GPUEXEC_FILE_ERROR, NULL,
+                               "cannot write the timeline \"%s\": %s", path, strerror(error));
+}
+GPUEXEC_API gpuexec_result gpuexec_timeline_begin_at(
+        const char *where, const char *path, const gpuexec_timeline_desc *desc) {
+    int error;
+    GXI_CALL(gpuexec_timeline_begin, GXI_MAKES);
+    if (desc && gxi_check_desc(call, "gpuexec_timeline_desc", desc->start_canary, desc->end_canary))
+        return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, path, "the path")) return gxi_failed_result();
+    if (gxi_begin(call)) return gxi_failed_result();
+    gxi_lock(&gxi_timeline_mutex);
+    if (gxi_timeline.file) {
+        char other[1024];
+        gxi_place_shorten(other, sizeof other, gxi_timeline.path);
+        gxi_unlock(&gxi_timeline_mutex);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_timeline_end first",
+                "a timeline is already recorded in \"%s\"", other);
+    }
+    error = gxi_timeline_open(path, desc && desc->no_calls);
+    gxi_unlock(&gxi_timeline_mutex);
+    if (error) return gxi_fail_timeline(call, path, error);
+    gxi_timeline_watch();
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_timeline_end_at(const char *where) {
+    char path[1024] = "";
+    int error = 0, recorded;
+    GXI_CALL(gpuexec_timeline_end, GXI_CLEANS);
+    gxi_lock(&gxi_timeline_mutex);
+    recorded = gxi_is_recording();
+    if (recorded) {
+        gxi_place_shorten(path, sizeof path, gxi_timeline.path);
+        GXI_IN_RELAXED_MODE error = gxi_timeline_close();
+    }
+    gxi_unlock(&gxi_timeline_mutex);
+    if (!recorded)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_timeline_begin first",
+                "no timeline is recorded");
+    return error ? gxi_fail_timeline(call, path, error) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_timeline_get_info_at(
+        const char *where, gpuexec_timeline_info *info) {
+    GXI_CALL(gpuexec_timeline_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return gxi_failed_result();
+    gxi_lock(&gxi_timeline_mutex);
+    *info = gxi_timeline.info;
+    if (!gxi_is_recording()) info->recording = 0;
+    gxi_unlock(&gxi_timeline_mutex);
+    return GPUEXEC_OK;
+}
+#endif
 
 #if !defined(GPUEXEC_NO_IPC)
 /* -------------------------------------------------------------------------------------------------
