@@ -6732,7 +6732,7 @@ typedef struct gxi_state {
         unsigned ended;   /* number of records whose thread has ended */
         uint32_t latches; /* the last latch number given out */
         int have_key, unloading;
-        int of_parent; /* in a forked child: the failures may be the parent's */
+        int of_parent; /* in a forked child, how many forks: the failures may be the parent's */
         gxi_thread_key key;
         int sticky; /* atomic: the first sticky CUresult of the process */
         gxi_detail sticky_detail;
@@ -7164,8 +7164,8 @@ static const char *gxi_result_name_of(const char *call, int code) {
     gxi_call_after(call, #name, (GXI_BEFORE(#name, GXI_NUMBERS args), gxi.cu.name args))
 /* The first half of these: before the driver call `name`, with its arguments as GXI_NUMBERS. */
 #define GXI_BEFORE(...) \
-    (GXI_UNLIKELY(GXI_LOAD_RELAXED(&gxi.driver.debug)) ? gxi_call_before(call, __VA_ARGS__) \
-                                                       : (void)0)
+    ((void)(GXI_UNLIKELY(GXI_LOAD_RELAXED(&gxi.driver.debug)) && \
+            gxi_call_before(call, __VA_ARGS__)))
 #define GXI_HAS(name) (gxi.cu.name != 0)
 static void gxi_log_line(gpuexec_log_level level, char *line, size_t size) {
     if (strlen(line) + 1 >= size) line[size - 2] = '\n'; /* a very long path: still end the line */
@@ -7186,8 +7186,8 @@ static GXI_COLD void gxi_trace_write(const gxi_call *call, const gxi_watched_cal
             gxi_result_name_of(w->name, w->cu), w->cu, call->function, GXI_AT(call->where));
     gxi_log_line(GPUEXEC_LOG_TRACE, line, sizeof line);
 }
-/* The arguments after name: their number, an int, and each of them as unsigned long long. */
-static GXI_COLD void gxi_call_before(const gxi_call *call, const char *name, int count, ...) {
+/* The arguments after name: their number, an int, and each of them as unsigned long long. 1. */
+static GXI_COLD int gxi_call_before(const gxi_call *call, const char *name, int count, ...) {
     gxi_watched_call *const w = &gxi_local.watched;
     va_list list;
     int i;
@@ -7199,6 +7199,7 @@ static GXI_COLD void gxi_call_before(const gxi_call *call, const char *name, int
     va_end(list);
     for (i = 0; i < GXI_WATCHES; i++) GXI_HOOK(before_call[i], (call, w));
     w->began = gxi_clock_ns();
+    return 1;
 }
 static GXI_COLD void gxi_call_finish(const gxi_call *call, const char *name, int cu) {
     gxi_watched_call *const w = &gxi_local.watched;
@@ -7242,7 +7243,7 @@ static void gxi_fork_child(void) {
 #if !defined(GPUEXEC_NO_TIMELINE)
     gxi_timeline_mutex = unlocked;
 #endif
-    gxi.threads.of_parent = 1;
+    gxi.threads.of_parent++;
     if (starter != gxi_thread_number()) {
         gxi_start_mutex = unlocked;
         gxi.start.starter = 0;
@@ -29667,7 +29668,9 @@ typedef struct gxi_timed_call {
 /* sorted by name */
 static const gxi_timed_call gxi_timed_calls[] = {
     { "cuCtxDestroy", "", GXI_ENDS_CONTEXT, -1, -1, -1, 0 },
+    { "cuCtxDetach", "", GXI_ENDS_CONTEXT, -1, -1, -1, 0 },
     { "cuDevicePrimaryCtxRelease", "", GXI_ENDS_DEVICE, -1, -1, -1, 0 },
+    { "cuDevicePrimaryCtxReset", "", GXI_ENDS_DEVICE, -1, -1, -1, 0 },
     { "cuEventQuery", "", GXI_IS_HIDDEN, -1, -1, -1, 0 },
     { "cuEventRecord", "record", GXI_IS_RECORD, 1, -1, -1, 0 },
     { "cuEventRecordWithFlags", "record", GXI_IS_RECORD, 1, -1, -1, 0 },
@@ -29762,7 +29765,7 @@ typedef struct gxi_timed_thread {
 static struct {
     FILE *file;
     char *path;
-    long pid;            /* a forked child records nothing */
+    int forks;           /* gxi.threads.of_parent: a forked child records nothing */
     int error, no_calls; /* error: errno of the first failed write */
     uint64_t began, flushed, harvested;
     gxi_text text; /* not written yet */
@@ -29795,28 +29798,70 @@ static void gxi_timeline_flush(void) {
     t->failed = 0;
     gxi_timeline.flushed = gxi_clock_ns();
 }
+/* Much of what a launch costs is this text: gxi_add, which formats, would double it. */
+static void gxi_add_chars(gxi_text *t, const char *s, size_t n) {
+    if (t->n + n + 1 > t->cap && !t->failed) {
+        const size_t cap = (t->n + n + 1) * 2;
+        char *const p = (char *)gxi_realloc(t->p, cap);
+        t->failed = !p;
+        if (p) {
+            t->p = p;
+            t->cap = cap;
+        }
+    }
+    if (t->failed) return;
+    memcpy(t->p + t->n, s, n);
+    t->n += n;
+}
+static void gxi_add_string(gxi_text *t, const char *s) { gxi_add_chars(t, s, strlen(s)); }
+static void gxi_add_number(gxi_text *t, uint64_t number) {
+    char digits[20];
+    unsigned i = sizeof digits;
+    do digits[--i] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    gxi_add_chars(t, digits + i, sizeof digits - i);
+}
+/* Nanoseconds as microseconds with three digits after the point. */
+static void gxi_add_us(gxi_text *t, double ns) {
+    const uint64_t whole = ns > 0 ? (uint64_t)(ns + 0.5) : 0, part = whole % 1000;
+    const char digits[4] = { '.', (char)('0' + part / 100), (char)('0' + part / 10 % 10),
+        (char)('0' + part % 10) };
+    gxi_add_number(t, whole / 1000);
+    gxi_add_chars(t, digits, 4);
+}
 /* A JSON string. */
 static void gxi_add_json(gxi_text *t, const char *s) {
     const char *from = s;
-    gxi_add(t, "\"");
+    gxi_add_string(t, "\"");
     for (;; s++) {
         const unsigned char c = (unsigned char)*s;
         if (c >= 0x20 && c != '"' && c != '\\') continue;
-        gxi_add(t, "%.*s", (int)(s - from), from);
+        gxi_add_chars(t, from, (size_t)(s - from));
         if (!c) break;
         gxi_add(t, c >= 0x20 ? "\\%c" : "\\u%04x", c);
         from = s + 1;
     }
-    gxi_add(t, "\"");
+    gxi_add_string(t, "\"");
 }
-static double gxi_us_of(double ns) { return (ns - (double)gxi_timeline.began) / 1e3; }
+/* The next member: the comma, its name, and its value if that is a number. */
+static void gxi_add_member(gxi_text *t, const char *name, uint64_t number) {
+    gxi_add_string(t, name);
+    gxi_add_number(t, number);
+}
 /* The first members of an event at `ns`. */
 static gxi_text *gxi_timeline_event(
         const char *phase, const char *category, const char *name, int pid, int tid, double ns) {
     gxi_text *const t = &gxi_timeline.text;
-    gxi_add(t, "{\"ph\":\"%s\",\"cat\":\"%s\",\"name\":", phase, category);
+    gxi_add_string(t, "{\"ph\":\"");
+    gxi_add_string(t, phase);
+    gxi_add_string(t, "\",\"cat\":\"");
+    gxi_add_string(t, category);
+    gxi_add_string(t, "\",\"name\":");
     gxi_add_json(t, name);
-    gxi_add(t, ",\"pid\":%d,\"tid\":%d,\"ts\":%.3f", pid, tid, gxi_us_of(ns));
+    gxi_add_member(t, ",\"pid\":", (unsigned)pid);
+    gxi_add_member(t, ",\"tid\":", (unsigned)tid);
+    gxi_add_string(t, ",\"ts\":");
+    gxi_add_us(t, ns - (double)gxi_timeline.began);
     return t;
 }
 static void gxi_timeline_name(const char *what, int pid, int tid, const char *name) {
@@ -29824,20 +29869,19 @@ static void gxi_timeline_name(const char *what, int pid, int tid, const char *na
     gxi_add(t, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":", what, pid,
             tid);
     gxi_add_json(t, name);
-    gxi_add(t, "}},\n");
+    gxi_add_string(t, "}},\n");
 }
-static void gxi_timeline_place(gxi_text *t, const char *before, const char *where) {
+static void gxi_timeline_place(gxi_text *t, const char *where) {
     if (!where) return;
-    gxi_add(t, "%s\"at\":", before);
+    gxi_add_string(t, ",\"at\":");
     gxi_add_json(t, where);
 }
-/* An arrow from one slice to another, as two events. A viewer finds the slices by these times. */
-static void gxi_timeline_arrow(const char *category, const char *name, uint64_t id, int from_pid,
-        int from_tid, double from, int pid, int tid, double to) {
-    gxi_text *t = gxi_timeline_event("s", category, name, from_pid, from_tid, from);
-    gxi_add(t, ",\"id\":%llu},\n", (unsigned long long)id);
-    t = gxi_timeline_event("f", category, name, pid, tid, to);
-    gxi_add(t, ",\"bp\":\"e\",\"id\":%llu},\n", (unsigned long long)id);
+/* One end of an arrow between two slices, which a viewer finds by these times. */
+static void gxi_timeline_arrow(const char *phase, const char *category, const char *name,
+        uint64_t id, int pid, int tid, double at) {
+    gxi_text *const t = gxi_timeline_event(phase, category, name, pid, tid, at);
+    gxi_add_member(t, *phase == 'f' ? ",\"bp\":\"e\",\"id\":" : ",\"id\":", id);
+    gxi_add_string(t, "},\n");
 }
 /* What the file says of itself: at its beginning, and again, as the last event, at its end. */
 static void gxi_timeline_describe(void) {
@@ -29900,11 +29944,12 @@ static double gxi_timed_context_ns(const gxi_timed_context *c, struct CUevent_st
     *ok = gxi.cu.cuEventElapsedTime(&ms, c->clocks[c->anchor], event) == 0;
     return (double)ms * 1e6;
 }
-/* Measures a new anchor: records an event while its stream is idle, up to `tries` times. The device
-   reached it at some time between the record and the end of the wait for it: so the shortest wait
-   is used. The last anchor and the device's clock say when; if they say a time outside of the wait,
-   the clocks have drifted, and the nearest end is used. 0: the device was busy. */
-static int gxi_timed_context_anchor(gxi_timed_context *c, int tries) {
+/* Measures a new anchor: records an event while its stream is idle, up to `tries` times, and waits
+   for at most `most_ns` each time. The device reached it at some time between the record and the
+   end of the wait for it: so the shortest wait is used. The last anchor and the device's clock say
+   when; if they say a time outside of the wait, the clocks have drifted, and the nearest end is
+   used. 0: the device was busy. */
+static int gxi_timed_context_anchor(gxi_timed_context *c, int tries, uint64_t most_ns) {
     const int others[2] = { c->anchor == 0, c->anchor == 2 ? 1 : 2 };
     uint64_t begin = 0, finish = 0;
     double at;
@@ -29917,8 +29962,9 @@ static int gxi_timed_context_anchor(gxi_timed_context *c, int tries) {
         do {
             cu = gxi.cu.cuEventQuery(c->clocks[next]);
             to = gxi_clock_ns();
-        } while (cu == GXI_CU_NOT_READY && to - from < 2000000);
-        if (cu || (best >= 0 && to - from >= finish - begin)) continue;
+        } while (cu == GXI_CU_NOT_READY && to - from < most_ns);
+        if (cu) break;
+        if (best >= 0 && to - from >= finish - begin) continue;
         best = next;
         begin = from;
         finish = to;
@@ -30006,7 +30052,7 @@ static gxi_timed_context *gxi_timed_context_of(struct CUctx_st *native) {
     for (i = 0; i < 3 && !c->failed; i++) c->failed = gxi.cu.cuEventCreate(&c->clocks[i], 0) != 0;
     c->failed |= gxi.cu.cuStreamCreateWithPriority(&c->clock, GXI_STREAM_NON_BLOCKING, 0) != 0;
     gxi.cu.cuCtxPopCurrent(&popped);
-    c->failed |= !gxi_timed_context_anchor(c, 20);
+    if (!c->failed) gxi_timed_context_anchor(c, 20, 2000000);
     gxi_timeline_name_device(c);
     return c;
 }
@@ -30078,8 +30124,9 @@ static void gxi_lane_write_arrows(gxi_lane *lane, double to) {
     unsigned i;
     for (i = 0; i < lane->narrows; i++) {
         gxi_timed_point *const p = lane->arrows[i];
-        gxi_timeline_arrow("order", "waits for", ++gxi_timeline.ids, p->device, p->lane,
-                p->slice_begin + (p->slice_end - p->slice_begin) * 0.99, pid, lane->number, to);
+        gxi_timeline_arrow("s", "order", "waits for", ++gxi_timeline.ids, p->device, p->lane,
+                p->slice_begin + (p->slice_end - p->slice_begin) * 0.99);
+        gxi_timeline_arrow("f", "order", "waits for", gxi_timeline.ids, pid, lane->number, to);
         gxi_timed_point_leave(p);
     }
     lane->narrows = 0;
@@ -30091,37 +30138,27 @@ static void gxi_work_write(const gxi_work *work, double begin, double end, int l
     gxi_text *const t = gxi_timeline_event(timed ? "X" : "i\",\"s\":\"t",
             gxi_work_categories[call->kind], work->title ? work->title : "?", pid, lane->number,
             begin);
-    const char *comma = "";
-    if (timed) gxi_add(t, ",\"dur\":%.3f", (end - begin) / 1e3);
-    gxi_add(t, ",\"args\":{");
+    unsigned i;
+    if (timed) {
+        gxi_add_string(t, ",\"dur\":");
+        gxi_add_us(t, end - begin);
+    }
     if (call->kind == GXI_IS_KERNEL) {
-        gxi_add(t, "\"grid\":\"%ux%ux%u\",\"block\":\"%ux%ux%u\",\"shared\":%u", work->grid[0],
-                work->grid[1], work->grid[2], work->block[0], work->block[1], work->block[2],
-                work->shared);
-        comma = ",";
-    } else if (call->kind == GXI_IS_GRAPH) {
-        gxi_add(t, "\"nodes\":%u", work->nodes);
-        comma = ",";
-    } else if (work->bytes) {
-        gxi_add(t, "\"bytes\":%llu", (unsigned long long)work->bytes);
-        if (timed && end > begin) gxi_add(t, ",\"gbs\":%.2f", (double)work->bytes / (end - begin));
-        comma = ",";
-    }
-    gxi_timeline_place(t, comma, work->where);
-    if (work->where) comma = ",";
-    if (work->group) {
-        gxi_add(t, "%s\"group\":%u", comma, work->group);
-        comma = ",";
-    }
-    if (lost) gxi_add(t, "%s\"untimed\":1", comma);
-    gxi_add(t, "}},\n");
+        gxi_add_string(t, ",\"args\":{\"grid\":");
+        for (i = 0; i < 3; i++) gxi_add_member(t, i ? "x" : "\"", work->grid[i]);
+        gxi_add_string(t, "\",\"block\":");
+        for (i = 0; i < 3; i++) gxi_add_member(t, i ? "x" : "\"", work->block[i]);
+        gxi_add_member(t, "\",\"shared\":", work->shared);
+    } else if (call->kind == GXI_IS_GRAPH) gxi_add_member(t, ",\"args\":{\"nodes\":", work->nodes);
+    else gxi_add_member(t, ",\"args\":{\"bytes\":", work->bytes);
+    if (timed && work->bytes && end > begin)
+        gxi_add(t, ",\"gbs\":%.2f", (double)work->bytes / (end - begin));
+    gxi_timeline_place(t, work->where);
+    if (work->group) gxi_add_member(t, ",\"group\":", work->group);
+    gxi_add_string(t, lost ? ",\"untimed\":1}},\n" : "}},\n");
     if (!timed) return;
     gxi_lane_write_arrows(lane, begin);
-    if (work->id) {
-        t->n += 0;
-        gxi_timeline_event("f", "launch", "enqueues", pid, lane->number, begin);
-        gxi_add(t, ",\"bp\":\"e\",\"id\":%llu},\n", (unsigned long long)work->id);
-    }
+    if (work->id) gxi_timeline_arrow("f", "launch", "enqueues", work->id, pid, lane->number, begin);
     if (call->kind == GXI_IS_KERNEL || call->kind == GXI_IS_GRAPH) gxi_timeline.info.kernels++;
     else if (call->kind <= GXI_IS_FILL) gxi_timeline.info.transfers++;
     lane->slice_begin = begin;
@@ -30134,11 +30171,12 @@ static int gxi_lane_step(gxi_lane *lane, int wait) {
     gxi_timed_point *const p = work->point;
     double begin = lane->slice_end > (double)work->host ? lane->slice_end : (double)work->host,
            end = begin;
-    int cu = 0, ok = 1, known;
+    int cu = 0, ok = 1, known = 0;
     if (work->end) {
         cu = wait ? gxi.cu.cuEventSynchronize(work->end) : gxi.cu.cuEventQuery(work->end);
-        if (cu == GXI_CU_NOT_READY) return 0;
-        ok = cu == 0;
+        if (cu == GXI_CU_NOT_READY || (c->anchor < 0 && !wait)) return 0;
+        /* the last chance */
+        ok = cu == 0 && (c->anchor >= 0 || gxi_timed_context_anchor(c, 1, 5000000000u));
         if (ok) begin = c->anchor_at + gxi_timed_context_ns(c, work->begin, &ok);
         if (ok) end = c->anchor_at + gxi_timed_context_ns(c, work->end, &known);
         ok = ok && known;
@@ -30179,7 +30217,8 @@ static void gxi_timeline_harvest(const gxi_timed_context *waits_for, int wait) {
     gxi_timed_context *c;
     const uint64_t now = gxi_clock_ns();
     for (c = gxi_timeline.contexts; c; c = c->next)
-        if (!c->failed && now - c->checked > 1000000000) gxi_timed_context_anchor(c, 5);
+        if (!c->failed && (c->anchor < 0 || now - c->checked > 1000000000))
+            gxi_timed_context_anchor(c, 5, 200000);
     do {
         progress = 0;
         for (lane = gxi_timeline.lanes; lane; lane = lane->next)
@@ -30230,7 +30269,7 @@ static const gxi_timed_call *gxi_timed_call_of(const char *name) { /* NULL: noth
     return NULL;
 }
 static int gxi_is_recording(void) { /* gxi_timeline_mutex is held */
-    return gxi_timeline.file != NULL && gxi_timeline.pid == gxi_process_id();
+    return gxi_timeline.file != NULL && gxi_timeline.forks == gxi.threads.of_parent;
 }
 static const char *gxi_memcpy_title(unsigned from, unsigned to) {
     enum { GXI_HOST_SIDE = 1 };
@@ -30392,11 +30431,14 @@ static void gxi_timed_thread_write(gxi_timed_thread *thread) {
     gxi_text *t;
     if (!thread->number) return;
     t = gxi_timeline_event("X", "call", thread->function, 1, thread->lane, (double)thread->began);
-    gxi_add(t, ",\"dur\":%.3f,\"args\":{\"driver\":\"%s\",\"calls\":%u,\"result\":%d",
-            (double)(thread->ended - thread->began) / 1e3, thread->driver_call, thread->calls,
-            thread->cu);
-    gxi_timeline_place(t, ",", thread->where);
-    gxi_add(t, "}},\n");
+    gxi_add_string(t, ",\"dur\":");
+    gxi_add_us(t, (double)(thread->ended - thread->began));
+    gxi_add_string(t, ",\"args\":{\"driver\":\"");
+    gxi_add_string(t, thread->driver_call);
+    gxi_add_member(t, "\",\"calls\":", thread->calls);
+    gxi_add_member(t, ",\"result\":", (unsigned)thread->cu);
+    gxi_timeline_place(t, thread->where);
+    gxi_add_string(t, "}},\n");
     thread->number = 0;
 }
 /* A driver call has ended. id: of the arrow to its work, or 0. */
@@ -30418,9 +30460,7 @@ static void gxi_timed_thread_add(const gxi_call *call, const gxi_watched_call *w
         thread->longest = w->ended - w->began;
         thread->driver_call = w->name;
     }
-    if (!id) return;
-    gxi_timeline_event("s", "launch", "enqueues", 1, thread->lane, (double)w->began);
-    gxi_add(&gxi_timeline.text, ",\"id\":%llu},\n", (unsigned long long)id);
+    if (id) gxi_timeline_arrow("s", "launch", "enqueues", id, 1, thread->lane, (double)w->began);
 }
 static void gxi_timeline_close_contexts(const gxi_watched_call *w, const gxi_timed_call *timed) {
     gxi_timed_context *c, *next;
@@ -30492,7 +30532,7 @@ static int gxi_timeline_open(const char *path, int no_calls) {
     setvbuf(file, NULL, _IONBF, 0); /* a forked child has nothing to write */
     memset(&gxi_timeline.info, 0, sizeof gxi_timeline.info);
     gxi_timeline.error = gxi_timeline.programmatic = 0;
-    gxi_timeline.pid = gxi_process_id();
+    gxi_timeline.forks = gxi.threads.of_parent;
     gxi_timeline.no_calls = no_calls;
     gxi_timeline.nlanes = gxi_timeline.nthreads = 0;
     gxi_timeline.devices = 0;
@@ -30589,7 +30629,7 @@ static gpuexec_result gxi_fail_timeline(gxi_call *call, const char *path, int er
 GPUEXEC_API gpuexec_result gpuexec_timeline_begin_at(
         const char *where, const char *path, const gpuexec_timeline_desc *desc) {
     int error;
-    GXI_CALL(gpuexec_timeline_begin, GXI_MAKES);
+    GXI_CALL(gpuexec_timeline_begin, GXI_CLEANS);
     if (desc && gxi_check_desc(call, "gpuexec_timeline_desc", desc->start_canary, desc->end_canary))
         return GPUEXEC_BAD_ARGUMENT;
     if (gxi_is_null(call, path, "the path")) return gxi_failed_result();
