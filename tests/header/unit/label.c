@@ -320,6 +320,43 @@ TEST(memory_of_pools_that_cache) {
     CHECK_OK(gpuexec_pool_destroy(pool));
 }
 
+/* The driver refuses to free it: it stays allocated, and keeps its label. */
+TEST(memory_that_is_not_freed) {
+    setting s = set_up(UNIT_PTX, "add", 4096);
+    gpuexec_graph graph = { 0 };
+    CHECK_OK(gpuexec_label_memory(s.data, "kept"));
+    GPUEXEC_CAPTURE(s.stream, &graph) {
+        CHECK_FAILED(gpuexec_free_on(s.stream, s.data), GPUEXEC_BAD_ARGUMENT, "cannot free 0x",
+                " \"kept\" on the stream");
+    }
+    CHECK_STRING(gpuexec_memory_get_label(s.data), "kept");
+    CHECK_OK(gpuexec_free_on(s.stream, s.data));
+    CHECK_STRING(gpuexec_memory_get_label(s.data), "");
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+}
+TEST(memory_of_a_graph) {
+    setting s = set_up(UNIT_PTX, "add", 0);
+    gpuexec_graph graph = { 0 };
+    gpuexec_ptr p = 0;
+    int i;
+    GPUEXEC_CAPTURE(s.stream, &graph) {
+        p = gpuexec_alloc_on(s.stream, 4096);
+        CHECK_OK(gpuexec_label_memory(p, "scratch"));
+        CHECK_OK(gpuexec_fill(s.stream, p, 0, 1, 4096));
+    }
+    CHECK_MADE(graph);
+    for (i = 0; i < 2; i++) { /* each launch allocates it again, with its label */
+        CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+        CHECK_STRING(gpuexec_memory_get_label(p), "scratch");
+        CHECK_FAILED(
+                gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, " \"scratch\" was allocated in a capture");
+        CHECK_OK(gpuexec_free_on(s.stream, p));
+    }
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_graph_destroy(graph));
+    CHECK_STRING(gpuexec_memory_get_label(p), "");
+}
+
 /* --- texts ------------------------------------------------------------------------------------ */
 
 TEST(texts_name_objects) {

@@ -55,7 +55,7 @@ static const char *take_ended(void) {
 }
 TEST(ranges_are_nested) {
     uint64_t outer_began;
-    CHECK_OK(gpuexec_range_push("nobody watches"));
+    CHECK_OK(gpuexec_range_push("not watched"));
     watch_ranges(1);
     CHECK_OK(gpuexec_range_push("outer"));
     CHECK_OK(gpuexec_range_push("inner"));
@@ -69,7 +69,7 @@ TEST(ranges_are_nested) {
     CHECK_STRING(take_ended(), "second;outer;");
     CHECK(last_began <= outer_began && last_ended >= outer_began);
     CHECK_OK(gpuexec_range_pop());
-    CHECK_STRING(take_ended(), "nobody watches;"); /* begun before */
+    CHECK_STRING(take_ended(), "not watched;"); /* begun before */
     watch_ranges(0);
 }
 TEST(wrong_ranges_change_nothing) {
