@@ -133,7 +133,7 @@ ifeq ($(SAN_FLAGS)$(shell echo '\#include <mpi.h>' | mpicc -E -x c - >/dev/null 
 $(BUILD)/examples/mpi_jacobi: override private CC := OMPI_CC='$(CC)' MPICH_CC='$(CC)' mpicc
 $(BUILD)/examples/mpi_jacobi: override private CFLAGS += -DWITH_MPI
 endif
-WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,memory module nvjitlink played)
+WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,memory module nvjitlink nvtx played)
 .SECONDEXPANSION:
 $(WHITE_BOX): $(BUILD)/unit/%: $$(wildcard tests/*/unit/$$*.c) | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
@@ -150,7 +150,10 @@ PLAYED_NVJITLINK := $(BUILD)/play_nvjitlink.so $(BUILD)/play_nvjitlink_old.so \
     $(BUILD)/play_nvjitlink_lacks.so
 $(PLAYED_NVRTC): tests/support/play_nvrtc.c
 $(PLAYED_NVJITLINK): tests/support/play_nvjitlink.c
-$(PLAYED_NVRTC) $(PLAYED_NVJITLINK):
+# One that plays an NVTX tool, for the suite nvtx.
+PLAYED_NVTX      := $(BUILD)/play_nvtx.so
+$(PLAYED_NVTX): tests/support/play_nvtx.c
+$(PLAYED_NVRTC) $(PLAYED_NVJITLINK) $(PLAYED_NVTX):
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $(if $(findstring old,$@),-DOLD) \
 	    $(if $(findstring lacks,$@),-DLACKS) -shared -fPIC \
@@ -159,6 +162,9 @@ $(BUILD)/unit/nvrtc $(BUILD)/unit/cache: C99 += -DPLAYED_NVRTC='"$(BUILD)/play_n
 $(BUILD)/unit/nvrtc $(BUILD)/unit/cache: | $(PLAYED_NVRTC)
 $(BUILD)/unit/nvjitlink $(BUILD)/unit/cache: C99 += -DPLAYED_NVJITLINK='"$(BUILD)/play_nvjitlink"'
 $(BUILD)/unit/nvjitlink $(BUILD)/unit/cache: | $(PLAYED_NVJITLINK)
+$(BUILD)/unit/nvtx: C99 += -DPLAYED_NVTX='"$(BUILD)/play_nvtx.so"' \
+    -DPLAYED_NVRTC='"$(BUILD)/play_nvrtc.so"'
+$(BUILD)/unit/nvtx: | $(PLAYED_NVTX) $(BUILD)/play_nvrtc.so
 $(BUILD)/bench/%: tests/bench/%.c | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -ldl -lpthread

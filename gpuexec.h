@@ -39,6 +39,8 @@
         >>barrier     a barrier across devices
         >>multi       one launch on several devices
         >>ipc         memory and events of other processes, and connections to these
+        >>label       names for objects and memory, which texts and profilers show
+        >>timeline    what ran when, as a file; ranges: named spans of the program's time
         >>cplusplus   launches that take any values, owners of handles
         >>names       the names that programs use
       >>end-of-api
@@ -46,11 +48,13 @@
         >>platform    loader, mutex, thread-local storage, atomics
         >>layouts     CUDA's structs
         >>driver      the table of driver entry points and its loading
-        >>core        state, allocator, log, trace
+        >>core        state
+        >>texts       settings, allocator, texts, log, trace
         >>failure     each thread's last failure, the latch, the function that records all
         >>begin       finding and starting the driver
+        >>index       sorted sets: graphs by address, kernels by CUfunction, labels
+        >>labelled    the labels of objects and allocations
         >>object      handles and their slots
-        >>index       sorted sets: graphs by address, kernels by CUfunction
         >>ranges      the table of allocations
         >>impl-setup, impl-device, impl-naming, impl-capturing, impl-context, impl-primary,
         >>impl-green, impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache, impl-includes,
@@ -59,7 +63,8 @@
         >>impl-pool, impl-virtual, impl-growth, impl-managed, impl-event, impl-transfer,
         >>impl-explain, impl-copies, impl-arguments, impl-dims, impl-attributes, impl-launch,
         >>impl-params, impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes,
-        >>impl-batch, impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection
+        >>impl-batch, impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection,
+        >>impl-nvtx, impl-label, impl-lanes, impl-timeline, impl-spans
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -147,10 +152,12 @@
                                gpuexec_device_sync, gpuexec_sync_all, gpuexec_profiler_..., and
                                _from_native for contexts, modules, kernels, streams and events
       IPC                      >>ipc
+      LABEL                    >>label
       LIBRARY                  >>library
       LINK                     >>link, >>compile and >>cache
       MANAGED                  >>managed
       MULTI                    >>barrier and >>multi
+      NVTX                     the tool that NVTX_INJECTION64_PATH names
       PARAMS                   >>params
       PEERS                    peer access and copies between devices, links, topology
       POOL                     >>pool
@@ -160,13 +167,14 @@
       REGISTER                 gpuexec_register, _register_with, _unregister,
                                gpuexec_pinned_address, gpuexec_alloc_pinned_with and
                                gpuexec_alloc_write_combined
+      TIMELINE                 >>timeline
       VALUES                   streams that wait for values in memory, or write them
       VIRTUAL                  >>virtual, and its memory in >>ipc
 
     No macro changes the layout of a type. You change settings at run time through descs (option
     structs, such as gpuexec_stream_desc) and through the environment variables GPUEXEC_DRIVER,
     GPUEXEC_NVRTC, GPUEXEC_NVJITLINK, GPUEXEC_CUDADEVRT, GPUEXEC_CACHE, GPUEXEC_CHECK,
-    GPUEXEC_LOG and GPUEXEC_TRACE.
+    GPUEXEC_LOG, GPUEXEC_TRACE, GPUEXEC_TIMELINE and NVTX_INJECTION64_PATH.
 
     ------------------------------------------------------------------------------------------------
     >>manual
@@ -924,6 +932,24 @@
       other, do not allocate or free memory, load modules, or synchronize on any thread: such calls
       can block until the running kernels finish.
 
+    LABELS (>>label)
+      Give an object or an allocation a name of your own:
+          gpuexec_label(s, "upload");
+          gpuexec_label_memory(x, "weights");
+      Wherever a text names it, the label follows: the stream "upload" created at main.c:12. This
+      holds for error texts, gpuexec_describe, the leak report and the texts of graphs, and for
+      stale handles as long as gpuexec remembers where they were created.
+
+    RANGES AND NVTX (>>timeline)
+      A range names what the calling thread does for some time. Ranges can be nested, and need
+      neither a driver nor a stream:
+          GPUEXEC_RANGE("forward") {
+              GPUEXEC_RANGE("attention") gpuexec_launch(...);
+          }
+      Profilers such as Nsight Systems start the program with NVTX_INJECTION64_PATH in its
+      environment. gpuexec then loads the tool that it names, and passes it the ranges, and the
+      labels of streams, events and contexts, as NVIDIA's NVTX headers do.
+
     FROM ONE GPU TO A CLUSTER
       Choose the first of the following that is sufficient. Each one needs more code than the one
       before it, and can fail in more ways.
@@ -1069,6 +1095,8 @@
 #define GPUEXEC_NO_INTEROP
 #undef GPUEXEC_NO_IPC
 #define GPUEXEC_NO_IPC
+#undef GPUEXEC_NO_LABEL
+#define GPUEXEC_NO_LABEL
 #undef GPUEXEC_NO_LIBRARY
 #define GPUEXEC_NO_LIBRARY
 #undef GPUEXEC_NO_LINK
@@ -1077,6 +1105,8 @@
 #define GPUEXEC_NO_MANAGED
 #undef GPUEXEC_NO_MULTI
 #define GPUEXEC_NO_MULTI
+#undef GPUEXEC_NO_NVTX
+#define GPUEXEC_NO_NVTX
 #undef GPUEXEC_NO_PARAMS
 #define GPUEXEC_NO_PARAMS
 #undef GPUEXEC_NO_PEERS
@@ -1109,6 +1139,10 @@
 #if defined(GPUEXEC_NO_GRAPH)
 #undef GPUEXEC_NO_BATCH
 #define GPUEXEC_NO_BATCH
+#endif
+#if defined(GPUEXEC_NO_LABEL) && defined(GPUEXEC_NO_TIMELINE)
+#undef GPUEXEC_NO_NVTX
+#define GPUEXEC_NO_NVTX
 #endif
 
 #if defined(GPUEXEC_STATIC)
@@ -1359,9 +1393,10 @@ typedef struct gpuexec_setup_desc {
     unsigned start_canary;   /* leave it 0, like end_canary. If either is not 0, the desc was not
                                 zero-initialized, and the call fails */
     int ignore_environment;  /* 1: ignore GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_NVJITLINK,
-                                GPUEXEC_CUDADEVRT, GPUEXEC_CHECK, GPUEXEC_LOG and GPUEXEC_TRACE,
-                                search for NVRTC, nvJitLink and libcudadevrt.a only in the system's
-                                folders, and keep nothing on disk unless cache_folder is set */
+                                GPUEXEC_CUDADEVRT, GPUEXEC_CHECK, GPUEXEC_LOG, GPUEXEC_TRACE and
+                                NVTX_INJECTION64_PATH, search for NVRTC, nvJitLink and
+                                libcudadevrt.a only in the system's folders, and keep nothing on
+                                disk unless cache_folder is set */
     const char *driver_path; /* the only library to try, instead of the system's driver */
     int no_latch;            /* 1: failures are not latched (for programs that check every call) */
     int trace; /* 1: log every driver call, except the calls that look up entry points or error
@@ -4021,57 +4056,6 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_multi_device_at(const char *where, gp
 #endif
 
 /* -------------------------------------------------------------------------------------------------
-   >>timeline   What ran when, on which stream: a file that Perfetto and Chrome open. */
-
-typedef struct gpuexec_timeline_desc {
-    unsigned start_canary;
-    int no_calls; /* 1: only what ran on devices, and ranges: no driver calls of host threads */
-    unsigned end_canary;
-} gpuexec_timeline_desc;
-
-typedef struct gpuexec_timeline_info {
-    int recording;                /* 1: a timeline is being recorded; 0: these are the last one's */
-    unsigned long long kernels;   /* launches, of graphs too, whose times are in the file */
-    unsigned long long transfers; /* copies and fills, likewise */
-    unsigned long long waiting;   /* enqueued work whose times are not known yet */
-    unsigned long long untimed;   /* work whose times could not be measured: see
-                                     gpuexec_timeline_begin */
-    double clock_error_us;        /* between the clocks of host and devices: the times of two
-                                     devices, or of a device and the host, differ by at most that */
-} gpuexec_timeline_info;
-
-#if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_TIMELINE)
-/* Starts to record a timeline in that file, which is created or overwritten: JSON in the Trace
-   Event Format. Kernels, copies, fills, graph launches, host functions and waits for values have
-   the time between two events, which gpuexec records before and after them: about 1 us more than
-   the work itself takes, and no work starts before the work that precedes it on its stream has
-   ended, so that programmatic launches do not overlap. Allocations and frees in stream order,
-   records and waits are points in time. Calls of the driver are slices on their thread's lane. Work
-   in a capture is not timed; a graph's launch is one slice. Work of other code, on streams that it
-   shares with gpuexec, is not shown. The order of work does not change, and nothing waits for work,
-   but launches take longer: see BENCHMARKS.md. At most 65,536 pieces of work at a time wait for
-   their times; what exceeds that, and work in contexts that failed, is counted as untimed. A
-   context's first work measures the difference between the clocks of its device and of the host,
-   with a few records on a stream of its own; this is repeated each second while work is enqueued.
-   The file is complete up to the last half second if the process is killed. Only one timeline at a
-   time: GPUEXEC_ALREADY if there is one. GPUEXEC_TIMELINE=file in the environment starts one with
-   the library. Any thread; not in a forked child of a process that records. Starts the library.
-   cuEventRecord, cuEventElapsedTime. */
-GPUEXEC_API gpuexec_result gpuexec_timeline_begin_at(
-        const char *where, const char *path, const gpuexec_timeline_desc *desc);
-
-/* Waits for the work that is recorded, writes it, and closes the file. gpuexec_shutdown calls it. A
-   context that is closed before is waited for then. Fails if there is no timeline, or if the file
-   could not be written (the text says why and how much of it was). */
-GPUEXEC_API gpuexec_result gpuexec_timeline_end_at(const char *where);
-
-/* Fills *info with figures of the timeline that is recorded or, without one, of the last one. A
-   query. */
-GPUEXEC_API gpuexec_result gpuexec_timeline_get_info_at(
-        const char *where, gpuexec_timeline_info *info);
-#endif
-
-/* -------------------------------------------------------------------------------------------------
    >>ipc   Memory, events and pools between processes on one machine. Linux only; elsewhere, each
    call returns GPUEXEC_NOT_SUPPORTED. */
 
@@ -4236,6 +4220,127 @@ GPUEXEC_API long gpuexec_ipc_peer_at(const char *where, gpuexec_ipc connection);
 GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc connection);
 #endif
 
+/* -------------------------------------------------------------------------------------------------
+   >>label   Names of your own for objects and memory, which texts and profilers show. */
+
+/* Labels the object of a handle (of any kind). Texts that name the object then show the label: the
+   stream "upload" created at main.c:12. A second call replaces the label; NULL or "" removes it.
+   The text is copied: at most 63 bytes, cut at the beginning of a character of UTF-8; control
+   characters become spaces. The label ends with the object. An NVTX tool (see gpuexec_range_push)
+   gets the labels of streams, events and contexts; "" if one is removed.
+   GPUEXEC_OUT_OF_HOST_MEMORY leaves the label unchanged. A query. No driver call. */
+GPUEXEC_API gpuexec_result gpuexec_label_at(
+        const char *where, unsigned long long id, const char *text);
+
+/* Labels the allocation that contains the address, of any kind: memory that gpuexec allocated,
+   registered or imported. The label ends when the memory is freed. Pass host memory as
+   (uintptr_t)pointer. For memory of a virtual range, it is the label of the range's handle.
+   GPUEXEC_BAD_ARGUMENT if the address is in no such memory. A query. No driver call. */
+GPUEXEC_API gpuexec_result gpuexec_label_memory_at(
+        const char *where, gpuexec_ptr address, const char *text);
+
+/* Returns the label of a handle, or of the memory that contains the address; "" if it has none. If
+   the object was closed, its last label, as long as gpuexec knows it. Never NULL. Valid as long as
+   the text of gpuexec_describe, and counted together with these. A query, which never fails. No
+   driver call. */
+#define gpuexec_get_label(handle) gpuexec_id_get_label((handle).id)
+GPUEXEC_API const char *gpuexec_id_get_label(unsigned long long id);
+GPUEXEC_API const char *gpuexec_memory_get_label(gpuexec_ptr address);
+
+/* -------------------------------------------------------------------------------------------------
+   >>timeline   What ran when, on which stream: a file that Perfetto and Chrome open. Ranges: named
+   spans of the program's time. */
+
+typedef struct gpuexec_timeline_desc {
+    unsigned start_canary;
+    int no_calls; /* 1: only what ran on devices, and ranges: no driver calls of host threads */
+    unsigned end_canary;
+} gpuexec_timeline_desc;
+
+typedef struct gpuexec_timeline_info {
+    int recording;                /* 1: a timeline is being recorded; 0: these are the last one's */
+    unsigned long long kernels;   /* launches, of graphs too, whose times are in the file */
+    unsigned long long transfers; /* copies and fills whose times are */
+    unsigned long long waiting;   /* enqueued work whose times are not known yet */
+    unsigned long long untimed;   /* work whose times could not be measured: see
+                                     gpuexec_timeline_begin */
+    double clock_error_us;        /* between the clocks of host and devices: the times of two
+                                     devices, or of a device and the host, differ by at most that */
+} gpuexec_timeline_info;
+
+#if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_TIMELINE)
+/* Starts to record a timeline in that file, which is created or overwritten: JSON in the Trace
+   Event Format. Kernels, copies, fills, graph launches, host functions and waits for values have
+   the time between two events, which gpuexec records before and after them: about 1 us more than
+   the work itself takes, and no work starts before the work that precedes it on its stream has
+   ended, so that programmatic launches do not overlap. Allocations and frees in stream order,
+   records and waits are points in time. Calls of the driver are slices on their thread's lane. Work
+   in a capture is not timed; a graph's launch is one slice. Work of other code, on streams that it
+   shares with gpuexec, is not shown. The order of work does not change, and nothing waits for work,
+   but launches take longer: see BENCHMARKS.md. At most 65,536 pieces of work at a time wait for
+   their times; what exceeds that, and work in contexts that failed, is counted as untimed. A
+   context's first work measures the difference between the clocks of its device and of the host,
+   with a few records on a stream of its own; this is repeated each second while work is enqueued.
+   The file is complete up to the last half second if the process is killed. Only one timeline at a
+   time: GPUEXEC_ALREADY if there is one. GPUEXEC_TIMELINE=file in the environment starts one with
+   the library. Any thread; not in a forked child of a process that records. Starts the library.
+   cuEventRecord, cuEventElapsedTime. */
+GPUEXEC_API gpuexec_result gpuexec_timeline_begin_at(
+        const char *where, const char *path, const gpuexec_timeline_desc *desc);
+
+/* Waits for the work that is recorded, writes it, and closes the file. gpuexec_shutdown calls it. A
+   context that is closed before is waited for then. Fails if there is no timeline, or if the file
+   could not be written (the text says why and how much of it was). */
+GPUEXEC_API gpuexec_result gpuexec_timeline_end_at(const char *where);
+
+/* Fills *info with figures of the timeline that is recorded or, without one, of the last one. A
+   query. */
+GPUEXEC_API gpuexec_result gpuexec_timeline_get_info_at(
+        const char *where, gpuexec_timeline_info *info);
+#endif
+
+/* --- ranges ----------------------------------------------------------------------------------- */
+
+/* A thread's ranges need no driver, can be used before the library starts and during captures, and
+   make no driver call. */
+
+/* Begins a range on the calling thread, inside those that it has already begun. The text is copied;
+   an NVTX tool gets all of it, other users at most 63 bytes, like a label. Ranges that are nested
+   more than 32 deep are passed only to the NVTX tool. GPUEXEC_BAD_ARGUMENT if the text is NULL.
+   The first range or label of a process loads the NVTX tool that the environment variable
+   NVTX_INJECTION64_PATH names, unless the process is privileged or
+   gpuexec_setup_desc.ignore_environment is set: call gpuexec_setup before. If that fails, the
+   logger gets one warning, and nothing else changes. A query. nvtxRangePushA. */
+GPUEXEC_API gpuexec_result gpuexec_range_push_at(const char *where, const char *text);
+
+/* Ends the range that the calling thread began last. GPUEXEC_BAD_ARGUMENT if it has no open range:
+   nothing changes. A thread's open ranges end with the thread. A query. nvtxRangePop. */
+GPUEXEC_API gpuexec_result gpuexec_range_pop_at(const char *where);
+
+/* GPUEXEC_RANGE(text) { ... } is a range for the duration of the block. It ends together with all
+   ranges that the block has begun and not ended, even if return, break, goto or a C++ exception
+   leaves the block. If the text is NULL, the block runs without a range. The rules of
+   GPUEXEC_CONTEXT_SCOPE for break, continue, nesting and MSVC apply. */
+#define GPUEXEC_RANGE(text) \
+    for (GXI_RANGE_SCOPE_TYPE GXI_CAT(gxi_scope_, __LINE__) \
+                    GXI_SCOPE_INIT(gpuexec_range_scope_begin_at(GPUEXEC_HERE, text)); \
+            GXI_CAT(gxi_scope_, __LINE__).entered == 1; \
+            GXI_SCOPE_NEXT(gpuexec_range_scope_end, GXI_CAT(gxi_scope_, __LINE__)))
+typedef struct gpuexec_range_scope {
+    unsigned depth;
+    int entered;
+} gpuexec_range_scope;
+GPUEXEC_API gpuexec_range_scope gpuexec_range_scope_begin_at(const char *where, const char *text);
+/* a second call does nothing */
+GPUEXEC_API void gpuexec_range_scope_end(gpuexec_range_scope *scope);
+#ifdef __cplusplus
+#define GXI_RANGE_SCOPE_TYPE gxi_range_scope
+#elif defined(__GNUC__)
+#define GXI_RANGE_SCOPE_TYPE __attribute__((cleanup(gpuexec_range_scope_end))) gpuexec_range_scope
+#else
+#define GXI_RANGE_SCOPE_TYPE gpuexec_range_scope
+#endif
+
 #ifdef __cplusplus
 } /* extern "C" */
 
@@ -4258,6 +4363,13 @@ struct gxi_stream_scope : gpuexec_stream_scope {
     gxi_stream_scope(const gxi_stream_scope &) = delete;
     gxi_stream_scope &operator=(const gxi_stream_scope &) = delete;
     ~gxi_stream_scope() { gpuexec_stream_scope_end(this); }
+};
+/* see GPUEXEC_RANGE */
+struct gxi_range_scope : gpuexec_range_scope {
+    explicit gxi_range_scope(const gpuexec_range_scope &begun) : gpuexec_range_scope(begun) {}
+    gxi_range_scope(const gxi_range_scope &) = delete;
+    gxi_range_scope &operator=(const gxi_range_scope &) = delete;
+    ~gxi_range_scope() { gpuexec_range_scope_end(this); }
 };
 /* see GPUEXEC_CAPTURE */
 struct gxi_capture_scope : gpuexec_capture_scope {
@@ -4916,6 +5028,11 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_ipc_receive(...) gpuexec_ipc_receive_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_wait(...) gpuexec_ipc_wait_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_close(...) gpuexec_ipc_close_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_label(handle, text) gpuexec_label_at(GPUEXEC_HERE, (handle).id, text)
+#define gpuexec_label_memory(...) gpuexec_label_memory_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_range_push(...) gpuexec_range_push_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_range_pop() gpuexec_range_pop_at(GPUEXEC_HERE)
+#define gpuexec_range_scope_begin(...) gpuexec_range_scope_begin_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_driver_version() gpuexec_driver_version_at(GPUEXEC_HERE)
 #define gpuexec_driver_path() gpuexec_driver_path_at(GPUEXEC_HERE)
 #define gpuexec_driver_symbol(...) gpuexec_driver_symbol_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -6429,7 +6546,7 @@ enum {
 #define GXI_STREAM_LEGACY ((struct CUstream_st *)1) /* CU_STREAM_LEGACY */
 
 /* -------------------------------------------------------------------------------------------------
-   >>core   State, allocator, texts, log and trace.
+   >>core   State.
    A gxi_call describes the API call in progress: its name, the user's place, how it treats the
    latch, and the last driver call with its CUresult. */
 
@@ -6555,6 +6672,16 @@ typedef struct gxi_watched_call {
     uint64_t began, ended;                       /* by gxi_clock_ns */
     int cu;
 } gxi_watched_call;
+enum { GXI_LABEL = 64, GXI_QUOTED_LABELS = 4 }; /* the bytes of a label; labels in one text */
+/* a range of the program's time: see >>impl-timeline */
+typedef struct gxi_open_range {
+    uint64_t began; /* by gxi_clock_ns */
+    char text[GXI_LABEL];
+} gxi_open_range;
+enum { GXI_OPEN_RANGES = 32 };
+/* any function of an NVTX tool: see >>impl-nvtx */
+typedef void (*gxi_nvtx_function)(void);
+enum { GXI_NVTX_MODULES = 7, GXI_NVTX_FUNCTIONS = 16 };
 /* what else a thread has; it begins as zeros */
 static GXI_THREAD struct {
     gxi_watched_call watched;
@@ -6570,6 +6697,17 @@ static GXI_THREAD struct {
     int in_log;                 /* prevents recursion when a logger calls the library */
     unsigned depth, epoch;      /* the audit: how many pushes; its epoch */
     gxi_pushed_context pushes[GXI_AUDIT_DEPTH];
+#if !defined(GPUEXEC_NO_LABEL)
+    char labels[GXI_QUOTED_LABELS][GXI_LABEL + 3]; /* see gxi_label_quote */
+    unsigned nlabels;
+#endif
+#if !defined(GPUEXEC_NO_NVTX)
+    int loads_nvtx; /* prevents recursion when the tool calls the library */
+#endif
+#if !defined(GPUEXEC_NO_TIMELINE)
+    gxi_open_range ranges[GXI_OPEN_RANGES];
+    unsigned nranges; /* open ones: more than GXI_OPEN_RANGES are only counted */
+#endif
 } gxi_local;
 
 enum { GXI_FAILED_KEPT = 64 };
@@ -6679,6 +6817,7 @@ typedef struct gxi_owned_memory {
     size_t count, cap;
 } gxi_owned_memory;
 enum { GXI_LOST_KEPT = 16, GXI_MULTI_KEPT = 8 };
+typedef struct gxi_label gxi_label;
 /* gxi.driver.debug. Driver calls are logged; calls that enqueue work wait for it; a function of the
    program sees driver calls; the timeline does */
 enum { GXI_TRACES = 1, GXI_CHECKS = 2, GXI_HOOKED = 4, GXI_TIMES = 8 };
@@ -6755,7 +6894,16 @@ typedef struct gxi_state {
         gxi_failed_handle failed[GXI_FAILED_KEPT];
         uint64_t failed_count;
     } objects;
-    /* copies of `where` strings, each stored once: >>core; guarded by gxi_tables_mutex */
+#if !defined(GPUEXEC_NO_LABEL)
+    /* of >>labelled; guarded by gxi_tables_mutex */
+    struct {
+        int used;                       /* atomic; 1: there was a label since the start */
+        gxi_key *first;                 /* of the open objects and allocations */
+        gxi_label *past[GXI_PAST_KEPT]; /* the last ones that were closed */
+        unsigned npast;
+    } labels;
+#endif
+    /* copies of `where` strings, each stored once: >>texts; guarded by gxi_tables_mutex */
     struct {
         char **table; /* a hash table with cap entries, a power of 2 */
         size_t count, cap;
@@ -6833,6 +6981,16 @@ typedef struct gxi_state {
                                          closed: the */
         unsigned nlost;               /* last ones; guarded by gxi_tables_mutex */
     } ipc;
+#if !defined(GPUEXEC_NO_NVTX)
+    /* of >>impl-nvtx; guarded by gxi_nvtx_mutex */
+    struct {
+        int state; /* atomic; 0: not looked for yet; 1: a tool is loaded; -1: none */
+        /* atomic; by module and number; the tool writes them through the second, which has one more
+           NULL at the end of each table */
+        gxi_nvtx_function functions[GXI_NVTX_MODULES][GXI_NVTX_FUNCTIONS];
+        gxi_nvtx_function *tables[GXI_NVTX_MODULES][GXI_NVTX_FUNCTIONS + 1];
+    } nvtx;
+#endif
     /* what sections below provide to sections above, each set with the first object that needs it;
        atomic */
     struct {
@@ -6883,6 +7041,11 @@ typedef struct gxi_state {
         /* before and after each driver call: GXI_WATCH_HOOK, GXI_WATCH_TIMELINE */
         void (*before_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
         void (*after_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
+        /* without mutexes: an object was labelled; "": its label was removed */
+        void (*labelled)(uint64_t id, const char *text);
+        /* without mutexes: a range of the calling thread has ended; times by gxi_clock_ns */
+        void (*range_ended)(const char *text, uint64_t began, uint64_t ended);
+        void (*end_ranges)(void); /* of the calling thread, which ends */
     } hooks;
 } gxi_state;
 static gxi_state gxi;
@@ -6893,6 +7056,9 @@ static gxi_state gxi;
     } while (0)
 /* A thread may take a mutex only if all that it holds are above it. */
 /* clang-format off */
+#if !defined(GPUEXEC_NO_NVTX)
+static gxi_mutex gxi_nvtx_mutex = GXI_MUTEX_INIT; /* loading a tool */
+#endif
 static gxi_mutex gxi_start_mutex = GXI_MUTEX_INIT,
 #if !defined(GPUEXEC_NO_COMPILE)
     gxi_tools_mutex = GXI_MUTEX_INIT,            /* the search for NVRTC and nvJitLink */
@@ -6937,6 +7103,9 @@ static void gxi_watch_set(int bits, int on) {
     gxi_watch_set_locked(bits, on);
     gxi_unlock(&gxi_tables_mutex);
 }
+
+/* -------------------------------------------------------------------------------------------------
+   >>texts   Settings, allocator, texts, log and trace. */
 
 /* What gpuexec_setup was given. Kept until gpuexec_shutdown, because other threads may be using
    it. */
@@ -7243,6 +7412,9 @@ static void gxi_fork_child(void) {
 #if !defined(GPUEXEC_NO_TIMELINE)
     gxi_timeline_mutex = unlocked;
 #endif
+#if !defined(GPUEXEC_NO_NVTX)
+    gxi_nvtx_mutex = unlocked;
+#endif
     gxi.threads.of_parent++;
     if (starter != gxi_thread_number()) {
         gxi_start_mutex = unlocked;
@@ -7255,6 +7427,9 @@ static void gxi_fork_child(void) {
     memset(gxi.objects.first, 0, sizeof gxi.objects.first);
     gxi.objects.slots = gxi.objects.free_slot = 0;
     gxi.ranges.nleaves = 0;
+#if !defined(GPUEXEC_NO_LABEL)
+    memset(&gxi.labels, 0, sizeof gxi.labels);
+#endif
     gxi.objects.closes++; /* for gxi_thread.pooling */
     gxi.start.started = 0;
 }
@@ -7297,6 +7472,7 @@ static void gxi_thread_record_drop_oldest(void) {
 /* Checks the record under the mutex, because gpuexec_shutdown may have freed it before. */
 GXI_THREAD_EXIT(gxi_thread_exit) {
     gxi_thread_record *record = (gxi_thread_record *)p;
+    if (record && gxi_thread.record == record) GXI_HOOK(end_ranges, ());
     gxi_lock(&gxi_tables_mutex);
     if (record && gxi_thread.record == record && gxi_thread.epoch == gxi.start.epoch) {
         gxi_thread.use = &gxi_no_context_use;
@@ -7903,10 +8079,11 @@ static GXI_COLD GXI_PRINTF(3) gpuexec_result
     return result;
 }
 /* The same for a wait. */
-static GXI_COLD gpuexec_result gxi_fail_wait(gxi_call *call, const char *what) {
+static GXI_COLD gpuexec_result gxi_fail_wait(gxi_call *call, const char *what, const char *label) {
     gxi_text detected = { 0, 0, 0, 0 };
-    if (!gxi_is_sticky(call->cu)) return gxi_fail_cu(call, NULL, "cannot wait for %s", what);
-    gxi_add(&detected, " while waiting for %s", what);
+    if (!gxi_is_sticky(call->cu))
+        return gxi_fail_cu(call, NULL, "cannot wait for %s%s", what, label);
+    gxi_add(&detected, " while waiting for %s%s", what, label);
     return gxi_fail_late(call, &detected);
 }
 
@@ -8292,6 +8469,231 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(
             "initialize it with `= {0}` (C++: `{}`), then set its members",
             "the %s was not zero-initialized", name);
 }
+
+/* -------------------------------------------------------------------------------------------------
+   >>index   Sorted sets of gxi_key, as treaps: a search tree by value, owner and item, and a heap
+   by a hash of these, so that its depth is about twice the logarithm of its size. The caller holds
+   the mutex of the set. */
+
+static int gxi_key_before(const gxi_key *a, const gxi_key *b) {
+    return a->value != b->value    ? a->value < b->value
+            : a->owner != b->owner ? a->owner < b->owner
+                                   : a->item < b->item;
+}
+static uint64_t gxi_key_weight(const gxi_key *k) {
+    uint64_t x = (k->value ^ (k->owner << 17 | k->owner >> 47)) * 0x9E3779B97F4A7C15u + k->item;
+    x = (x ^ x >> 32) * 0xD6E8FEB86659FD93u;
+    return x ^ x >> 32;
+}
+/* The first key that is not before these. NULL: there is none. */
+static gxi_key *gxi_key_from(gxi_key *k, uint64_t value, uint64_t owner) {
+    gxi_key *found = NULL;
+    while (k) {
+        if (k->value < value || (k->value == value && k->owner < owner)) k = k->right;
+        else {
+            found = k;
+            k = k->left;
+        }
+    }
+    return found;
+}
+/* The first key with that value or a larger one. NULL: there is none. */
+static gxi_key *gxi_key_from_value(gxi_key *k, uint64_t value) {
+    gxi_key *found = NULL;
+    while (k) {
+        if (k->value < value) k = k->right;
+        else {
+            found = k;
+            k = k->left;
+        }
+    }
+    return found;
+}
+static int gxi_key_is_in_set(const gxi_key *k, uint64_t value, uint64_t owner, uint64_t item) {
+    gxi_key wanted;
+    wanted.value = value;
+    wanted.owner = owner;
+    wanted.item = item;
+    while (k && (k->value != value || k->owner != owner || k->item != item))
+        k = gxi_key_before(k, &wanted) ? k->right : k->left;
+    return k != NULL;
+}
+/* The set must not contain an equal key. */
+static void gxi_key_insert(gxi_key **root, gxi_key *k) {
+    const uint64_t weight = gxi_key_weight(k);
+    gxi_key **at = root, **left = &k->left, **right = &k->right, *rest;
+    while (*at && gxi_key_weight(*at) >= weight)
+        at = gxi_key_before(k, *at) ? &(*at)->left : &(*at)->right;
+    rest = *at;
+    GXI_STORE(at, k);
+    while (rest) { /* split what was there: before k, and after it */
+        gxi_key ***const side = gxi_key_before(rest, k) ? &left : &right;
+        **side = rest;
+        *side = side == &left ? &rest->right : &rest->left;
+        rest = **side;
+    }
+    *left = *right = NULL;
+}
+static void gxi_key_remove(gxi_key **root, const gxi_key *k) {
+    gxi_key **at = root, *a = k->left, *b = k->right;
+    while (*at != k) at = gxi_key_before(k, *at) ? &(*at)->left : &(*at)->right;
+    while (a && b) { /* merge what was below it */
+        const int first = gxi_key_weight(a) >= gxi_key_weight(b);
+        GXI_STORE(at, first ? a : b);
+        at = first ? &a->right : &b->left;
+        if (first) a = *at;
+        else b = *at;
+    }
+    GXI_STORE(at, a ? a : b);
+}
+
+/* -------------------------------------------------------------------------------------------------
+   >>labelled   The labels of objects and allocations, beside their slots and ranges, which have no
+   room for them: a sorted set of the open ones, and the last ones that were closed. Guarded by
+   gxi_tables_mutex. */
+
+/* The first bytes of a text as a label: whole characters of UTF-8, without control characters.
+ */
+static void gxi_label_init(char label[GXI_LABEL], const char *text) {
+    size_t n = 0, i;
+    if (!text) text = "";
+    while (n < GXI_LABEL && text[n]) n++;
+    if (n == GXI_LABEL) /* cut before the beginning of a character */
+        for (i = 0, n--; i < 3 && ((unsigned char)text[n] & 0xC0) == 0x80; i++) n--;
+    for (i = 0; i < n; i++)
+        label[i] = text[i] == 0x7F || (unsigned char)text[i] < ' ' ? ' ' : text[i];
+    label[n] = 0;
+}
+#if !defined(GPUEXEC_NO_LABEL)
+/* key: of an object, its handle id, 0, 0; of memory, its address, GXI_MEMORY_LABEL, and, once it
+   was freed, its gxi_range.freed_at */
+struct gxi_label {
+    gxi_key key;
+    char text[GXI_LABEL];
+};
+enum { GXI_OBJECT_LABEL, GXI_MEMORY_LABEL };
+
+static gxi_label *gxi_label_find_locked(uint64_t value, uint64_t owner) {
+    gxi_key *const k = gxi_key_from(gxi.labels.first, value, owner);
+    return k && k->value == value && k->owner == owner ? (gxi_label *)(void *)k : NULL;
+}
+/* The label of what was closed, if it is still known. */
+static const gxi_label *gxi_label_find_past_locked(uint64_t value, uint64_t owner, uint64_t item) {
+    unsigned i;
+    for (i = 0; i < GXI_PAST_KEPT; i++) {
+        const gxi_label *const label = gxi.labels.past[i];
+        if (label && label->key.value == value && label->key.owner == owner &&
+                label->key.item == item)
+            return label;
+    }
+    return NULL;
+}
+/* After an object was closed, or memory freed. */
+static void gxi_label_close_locked(uint64_t value, uint64_t owner, uint64_t item) {
+    gxi_label *const label = gxi.labels.first ? gxi_label_find_locked(value, owner) : NULL;
+    gxi_label **past;
+    if (!label) return;
+    gxi_key_remove(&gxi.labels.first, &label->key);
+    label->key.item = item;
+    past = &gxi.labels.past[gxi.labels.npast++ % GXI_PAST_KEPT];
+    gxi_free(*past);
+    *past = label;
+}
+static void gxi_label_close_object_locked(uint64_t id) {
+    gxi_label_close_locked(id, GXI_OBJECT_LABEL, 0);
+}
+static void gxi_label_close_memory_locked(const gxi_range *r) {
+    gxi_label_close_locked(GXI_LOAD(&r->lo), GXI_MEMORY_LABEL, GXI_LOAD(&r->freed_at));
+}
+/* Sets a label; text "": removes it. 0: no memory. */
+static int gxi_label_set_locked(uint64_t value, uint64_t owner, const char *text) {
+    gxi_label *label = gxi_label_find_locked(value, owner);
+    if (label && !*text) {
+        gxi_key_remove(&gxi.labels.first, &label->key);
+        gxi_free(label);
+    }
+    if (!*text) return 1;
+    if (!label) {
+        if (!(label = (gxi_label *)gxi_realloc(NULL, sizeof *label))) return 0;
+        label->key.value = value;
+        label->key.owner = owner;
+        label->key.item = 0;
+        gxi_key_insert(&gxi.labels.first, &label->key);
+        GXI_STORE(&gxi.labels.used, 1);
+    }
+    snprintf(label->text, sizeof label->text, "%s", text);
+    return 1;
+}
+/* For gpuexec_shutdown. */
+static void gxi_labels_free(void) {
+    gxi_key *k;
+    unsigned i;
+    gxi_lock(&gxi_tables_mutex);
+    while ((k = gxi.labels.first) != NULL) {
+        gxi_key_remove(&gxi.labels.first, k);
+        gxi_free(k);
+    }
+    for (i = 0; i < GXI_PAST_KEPT; i++) gxi_free(gxi.labels.past[i]);
+    memset(&gxi.labels, 0, sizeof gxi.labels);
+    gxi_unlock(&gxi_tables_mutex);
+}
+/* A label in texts, for "the stream%s created at %s": "" for NULL. Valid until the thread's next
+   texts of GXI_QUOTED_LABELS labels. */
+static const char *gxi_label_quote(const gxi_label *label) {
+    char *const text = gxi_local.labels[gxi_local.nlabels % GXI_QUOTED_LABELS];
+    if (!label) return "";
+    gxi_local.nlabels++;
+    snprintf(text, sizeof gxi_local.labels[0], " \"%s\"", label->text);
+    return text;
+}
+/* Of an object, also of one that was closed. */
+static const gxi_label *gxi_label_of_locked(uint64_t id) {
+    const gxi_label *const label = gxi_label_find_locked(id, GXI_OBJECT_LABEL);
+    return label ? label : gxi_label_find_past_locked(id, GXI_OBJECT_LABEL, 0);
+}
+static const char *gxi_label_text_locked(uint64_t id) {
+    return GXI_LOAD(&gxi.labels.used) ? gxi_label_quote(gxi_label_of_locked(id)) : "";
+}
+static GXI_COLD const char *gxi_label_text(uint64_t id) {
+    const char *text;
+    if (!GXI_LOAD(&gxi.labels.used)) return "";
+    gxi_lock(&gxi_tables_mutex);
+    text = gxi_label_text_locked(id);
+    gxi_unlock(&gxi_tables_mutex);
+    return text;
+}
+/* Of a range, or of a copy of it; memory of a virtual range has the label of its handle. */
+static const gxi_label *gxi_label_of_range_locked(const gxi_range *r) {
+    if (r->pooled == GXI_VIRTUAL_MEMORY) return gxi_label_of_locked(r->cache);
+    return GXI_LOAD(&r->state) == GXI_LIVE
+            ? gxi_label_find_locked(GXI_LOAD(&r->lo), GXI_MEMORY_LABEL)
+            : gxi_label_find_past_locked(
+                      GXI_LOAD(&r->lo), GXI_MEMORY_LABEL, GXI_LOAD(&r->freed_at));
+}
+static const char *gxi_range_label_locked(const gxi_range *r) {
+    return GXI_LOAD(&gxi.labels.used) ? gxi_label_quote(gxi_label_of_range_locked(r)) : "";
+}
+static GXI_COLD const char *gxi_range_label(const gxi_range *r) {
+    const char *text;
+    if (!GXI_LOAD(&gxi.labels.used)) return "";
+    gxi_lock(&gxi_tables_mutex);
+    text = gxi_range_label_locked(r);
+    gxi_unlock(&gxi_tables_mutex);
+    return text;
+}
+#else
+static void gxi_label_close_object_locked(uint64_t id) { (void)id; }
+static void gxi_label_close_memory_locked(const gxi_range *r) { (void)r; }
+static void gxi_labels_free(void) {}
+static const char *gxi_label_text_locked(uint64_t id) { return (void)id, ""; }
+static const char *gxi_label_text(uint64_t id) { return (void)id, ""; }
+static const char *gxi_range_label_locked(const gxi_range *r) { return (void)r, ""; }
+static const char *gxi_range_label(const gxi_range *r) { return (void)r, ""; }
+#endif
+/* An object in texts, for "the stream%s created at %s": its label, and its place. */
+#define GXI_NAMED_AT(slot) gxi_label_text((slot)->id), gxi_place_text((slot)->where)
+/* How and where memory came to be, for "%s at %s": "allocated at a.c:7". */
+#define GXI_GOT_AT(range) gxi_memory_verbs[(range)->kind], gxi_place_text((range)->where)
 
 /* -------------------------------------------------------------------------------------------------
    >>object   Handles and their slots, failed handles.
@@ -8714,6 +9116,7 @@ static int gxi_slot_close(const gxi_call *call, const char *by, uint64_t id) {
         if (gxi_kind_row_of(id)->flags & GXI_COUNTS_CLOSE)
             GXI_STORE(&gxi.objects.closes, gxi.objects.closes + 1);
         if (gxi_kind_row_of(id)->leave) gxi_kind_row_of(id)->leave(slot);
+        gxi_label_close_object_locked(id);
         *links->from = links->next;
         if (links->next) gxi_list_links_at(links->next - 1)->from = links->from;
         slot->data.unused.kind = gxi_kind_of(id);
@@ -8846,7 +9249,8 @@ static GXI_COLD gpuexec_result gxi_fail_stale(
         gxi_call *call, uint64_t id, const char *role, const char *cure) {
     gxi_text t = { 0, 0, 0, 0 };
     gxi_add_closed_handle(&t, id);
-    gxi_fail(call, GPUEXEC_STALE_HANDLE, cure, "%s is stale%s%s", role, GXI_PART(": ", t.p));
+    gxi_fail(call, GPUEXEC_STALE_HANDLE, cure, "%s%s is stale%s%s", role, gxi_label_text(id),
+            GXI_PART(": ", t.p));
     gxi_text_free(&t);
     return GPUEXEC_STALE_HANDLE;
 }
@@ -8905,10 +9309,10 @@ static GXI_COLD gpuexec_result gxi_fail_handle(
     if (id & GXI_FAILED) return gxi_fail_not_created(call, id, role);
     if (found != kind) {
         const int plain = strcmp(role, gxi_kinds[kind].the) == 0;
-        return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s%s %s %s %s, but %s %s is required",
+        return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s%s %s %s %s%s, but %s %s is required",
                 plain ? "this handle" : "the handle passed as ", plain ? "" : role,
                 gxi_peek_any(id) ? "is" : "is a stale handle to", GXI_A_KIND(found),
-                GXI_A_KIND(kind));
+                gxi_label_text(id), GXI_A_KIND(kind));
     }
     return gxi_fail_stale(call, id, role, gxi_kinds[kind].cure);
 }
@@ -8945,9 +9349,10 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
             gxi_fail(call, GPUEXEC_STALE_HANDLE,
                     "close gpuexec's handle before the context is destroyed, or share the context "
                     "with gpuexec_context_attach",
-                    "%s is stale: the context %s at %s was destroyed outside gpuexec, and all "
+                    "%s%s is stale: the context%s %s at %s was destroyed outside gpuexec, and all "
                     "handles to its objects are now invalid",
-                    role, context->adopted ? "adopted" : "opened",
+                    role, kind == GXI_CONTEXT ? "" : gxi_label_text(id),
+                    gxi_label_text(context->id), context->adopted ? "adopted" : "opened",
                     context->where ? context->where : "?");
             GXI_LOAD (&gxi.hooks.close_context)(call, context);
             return NULL;
@@ -9002,6 +9407,7 @@ static const gxi_slot *gxi_kernel_of_note(uint32_t last) {
 static void gxi_add_last_launches(gxi_text *t) {
     unsigned shown = 0;
     char place[512];
+    const char *label;
     const gxi_slot *stream, *kernel, *context;
     /* other threads may unload their modules and close their contexts */
     gxi_lock(&gxi_tables_mutex);
@@ -9015,93 +9421,19 @@ static void gxi_add_last_launches(gxi_text *t) {
             kernel = gxi_kernel_of_note(last);
             if (!shown++) gxi_add(gxi_fact_begin(t, GXI_KNOWN), "last launch on each stream: ");
             else gxi_add(t, ", ");
-            gxi_add(t, "%s%s%s on device %d",
+            gxi_add(t, "%s%s%s%s on device %d",
                     !kernel ? "a kernel of a module that has been unloaded"
                             : gxi_kernel_of(kernel)->named ? gxi_kernel_of(kernel)->title
                                                            : "an adopted kernel",
-                    where ? " at " : "", gxi_place_of_note(where, place, sizeof place),
+                    kernel ? gxi_label_text_locked(kernel->id) : "", where ? " at " : "",
+                    gxi_place_of_note(where, place, sizeof place),
                     gxi_context_of(context)->ordinal);
+            label = gxi_label_text_locked(stream->id);
+            if (*label) gxi_add(t, " on the stream%s", label);
             gxi_add_host_pointer(t, stream);
         }
     }
     gxi_unlock(&gxi_tables_mutex);
-}
-
-/* -------------------------------------------------------------------------------------------------
-   >>index   Sorted sets of gxi_key, as treaps: a search tree by value, owner and item, and a heap
-   by a hash of these, so that its depth is about twice the logarithm of its size. The caller holds
-   the mutex of the set. */
-
-static int gxi_key_before(const gxi_key *a, const gxi_key *b) {
-    return a->value != b->value    ? a->value < b->value
-            : a->owner != b->owner ? a->owner < b->owner
-                                   : a->item < b->item;
-}
-static uint64_t gxi_key_weight(const gxi_key *k) {
-    uint64_t x = (k->value ^ (k->owner << 17 | k->owner >> 47)) * 0x9E3779B97F4A7C15u + k->item;
-    x = (x ^ x >> 32) * 0xD6E8FEB86659FD93u;
-    return x ^ x >> 32;
-}
-/* The first key that is not before these. NULL: there is none. */
-static gxi_key *gxi_key_from(gxi_key *k, uint64_t value, uint64_t owner) {
-    gxi_key *found = NULL;
-    while (k) {
-        if (k->value < value || (k->value == value && k->owner < owner)) k = k->right;
-        else {
-            found = k;
-            k = k->left;
-        }
-    }
-    return found;
-}
-/* The first key with that value or a larger one. NULL: there is none. */
-static gxi_key *gxi_key_from_value(gxi_key *k, uint64_t value) {
-    gxi_key *found = NULL;
-    while (k) {
-        if (k->value < value) k = k->right;
-        else {
-            found = k;
-            k = k->left;
-        }
-    }
-    return found;
-}
-static int gxi_key_is_in_set(const gxi_key *k, uint64_t value, uint64_t owner, uint64_t item) {
-    gxi_key wanted;
-    wanted.value = value;
-    wanted.owner = owner;
-    wanted.item = item;
-    while (k && (k->value != value || k->owner != owner || k->item != item))
-        k = gxi_key_before(k, &wanted) ? k->right : k->left;
-    return k != NULL;
-}
-/* The set must not contain an equal key. */
-static void gxi_key_insert(gxi_key **root, gxi_key *k) {
-    const uint64_t weight = gxi_key_weight(k);
-    gxi_key **at = root, **left = &k->left, **right = &k->right, *rest;
-    while (*at && gxi_key_weight(*at) >= weight)
-        at = gxi_key_before(k, *at) ? &(*at)->left : &(*at)->right;
-    rest = *at;
-    GXI_STORE(at, k);
-    while (rest) { /* split what was there: before k, and after it */
-        gxi_key ***const side = gxi_key_before(rest, k) ? &left : &right;
-        **side = rest;
-        *side = side == &left ? &rest->right : &rest->left;
-        rest = **side;
-    }
-    *left = *right = NULL;
-}
-static void gxi_key_remove(gxi_key **root, const gxi_key *k) {
-    gxi_key **at = root, *a = k->left, *b = k->right;
-    while (*at != k) at = gxi_key_before(k, *at) ? &(*at)->left : &(*at)->right;
-    while (a && b) { /* merge what was below it */
-        const int first = gxi_key_weight(a) >= gxi_key_weight(b);
-        GXI_STORE(at, first ? a : b);
-        at = first ? &a->right : &b->left;
-        if (first) a = *at;
-        else b = *at;
-    }
-    GXI_STORE(at, a ? a : b);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -9269,9 +9601,10 @@ static int gxi_range_leaf_new(size_t place, int last) {
     return 1;
 }
 static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before, const char *after) {
-    gxi_add(t, "%s%llu byte%s of %s memory at 0x%llx (%s at %s%s", before,
+    gxi_add(t, "%s%llu byte%s of %s memory%s at 0x%llx (%s at %s%s", before,
             (unsigned long long)r->bytes, r->bytes == 1 ? "" : "s", gxi_memory_kinds[r->kind],
-            (unsigned long long)r->lo, gxi_memory_verbs[r->kind], r->where ? r->where : "?", after);
+            gxi_range_label_locked(r), (unsigned long long)r->lo, gxi_memory_verbs[r->kind],
+            r->where ? r->where : "?", after);
 }
 static gxi_range *gxi_quick_range_of(uint64_t lo) {
     return &gxi.ranges.quick[(lo >> 9) * 0x9E3779B97F4A7C15u >> 58];
@@ -9420,6 +9753,7 @@ static int gxi_range_close(gxi_range *r, const char *where, int stays, gxi_range
         GXI_STORE(&r->state, GXI_DEAD);
         return 1;
     }
+    gxi_label_close_memory_locked(r);
     freed = &gxi.ranges.freed[gxi.ranges.nfreed++ % GXI_FREED_KEPT];
     freed->was = *r;
     freed->was.freed_where = gxi_place_shorten(freed->place, sizeof freed->place, where);
@@ -9494,6 +9828,60 @@ static void gxi_range_set_cache(uint64_t lo, uint64_t pool) {
     if (r && r->lo == lo) r->cache = pool;
     gxi_unlock(&gxi_tables_mutex);
 }
+#if !defined(GPUEXEC_NO_LABEL)
+/* A range with a label must not be in gxi.ranges.quick, from where it is freed without the mutex:
+   takes it out. NULL: no memory. gxi_tables_mutex is held. */
+static gxi_range *gxi_range_slow_down(gxi_range *r) {
+    const size_t place = gxi_leaves_count_below(r->lo) - 1;
+    gxi_range *made;
+    if (!gxi_is_quick(r)) return r;
+    if (!(made = (gxi_range *)gxi_realloc(NULL, sizeof *made))) return NULL;
+    while (!gxi_compare_and_swap(&r->state, GXI_LIVE, GXI_BUSY)) {
+        if (GXI_LOAD(&r->state) != GXI_DEAD) continue; /* another thread has it for a moment */
+        gxi_free(made);                                /* it was freed meanwhile */
+        return NULL;
+    }
+    *made = *r;
+    made->state = GXI_LIVE;
+    gxi.ranges.leaves[place].leaf->range[gxi_leaf_count_below(place, r->lo) - 1] = made;
+    if (made->from) *made->from = made;
+    if (made->next) made->next->from = &made->next;
+    gxi.ranges.found = NULL;
+    GXI_STORE(&r->state, GXI_EMPTY);
+    return made;
+}
+/* Labels the allocation that contains the address. *id: of the virtual range that has the memory,
+   and the label; otherwise 0. 0: no memory; -1: there is no such allocation. */
+static int gxi_range_set_label(uint64_t address, const char *text, uint64_t *id) {
+    gxi_range *r;
+    int done = -1;
+    *id = 0;
+    gxi_lock(&gxi_tables_mutex);
+    r = gxi_range_contains(address);
+    if (r && address - r->lo >= GXI_LOAD(&r->bytes)) r = NULL;
+    if (r && r->pooled == GXI_VIRTUAL_MEMORY) {
+        *id = r->cache;
+        done = gxi_label_set_locked(*id, GXI_OBJECT_LABEL, text);
+    } else if (r)
+        done = (r = gxi_range_slow_down(r)) != NULL &&
+                gxi_label_set_locked(r->lo, GXI_MEMORY_LABEL, text);
+    gxi_unlock(&gxi_tables_mutex);
+    return done;
+}
+/* An allocation that left the table is in it again, because the driver has not freed it. */
+static GXI_COLD void gxi_range_restore_label(const gxi_range *closed) {
+    char text[GXI_LABEL] = "";
+    const gxi_label *label;
+    uint64_t id;
+    gxi_lock(&gxi_tables_mutex);
+    label = gxi_label_of_range_locked(closed);
+    if (label) memcpy(text, label->text, sizeof text);
+    gxi_unlock(&gxi_tables_mutex);
+    if (*text) gxi_range_set_label(closed->lo, text, &id);
+}
+#else
+static void gxi_range_restore_label(const gxi_range *closed) { (void)closed; }
+#endif
 /* A copy of a range that other threads may allocate again or free meanwhile; gxi_tables_mutex is
    held. */
 static void gxi_range_copy(gxi_range *out, gxi_range *r) {
@@ -9647,7 +10035,8 @@ static int gxi_range_has_access(const gxi_range *r, int ordinal) {
 }
 /* Finds the range that has reserved the address, with memory there or not: its place, and the bytes
    that have memory. 0: there is none. */
-static int gxi_virtual_find(uint64_t address, const char **where, gxi_piece *found) {
+static int gxi_virtual_find(
+        uint64_t address, const char **where, const char **label, gxi_piece *found) {
     const gxi_slot *context, *slot = NULL;
     if (!GXI_LOAD(&gxi.hooks.free_virtual)) return 0; /* no range was ever created */
     gxi_lock(&gxi_tables_mutex);
@@ -9658,6 +10047,7 @@ static int gxi_virtual_find(uint64_t address, const char **where, gxi_piece *fou
             const gxi_virtual *const v = slot->data.span.info;
             if (address - v->address >= v->max_bytes) continue;
             *where = slot->where;
+            *label = gxi_label_text_locked(slot->id);
             found->offset = address - v->address;
             found->bytes = v->bytes;
             break;
@@ -10320,7 +10710,7 @@ static uint64_t gxi_context_of_native(const struct CUctx_st *native) {
 /* A context, for texts: "the context opened at main.c:5". id: its handle, or that of an object in
    it; 0: any handle. */
 typedef struct gxi_context_name {
-    char text[GXI_PLACE + 80];
+    char text[GXI_PLACE + GXI_LABEL + 80];
 } gxi_context_name;
 static gxi_context_name gxi_name_context(const struct CUctx_st *native, uint64_t id) {
     const gxi_slot *slot = gxi_peek(id ? id : gxi_context_of_native(native), GXI_CONTEXT);
@@ -10331,7 +10721,7 @@ static gxi_context_name gxi_name_context(const struct CUctx_st *native, uint64_t
                 (const void *)native);
     else {
         gxi_place_shorten(place, sizeof place, slot->where);
-        snprintf(named.text, sizeof named.text, "the context %s at %s",
+        snprintf(named.text, sizeof named.text, "the context%s %s at %s", gxi_label_text(slot->id),
                 slot->adopted ? "adopted" : "opened", place);
     }
     return named;
@@ -10353,6 +10743,7 @@ static GXI_COLD void gxi_add_object_locked(gxi_text *t, const gxi_slot *slot) {
         gxi_add(t, "%s default stream", slot->legacy == 1 ? "legacy" : "per-thread");
     else if (kind == GXI_STREAM && slot->owned) gxi_add(t, "the context's own stream");
     else gxi_add(t, "%s", gxi_kinds[kind].name);
+    gxi_add(t, "%s", gxi_label_text_locked(slot->id));
     if (slot->where)
         gxi_add(t, " %s at %s",
                 slot->legacy || kind == GXI_KERNEL ? "requested"
@@ -10387,7 +10778,9 @@ static GXI_COLD void gxi_add_handle(gxi_text *t, uint64_t id) {
     gxi_lock(&gxi_tables_mutex);
     open = (slot = gxi_peek_any(id)) != NULL;
     if (open) gxi_add_object_locked(t, slot);
-    else gxi_add(t, "%s, %s: ", gxi_kinds[kind].name, id & GXI_FAILED ? "failed" : "stale");
+    else
+        gxi_add(t, "%s%s, %s: ", gxi_kinds[kind].name, gxi_label_text_locked(id),
+                id & GXI_FAILED ? "failed" : "stale");
     kept = !open && id & GXI_FAILED && failed->id == id;
     if (kept)
         gxi_add(t, "%s%s%s%s: %s", GXI_PART("", failed->detail.e.where),
@@ -10416,8 +10809,10 @@ static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cur
         const gxi_slot *a, const char *b_is, const gxi_slot *b) {
     const gxi_context_name of_a = gxi_name_context_of(a), of_b = gxi_name_context_of(b);
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, cure,
-            "%s is on device %d, in %s, but %s is on device %d, in %s", a_is, gxi_ordinal_of(a),
-            of_a.text, b_is, gxi_ordinal_of(b), of_b.text);
+            "%s%s is on device %d, in %s, but %s%s is on device %d, in %s", a_is,
+            gxi_kind_of(a->id) == GXI_CONTEXT ? "" : gxi_label_text(a->id), gxi_ordinal_of(a),
+            of_a.text, b_is, gxi_kind_of(b->id) == GXI_CONTEXT ? "" : gxi_label_text(b->id),
+            gxi_ordinal_of(b), of_b.text);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -10714,19 +11109,21 @@ static int gxi_enter_cu(gxi_call *call, struct CUctx_st *context, gxi_scope *sco
 /* Closes a handle and destroys its object. A handle that was never created is no failure. */
 static gpuexec_result gxi_handle_destroy(
         gxi_call *call, uint64_t id, unsigned kind, const char *role) {
+    const struct gxi_kind *const row = &gxi_kinds[kind];
     gxi_scope scope = { 0, 0, 0, 0 };
     gxi_slot *slot;
     int cu;
     if (gxi_was_never_created(id, kind)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, id, kind, role))) return gxi_failed_result();
-    if (gxi_kinds[kind].flags & GXI_MAY_WAIT && GXI_LOAD(&gxi.captures.count) &&
+    if (row->flags & GXI_MAY_WAIT && GXI_LOAD(&gxi.captures.count) &&
             GXI_LOAD(&gxi.hooks.defer_free)(call, NULL, id))
         return GPUEXEC_OK;
-    if (gxi_kinds[kind].flags & GXI_NEEDS_CONTEXT && gxi_enter(call, slot->cu_context, &scope))
+    if (row->flags & GXI_NEEDS_CONTEXT && gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_result();
     cu = gxi_slot_destroy(call, slot);
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "cannot %s %s", gxi_kinds[kind].verb, role) : GPUEXEC_OK;
+    if (!cu) return GPUEXEC_OK;
+    return gxi_fail_cu(call, NULL, "cannot %s %s%s", row->verb, role, gxi_label_text(id));
 }
 
 /* Gives up what a handle holds: a retain of the primary context, a green context, or one reference
@@ -11111,7 +11508,7 @@ GPUEXEC_API size_t gpuexec_context_stack_text_at(const char *where, char *text, 
     for (i = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH; i-- > 0;) {
         const gxi_pushed_context *p = &gxi_local.pushes[i];
         const gxi_slot *slot = gxi_peek(p->context, GXI_CONTEXT);
-        gxi_add(&t, "context %p", (void *)p->native);
+        gxi_add(&t, "context %p%s", (void *)p->native, gxi_label_text(p->context));
         if (slot) gxi_add(&t, " on device %d", gxi_context_of(slot)->ordinal);
         else gxi_add(&t, ", since closed");
         gxi_add(&t, "%s, %s at %s\n", i + 1 == depth && current == p->native ? ", current" : "",
@@ -11267,7 +11664,7 @@ static gpuexec_result gxi_context_take_error(gxi_call *call, const gxi_slot *con
 }
 /* The last step of a call that waits: latches its own failure, for gxi_take_error. */
 static void gxi_wait_finish(gxi_call *call, int cu, const gxi_slot *slot, const char *what) {
-    if (cu) gxi_fail_wait(call, what);
+    if (cu) gxi_fail_wait(call, what, gxi_label_text(slot->id));
     else if (GXI_LOAD(&gxi.barriers.count))
         GXI_LOAD (&gxi.hooks.check_barriers)(call, slot->cu_context, NULL, 0);
     if (GXI_LOAD(&gxi.captures.deferred)) GXI_LOAD (&gxi.hooks.run_deferred_frees)(call, 0);
@@ -11284,8 +11681,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
     if (stream)
         gxi_fail(call, GPUEXEC_CAPTURING,
                 "end the capture first, or wait for another stream or an event",
-                "cannot wait for the context: its stream created at %s is capturing",
-                gxi_place_text(stream->where));
+                "cannot wait for the context: its stream%s created at %s is capturing",
+                GXI_NAMED_AT(stream));
     cu = stream ? 0 : GXI_TRY_VOID(cuCtxSynchronize);
     gxi_leave(&scope);
     if (stream) return gxi_take_error();
@@ -11357,16 +11754,16 @@ static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
    our streams that do not capture. No adopted stream is queried: its owner may have destroyed
    it. */
 static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
+    static const char pending[] = "the context's pending work";
     gpuexec_result result = GPUEXEC_OK;
     const gxi_slot *child;
     if (!slot->adopted && !gxi_capturing_stream_in(slot->cu_context, 0))
-        return GXI_TRY_VOID(cuCtxSynchronize) ? gxi_fail_wait(call, "the context's pending work")
-                                              : GPUEXEC_OK;
+        return GXI_TRY_VOID(cuCtxSynchronize) ? gxi_fail_wait(call, pending, "") : GPUEXEC_OK;
     for (child = gxi_first_child(&gxi_context_of(slot)->first[GXI_STREAM]); child;
             child = gxi_next_child(child))
         if (!child->adopted && !gxi_capture_status_of(child) &&
                 GXI_TRY(cuStreamSynchronize, (child->data.stream.native)) && !result)
-            result = gxi_fail_wait(call, "a stream's pending work");
+            result = gxi_fail_wait(call, "a stream's pending work", "");
     return result;
 }
 static int gxi_is_last_handle(const gxi_slot *context) { /* on the same CUcontext */
@@ -11419,12 +11816,12 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         for (kind = 1; kind < GXI_KINDS; kind++) {
             if (gxi_kinds[kind].turn != turn) continue;
             while ((child = gxi_first_child(&info->first[kind])) != NULL) {
-                const char *made_at = child->where;
+                const gxi_slot made = *child;
                 if (gone && (stuck || !(gxi_kinds[kind].flags & GXI_OUTLIVES))) child->adopted = 1;
                 if (gxi_slot_destroy_by(call, by, child) && !result)
                     result = gxi_fail_cu(call, NULL,
-                            "closing the context: cannot destroy %s %s created at %s",
-                            GXI_A_KIND(kind), gxi_place_text(made_at));
+                            "closing the context: cannot destroy %s %s%s created at %s",
+                            GXI_A_KIND(kind), GXI_NAMED_AT(&made));
             }
         }
     if (GXI_LOAD(&gxi.captures.deferred)) { /* what its graphs retained */
@@ -11436,12 +11833,11 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         if (stuck) continue;
         if (range.pooled == GXI_OF_GRAPH ||
                 (range.pooled & (GXI_POOLED | GXI_POOLED_ON_HOST) && gone))
-            GXI_TRY_TRACED(cuMemFree, (range.lo)); /* it may be freed, or the context, which it
-                                                      outlives */
+            GXI_TRY_TRACED(cuMemFree, (range.lo)); /* outlives the context, may be freed already */
         else if (!gone) cu = gxi_range_free(call, &range, slot->adopted);
         if (cu && cu != GXI_DEINITIALIZED && !result)
-            result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",
-                    gxi_memory_verbs[range.kind], gxi_place_text(range.where));
+            result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory%s %s at %s",
+                    gxi_range_label(&range), GXI_GOT_AT(&range));
     }
     if (is_last && !gone) GXI_HOOK(graphs_lose, (call, NULL, slot, &keep));
     if (info->pool && !stuck && (cu = GXI_LOAD(&gxi.hooks.leave_pool)(call, info)) != 0 &&
@@ -11631,11 +12027,11 @@ GPUEXEC_API gpuexec_result gpuexec_primary_reset_at(const char *where, int ordin
             slot = gxi_next_locked(slot)) {
         const int green = gxi_context_of(slot)->green && gxi_context_of(slot)->device == device;
         if (green || (native && slot->cu_context == native))
-            gxi_add(&handles, "%s%s at %s", count++ ? ", " : "",
+            gxi_add(&handles, "%s%s%s at %s", count++ ? ", " : "",
                     green                   ? "a green context created"
                             : slot->adopted ? "adopted"
                                             : "opened",
-                    gxi_place_text(slot->where));
+                    gxi_label_text_locked(slot->id), gxi_place_text(slot->where));
     }
     gxi_unlock(&gxi_tables_mutex);
     if (count) {
@@ -11702,8 +12098,8 @@ static gpuexec_result gxi_wait_for_contexts(gxi_call *call, int ordinal, const c
     if (stream) {
         gxi_fail(call, GPUEXEC_CAPTURING,
                 "end the capture first, or wait for other contexts, streams or events",
-                "cannot wait for %s: the stream created at %s is capturing", what,
-                gxi_place_text(stream->where));
+                "cannot wait for %s: the stream%s created at %s is capturing", what,
+                GXI_NAMED_AT(stream));
         return gxi_take_error();
     }
     for (next = 0; (id = gxi_context_next(ordinal, &next)) != 0;) gxi_wait_for_context(call, id);
@@ -12012,8 +12408,8 @@ static void gxi_report_leaks(void) {
         for (index = 0; index < gxi.objects.slots; index++) {
             const gxi_slot *slot = gxi_slot_at(index);
             if (!slot->id || gxi_kind_of(slot->id) != kind || slot->owned) continue;
-            snprintf(line, sizeof line, "gpuexec: leak: %s %s, created at %s\n", GXI_A_KIND(kind),
-                    gxi_place_text(slot->where));
+            snprintf(line, sizeof line, "gpuexec: leak: %s %s%s, created at %s\n", GXI_A_KIND(kind),
+                    GXI_NAMED_AT(slot));
             gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
         }
     for (at = 0; at < gxi.ranges.nleaves; at++)
@@ -12023,9 +12419,9 @@ static void gxi_report_leaks(void) {
                     r->pooled == GXI_VIRTUAL_MEMORY) /* its handle was reported */
                 continue;
             snprintf(line, sizeof line,
-                    "gpuexec: leak: %llu bytes of %s memory at 0x%llx, %s at %s\n",
-                    (unsigned long long)r->bytes, gxi_memory_kinds[r->kind],
-                    (unsigned long long)r->lo, gxi_memory_verbs[r->kind], gxi_place_text(r->where));
+                    "gpuexec: leak: %llu bytes of %s memory%s at 0x%llx, %s at %s\n",
+                    (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], gxi_range_label(r),
+                    (unsigned long long)r->lo, GXI_GOT_AT(r));
             gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
         }
 }
@@ -12034,12 +12430,13 @@ static void gxi_report_leaks(void) {
 static void gxi_slot_close_unowned(gxi_call *call, gxi_slot *slot, int stuck) {
     const struct gxi_kind *const row = gxi_kind_row_of(slot->id);
     const char *const made_at = slot->where;
+    const uint64_t id = slot->id;
     if (row->flags & GXI_OWNS) gxi_context_close(call, slot);
     else {
         if (stuck) slot->adopted = 1;
         if (gxi_slot_destroy(call, slot))
-            gxi_fail_cu(call, NULL, "cannot %s %s created at %s", row->verb, row->name,
-                    gxi_place_text(made_at));
+            gxi_fail_cu(call, NULL, "cannot %s %s%s created at %s", row->verb, row->name,
+                    gxi_label_text(id), gxi_place_text(made_at));
     }
 }
 GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
@@ -12067,6 +12464,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
         }
     GXI_HOOK(end_timeline, ());
     gxi_slots_free();
+    gxi_labels_free();
     gxi.ipc.nlost = 0;
     result = gxi_take_error();
     own = result != GPUEXEC_OK;
@@ -17787,23 +18185,22 @@ static gpuexec_result gxi_check_free(
                         ? "export the pieces of the range: gpuexec_ipc_export_piece"
                         : "destroy the range with gpuexec_virtual_destroy, or give back a part of "
                           "it with gpuexec_virtual_shrink",
-                "0x%llx is memory of the virtual range created at %s", (unsigned long long)address,
-                gxi_place_text(range->where));
+                "0x%llx is memory of the virtual range%s created at %s",
+                (unsigned long long)address, gxi_range_label(range), gxi_place_text(range->where));
     if (range->kind != kind)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 call->kind != GXI_CLEANS ? "pass device memory from gpuexec_alloc"
                                          : cures[range->kind],
-                "0x%llx is %s memory (%s at %s)", (unsigned long long)address,
-                gxi_memory_kinds[range->kind], gxi_memory_verbs[range->kind],
-                gxi_place_text(range->where));
+                "0x%llx is %s memory%s (%s at %s)", (unsigned long long)address,
+                gxi_memory_kinds[range->kind], gxi_range_label(range), GXI_GOT_AT(range));
     if (range->lo != address)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the address at which the memory begins",
-                "0x%llx is %llu byte%s after the beginning of the %llu bytes of %s memory at "
+                "0x%llx is %llu byte%s after the beginning of the %llu bytes of %s memory%s at "
                 "0x%llx (%s at %s)",
                 (unsigned long long)address, (unsigned long long)(address - range->lo),
                 gxi_plural_s(address - range->lo), (unsigned long long)range->bytes,
-                gxi_memory_kinds[range->kind], (unsigned long long)range->lo,
-                gxi_memory_verbs[range->kind], gxi_place_text(range->where));
+                gxi_memory_kinds[range->kind], gxi_range_label(range),
+                (unsigned long long)range->lo, GXI_GOT_AT(range));
     return GPUEXEC_OK;
 }
 static gpuexec_result gxi_fail_concurrent_free(gxi_call *call, uint64_t address, const char *done) {
@@ -17839,8 +18236,9 @@ static gpuexec_result gxi_deferred_free_run(
     else {
         if (gxi_range_free(call, &p->range, 1))
             result = gxi_fail_cu(call, NULL,
-                    "cannot free 0x%llx, which was freed during a capture at %s",
-                    (unsigned long long)p->range.lo, gxi_place_text(p->where));
+                    "cannot free 0x%llx%s, which was freed during a capture at %s",
+                    (unsigned long long)p->range.lo, gxi_range_label(&p->range),
+                    gxi_place_text(p->where));
         gxi_leave(&scope);
     }
     return result;
@@ -17908,8 +18306,8 @@ static gpuexec_result gxi_free_address(gxi_call *call, uint64_t address, gpuexec
     if (range.pooled == GXI_OF_GRAPH)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "free it with gpuexec_free_on, during the capture or after launching the graph",
-                "0x%llx was allocated in a capture, at %s, and belongs to the graph",
-                (unsigned long long)address, gxi_place_text(range.where));
+                "0x%llx%s was allocated in a capture, at %s, and belongs to the graph",
+                (unsigned long long)address, gxi_range_label(&range), gxi_place_text(range.where));
     if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
             gxi_enter(call, slot->cu_context, &scope))
         /* a destroyed context must not be entered; after another failure, the memory can still be
@@ -17927,8 +18325,8 @@ static gpuexec_result gxi_free_address(gxi_call *call, uint64_t address, gpuexec
     if (GXI_LOAD(&gxi.captures.deferred)) gxi_deferred_frees_run(call, 0);
     return cu && cu != GXI_DEINITIALIZED
             ? gxi_fail_cu(call, NULL,
-                      registered ? "cannot unregister 0x%llx" : "cannot free 0x%llx",
-                      (unsigned long long)address)
+                      registered ? "cannot unregister 0x%llx%s" : "cannot free 0x%llx%s",
+                      (unsigned long long)address, gxi_range_label(&range))
             : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address) {
@@ -18000,18 +18398,18 @@ static gpuexec_result gxi_host_register(
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                     "do not register it: it is already page-locked",
                     range.kind == GPUEXEC_MEMORY_REGISTERED
-                            ? "%p is already registered (at %s%s)"
-                            : "%p is already %s memory (allocated at %s)",
-                    memory,
+                            ? "%p%s is already registered (at %s%s)"
+                            : "%p%s is already %s memory (allocated at %s)",
+                    memory, gxi_range_label(&range),
                     range.kind == GPUEXEC_MEMORY_REGISTERED ? gxi_place_text(range.where)
                                                             : gxi_memory_kinds[range.kind],
                     range.kind == GPUEXEC_MEMORY_REGISTERED ? "" : gxi_place_text(range.where));
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "register the whole buffer once, and unregister memory before freeing it",
-                "%lu bytes at %p overlap %llu bytes of %s memory at 0x%llx (%s at %s)",
+                "%lu bytes at %p overlap %llu bytes of %s memory%s at 0x%llx (%s at %s)",
                 (unsigned long)bytes, memory, (unsigned long long)range.bytes,
-                gxi_memory_kinds[range.kind], (unsigned long long)range.lo,
-                gxi_memory_verbs[range.kind], gxi_place_text(range.where));
+                gxi_memory_kinds[range.kind], gxi_range_label(&range), (unsigned long long)range.lo,
+                GXI_GOT_AT(&range));
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_result();
     cu = GXI_TRY(cuMemHostRegister, (memory, bytes, flags));
@@ -18642,7 +19040,7 @@ static GXI_NOINLINE gpuexec_result gxi_check_work(
     cu = status ? 0 : GXI_TRY(cuStreamSynchronize, (stream->data.stream.native));
     gxi_leave(&scope);
     call->checked = work;
-    if (cu) return gxi_fail_wait(call, "the work of this call");
+    if (cu) return gxi_fail_wait(call, "the work of this call", "");
     if (!status && GXI_LOAD(&gxi.barriers.count))
         return GXI_LOAD(&gxi.hooks.check_barriers)(call, stream->cu_context, NULL, 1);
 #else
@@ -20177,9 +20575,9 @@ static GXI_COLD void gxi_fail_pool_alloc(gxi_call *call, int cu, const gxi_slot 
                     cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &used)) == 0 &&
             used + bytes > gxi_pool_max_bytes(own))
         gxi_fail_cu(call, "free some of this pool's memory, or create it with a larger max_bytes",
-                "cannot allocate %llu bytes from the pool created at %s: %llu bytes are in use, "
+                "cannot allocate %llu bytes from the pool%s created at %s: %llu bytes are in use, "
                 "and max_bytes is %llu",
-                (unsigned long long)bytes, gxi_place_text(own->where), (unsigned long long)used,
+                (unsigned long long)bytes, GXI_NAMED_AT(own), (unsigned long long)used,
                 (unsigned long long)gxi_pool_max_bytes(own));
     else if (own && own->data.pool.on_host)
         gxi_fail_alloc(call, cu, context, bytes, GPUEXEC_MEMORY_PINNED, NULL);
@@ -20350,19 +20748,23 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_finish(
     GXI_CALL(gpuexec_free_on, GXI_CLEANS);
     gxi_call_set_cu(call, "cuMemFreeAsync", cu);
     /* still allocated, because the driver has refused it */
-    if (range->bytes && cu == GXI_INVALID_VALUE)
-        gxi_range_add(
-                address, range->bytes, range->context, range->where, range->kind, range->pooled);
+    if (range->bytes && cu == GXI_INVALID_VALUE &&
+            gxi_range_add(address, range->bytes, range->context, range->where, range->kind,
+                    range->pooled))
+        gxi_range_restore_label(range);
     if (cu == 0 || cu == GXI_DEINITIALIZED) return GPUEXEC_OK;
     if (cu == GXI_CU_NOT_SUPPORTED && range->bytes && !range->pooled && /* a device without pools */
             gxi_range_add(address, range->bytes, range->context, range->where, range->kind,
-                    range->pooled))
+                    range->pooled)) {
+        gxi_range_restore_label(range);
         return gpuexec_free_at(where, address);
+    }
     return gxi_fail_cu(call,
             captures ? "free it after the capture: during a capture, only memory allocated in a "
                        "capture can be freed"
                      : NULL,
-            "cannot free 0x%llx on the stream", (unsigned long long)address);
+            "cannot free 0x%llx%s on the stream", (unsigned long long)address,
+            gxi_range_label(range));
 }
 /* Another block, which was cached, could not be freed. */
 static GXI_COLD gpuexec_result gxi_free_on_evicted(const char *where, int cu) {
@@ -20660,8 +21062,8 @@ static void gxi_virtual_name_growth(
         gxi_text *t, const gxi_slot *slot, const gxi_virtual *v, uint64_t bytes, int creating) {
     if (creating) gxi_add(t, "cannot create a virtual range with ");
     else
-        gxi_add(t, "cannot let the virtual range created at %s grow from %llu bytes to ",
-                gxi_place_text(slot->where), (unsigned long long)v->bytes);
+        gxi_add(t, "cannot let the virtual range%s created at %s grow from %llu bytes to ",
+                GXI_NAMED_AT(slot), (unsigned long long)v->bytes);
     gxi_add_bytes(t, bytes);
 }
 static GXI_COLD gpuexec_result gxi_virtual_fail_growth(gxi_call *call, int cu, const gxi_slot *slot,
@@ -20960,19 +21362,19 @@ static GXI_COLD gpuexec_result gxi_virtual_fail_size(
     if (v->mirror)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "create another one, with more gpuexec_virtual_desc.bytes",
-                "cannot %s the virtual range created at %s to %llu bytes: it is mirrored, and its "
+                "cannot %s the virtual range%s created at %s to %llu bytes: it is mirrored, and "
+                "its "
                 "size is fixed at %llu bytes",
-                what, gxi_place_text(slot->where), (unsigned long long)bytes,
-                (unsigned long long)v->bytes);
+                what, GXI_NAMED_AT(slot), (unsigned long long)bytes, (unsigned long long)v->bytes);
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
             bytes > GXI_MAX_MEMORY_BYTES
                     ? "check for a negative or overflowed size"
                     : "create it with a larger gpuexec_virtual_desc.max_bytes: addresses cost no "
                       "memory",
-            "cannot %s the virtual range created at %s to %llu bytes: it has addresses for at most "
+            "cannot %s the virtual range%s created at %s to %llu bytes: it has addresses for at "
+            "most "
             "%llu bytes",
-            what, gxi_place_text(slot->where), (unsigned long long)bytes,
-            (unsigned long long)v->max_bytes);
+            what, GXI_NAMED_AT(slot), (unsigned long long)bytes, (unsigned long long)v->max_bytes);
 }
 /* Before memory of another device is added: that device gets access, and its granularity must fit
    what is there. */
@@ -20984,9 +21386,9 @@ static gpuexec_result gxi_virtual_join(
     unsigned i;
     if (v->on_host)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use gpuexec_virtual_grow",
-                "the virtual range created at %s is on the host: memory of device %d cannot be "
+                "the virtual range%s created at %s is on the host: memory of device %d cannot be "
                 "added to it",
-                gxi_place_text(slot->where), info->ordinal);
+                GXI_NAMED_AT(slot), info->ordinal);
     if (gxi_virtual_check_device(call, info, v->exportable)) return gxi_failed_result();
     properties.location.id = info->device;
     if (!(granularity = gxi_virtual_granularity(call, &properties, info->ordinal)))
@@ -20994,9 +21396,9 @@ static gpuexec_result gxi_virtual_join(
     if (v->bytes % granularity || v->max_bytes % granularity)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "name the device's context in gpuexec_virtual_desc.peers",
-                "memory of device %d has a granularity of %llu bytes, but the virtual range "
+                "memory of device %d has a granularity of %llu bytes, but the virtual range%s "
                 "created at %s has %llu",
-                info->ordinal, (unsigned long long)granularity, gxi_place_text(slot->where),
+                info->ordinal, (unsigned long long)granularity, GXI_NAMED_AT(slot),
                 (unsigned long long)v->granularity);
     if (granularity > v->granularity) GXI_STORE(&v->granularity, granularity);
     for (i = 0; i < v->npieces; i++)
@@ -21071,9 +21473,9 @@ static const gxi_slot *gxi_virtual_capturing(const gxi_virtual *v) {
 static gpuexec_result gxi_virtual_fail_capturing(
         gxi_call *call, const gxi_slot *slot, const gxi_slot *stream, const char *what) {
     return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first",
-            "cannot %s the virtual range created at %s, because this waits for all work that may "
-            "use it: the stream created at %s is capturing",
-            what, gxi_place_text(slot->where), gxi_place_text(stream->where));
+            "cannot %s the virtual range%s created at %s, because this waits for all work that may "
+            "use it: the stream%s created at %s is capturing",
+            what, GXI_NAMED_AT(slot), GXI_NAMED_AT(stream));
 }
 /* Takes the pieces from that index on out of the range. Returns the driver's first failure. */
 static int gxi_virtual_cut(gxi_call *call, const gxi_slot *slot, gxi_virtual *v, unsigned first) {
@@ -21117,8 +21519,9 @@ GPUEXEC_API gpuexec_result gpuexec_virtual_shrink_at(
     gxi_unlock(&v->mutex);
     if (stream) return gxi_virtual_fail_capturing(call, slot, stream, "shrink");
     return cu && cu != GXI_DEINITIALIZED
-            ? gxi_fail_cu(call, NULL, "cannot shrink the virtual range created at %s to %llu bytes",
-                      gxi_place_text(slot->where), (unsigned long long)bytes)
+            ? gxi_fail_cu(call, NULL,
+                      "cannot shrink the virtual range%s created at %s to %llu bytes",
+                      GXI_NAMED_AT(slot), (unsigned long long)bytes)
             : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_ptr gpuexec_virtual_address_at(const char *where, gpuexec_virtual range) {
@@ -21156,12 +21559,12 @@ static gpuexec_result gxi_virtual_get_piece(
     count = v->npieces;
     if (index < count) *piece = v->pieces[index];
     gxi_unlock(&gxi_tables_mutex);
-    return index < count
-            ? GPUEXEC_OK
-            : gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                      "pass an index below gpuexec_virtual_info.pieces",
-                      "the piece has index %u, but the virtual range created at %s has %u piece%s",
-                      index, gxi_place_text(slot->where), count, gxi_plural_s(count));
+    return index < count ? GPUEXEC_OK
+                         : gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                                   "pass an index below gpuexec_virtual_info.pieces",
+                                   "the piece has index %u, but the virtual range%s created at %s "
+                                   "has %u piece%s",
+                                   index, GXI_NAMED_AT(slot), count, gxi_plural_s(count));
 }
 GPUEXEC_API gpuexec_result gpuexec_virtual_get_piece_at(
         const char *where, gpuexec_virtual range, unsigned index, gpuexec_virtual_piece *piece) {
@@ -21205,8 +21608,8 @@ static int gxi_virtual_set_peer(gxi_call *call, const gxi_slot *slot, const gxi_
             GXI_TRY(cuMemSetAccess,
                     (v->address, (size_t)(v->mirror ? 2 * v->bytes : v->bytes), &access, 1)) == 0)
         return 1;
-    gxi_fail_cu(call, NULL, "cannot %s access to the virtual range created at %s from device %d",
-            flags ? "enable" : "disable", gxi_place_text(slot->where), info->ordinal);
+    gxi_fail_cu(call, NULL, "cannot %s access to the virtual range%s created at %s from device %d",
+            flags ? "enable" : "disable", GXI_NAMED_AT(slot), info->ordinal);
     return -1;
 }
 static gpuexec_result gxi_virtual_peer(
@@ -21272,8 +21675,8 @@ GPUEXEC_API gpuexec_result gpuexec_virtual_peer_query_at(
     gxi_leave(&scope);
     if (cu)
         return gxi_fail_cu(call, NULL,
-                "cannot query whether device %d can access the virtual range created at %s",
-                gxi_context_of(other)->ordinal, gxi_place_text(slot->where));
+                "cannot query whether device %d can access the virtual range%s created at %s",
+                gxi_context_of(other)->ordinal, GXI_NAMED_AT(slot));
     *can = flags == GXI_MEM_ACCESS_FLAGS_PROT_READWRITE;
     return GPUEXEC_OK;
 }
@@ -21633,9 +22036,9 @@ GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address
     if (concurrent || !gxi_busy_stream(device, &busy)) return (void *)(uintptr_t)address;
     gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "wait first, with gpuexec_context_sync",
             "device %d does not let the host access managed memory while the device is busy "
-            "(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0), and the stream created at %s "
+            "(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0), and the stream%s created at %s "
             "has pending work",
-            gxi_ordinal_of(&busy), gxi_place_text(busy.where));
+            gxi_ordinal_of(&busy), GXI_NAMED_AT(&busy));
     return NULL;
 }
 
@@ -22117,12 +22520,12 @@ static gpuexec_result gxi_check_freed(gxi_call *call, const gxi_transfer *x, con
 /* Refuses addresses of a virtual range that have no memory. */
 static gpuexec_result gxi_check_reserved(
         gxi_call *call, const gxi_transfer *x, const gxi_side *side) {
-    const char *where = NULL;
+    const char *where = NULL, *label = "";
     gxi_piece found;
-    if (!gxi_virtual_find(side->address, &where, &found)) return GPUEXEC_OK;
+    if (!gxi_virtual_find(side->address, &where, &label, &found)) return GPUEXEC_OK;
     return gxi_fail_transfer(call, x, "let the range grow first, with gpuexec_virtual_grow",
-            "%s 0x%llx is byte %llu of the virtual range created at %s, which has %llu bytes",
-            side->role, (unsigned long long)side->address, (unsigned long long)found.offset,
+            "%s 0x%llx is byte %llu of the virtual range%s created at %s, which has %llu bytes",
+            side->role, (unsigned long long)side->address, (unsigned long long)found.offset, label,
             gxi_place_text(where), (unsigned long long)found.bytes);
 }
 /* gxi_range_find, after the range that was found before. */
@@ -22172,24 +22575,24 @@ static gpuexec_result gxi_check_side(
                     : gxi_check_freed(call, x, side) ? GPUEXEC_BAD_ARGUMENT
                                                      : gxi_check_reserved(call, x, side);
         return gxi_fail_transfer(call, x, "register the whole buffer, or copy the parts separately",
-                "%s 0x%llx is page-locked only from byte %llu on: that part was %s at %s",
+                "%s 0x%llx is page-locked only from byte %llu on: that part%s was %s at %s",
                 side->role, address, (unsigned long long)(range->lo - address),
-                gxi_memory_verbs[range->kind], gxi_place_text(range->where));
+                gxi_range_label(range), GXI_GOT_AT(range));
     }
     if (side->host && range->kind == GPUEXEC_MEMORY_DEVICE)
         return gxi_fail_transfer(call, x,
                 "use gpuexec_copy for device-to-device copies; copy_in reads host memory, and "
                 "copy_out writes to it",
-                "%s 0x%llx is device memory allocated at %s, but a host pointer is required",
-                side->role, address, gxi_place_text(range->where));
+                "%s 0x%llx is device memory%s allocated at %s, but a host pointer is required",
+                side->role, address, gxi_range_label(range), gxi_place_text(range->where));
     made = gxi_peek(range->context, GXI_CONTEXT);
     named = gxi_peek(side->context, GXI_CONTEXT);
     if (made && named && gxi_context_of(made)->ordinal != gxi_context_of(named)->ordinal)
         return gxi_fail_transfer(call, x, "pass the context of each allocation",
-                "%s 0x%llx is memory on device %d (%s at %s), but the context passed for it is on "
-                "device %d",
-                side->role, address, gxi_context_of(made)->ordinal, gxi_memory_verbs[range->kind],
-                gxi_place_text(range->where), gxi_context_of(named)->ordinal);
+                "%s 0x%llx is memory%s on device %d (%s at %s), but the context passed for it is "
+                "on device %d",
+                side->role, address, gxi_range_label(range), gxi_context_of(made)->ordinal,
+                GXI_GOT_AT(range), gxi_context_of(named)->ordinal);
     left = range->bytes - (address - range->lo);
     if (gxi_side_span(x, side) > left)
         return gxi_fail_transfer(call, x,
@@ -22198,11 +22601,11 @@ static gpuexec_result gxi_check_side(
                         : !gxi_is_line(x)    ? "check the sizes and the pitch"
                         : x->kind > GXI_FILL ? "check the count: it is in elements, not in bytes"
                                              : "check the sizes",
-                "only %llu byte%s remain%s from %s 0x%llx to the end of its allocation (%llu bytes "
-                "of %s memory, %s at %s), but the %s needs %llu",
+                "only %llu byte%s remain%s from %s 0x%llx to the end of its allocation%s (%llu "
+                "bytes of %s memory, %s at %s), but the %s needs %llu",
                 left, gxi_plural_s(left), left == 1 ? "s" : "", side->role, address,
-                (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
-                gxi_memory_verbs[range->kind], gxi_place_text(range->where),
+                gxi_range_label(range), (unsigned long long)range->bytes,
+                gxi_memory_kinds[range->kind], GXI_GOT_AT(range),
                 x->kind >= GXI_FILL ? "fill" : "copy", (unsigned long long)gxi_side_span(x, side));
     return GPUEXEC_OK;
 }
@@ -22448,11 +22851,10 @@ static gpuexec_result gxi_transfer_checked(gxi_call *call, uint64_t on, int now,
         const gxi_side *const side = gxi_side_without_access(x, ordinal);
         if (side)
             return gxi_fail_transfer(call, x, "call gpuexec_virtual_peer_enable first",
-                    "device %d has no access to %s 0x%llx, which is in the virtual range created "
-                    "at "
-                    "%s",
+                    "device %d has no access to %s 0x%llx, which is in the virtual range%s created "
+                    "at %s",
                     ordinal, side->role, (unsigned long long)side->address,
-                    gxi_place_text(side->found.where));
+                    gxi_range_label(&side->found), gxi_place_text(side->found.where));
     }
     if (cu)
         return gxi_fail_transfer(call, x,
@@ -25003,9 +25405,9 @@ static gpuexec_result gxi_check_prepared(gxi_call *call, const gxi_slot *slot) {
     const int kernel = lost == p->launch.kernel.id;
     gxi_text role = { 0, 0, 0, 0 };
     if (!lost) return GPUEXEC_OK;
-    gxi_add(&role, "the %s of the prepared launch (%s%s%s, prepared at %s)",
-            kernel ? "kernel" : "stream", p->launch.name, *p->module ? " of " : "", p->module,
-            gxi_place_text(slot->where));
+    gxi_add(&role, "the %s of the prepared launch%s (%s%s%s, prepared at %s)",
+            kernel ? "kernel" : "stream", gxi_label_text(slot->id), p->launch.name,
+            *p->module ? " of " : "", p->module, gxi_place_text(slot->where));
     gxi_fail_stale(call, lost, role.p ? role.p : "the prepared launch",
             kernel ? "prepare the launch again with gpuexec_prepare, using the kernel from the "
                      "currently loaded module"
@@ -25265,9 +25667,10 @@ typedef struct gxi_graph {
 static GXI_NOINLINE gxi_native_graph *gxi_native_graph_of(const gxi_slot *graph) {
     return graph->data.graph.info->made;
 }
-/* A graph in texts, for "%s at %s". */
+/* A graph in texts, for "graph%s %s at %s". */
 #define GXI_GRAPH_AT(slot) \
-    (slot)->data.graph.info->built ? "created" : "captured", gxi_place_text((slot)->where)
+    gxi_label_text((slot)->id), (slot)->data.graph.info->built ? "created" : "captured", \
+            gxi_place_text((slot)->where)
 
 /* All nodes, allocated; NULL if there are none, or after a failure: then *cu, or -1 without
    memory. */
@@ -25511,15 +25914,15 @@ static void gxi_graph_loses(
     gxi_text t = { 0, 0, 0, 0 };
     gxi_add(&t, "node %llu ", (unsigned long long)name->item);
     if (kernel)
-        gxi_add(&t, "launches %s, which was unloaded at %s", gxi_kernel_of(kernel)->title,
-                gxi_place_text(call->where));
+        gxi_add(&t, "launches %s%s, which was unloaded at %s", gxi_kernel_of(kernel)->title,
+                gxi_label_text(kernel->id), gxi_place_text(call->where));
     else if (slot)
-        gxi_add(&t, "uses an event that was destroyed at %s", gxi_place_text(call->where));
+        gxi_add(&t, "uses an event%s that was destroyed at %s", gxi_label_text(slot->id),
+                gxi_place_text(call->where));
     else
-        gxi_add(&t, "uses the %llu bytes of %s memory at 0x%llx, %s at %s, which were %s at %s",
+        gxi_add(&t, "uses the %llu bytes of %s memory%s at 0x%llx, %s at %s, which were %s at %s",
                 (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
-                (unsigned long long)range->lo, gxi_memory_verbs[range->kind],
-                gxi_place_text(range->where),
+                gxi_range_label(range), (unsigned long long)range->lo, GXI_GOT_AT(range),
                 range->kind == GPUEXEC_MEMORY_REGISTERED ? "unregistered" : "freed",
                 gxi_place_text(call->where));
     gxi_native_graph_set_gone((gxi_native_graph *)(uintptr_t)name->owner, &t);
@@ -25650,8 +26053,9 @@ static void gxi_graph_loses_context(const gxi_call *call, gxi_native_graph *r,
     if (gone) /* they cannot be destroyed any more */
         while (gxi_graph_take_exec(r, &lost)) {}
     if (r->gone) return;
-    gxi_add(&t, "it uses the context on device %d, which was closed at %s",
-            gxi_context_of(closed)->ordinal, gxi_place_text(call->where));
+    gxi_add(&t, "it uses the context%s on device %d, which was closed at %s",
+            gxi_label_text(closed->id), gxi_context_of(closed)->ordinal,
+            gxi_place_text(call->where));
     gxi_native_graph_set_gone(r, &t);
 }
 /* Before a context is released: destroys the executable graphs that cannot be launched. For those
@@ -25816,7 +26220,7 @@ static gpuexec_result gxi_check_graph_whole(
                       "launch, or until its nodes no longer use them; or call gpuexec_graph_retain "
                       "before you release them; or create another graph, and launch it or "
                       "use it to update this one",
-                      "cannot %s the graph %s at %s: %s", cannot, GXI_GRAPH_AT(graph), gone);
+                      "cannot %s the graph%s %s at %s: %s", cannot, GXI_GRAPH_AT(graph), gone);
 }
 
 /* The slot of a graph in a context; is_body: the CUgraph belongs to a conditional node. Takes over
@@ -26056,7 +26460,7 @@ static size_t gxi_graph_write(
                     !(sorted = gxi_node_places_sort(nodes, count))))
         cu = -1;
     if (dot) gxi_add(&t, "digraph {\n    node [shape=box];\n");
-    else gxi_add(&t, "graph %s at %s, nodes: %llu\n", GXI_GRAPH_AT(g), (unsigned long long)count);
+    else gxi_add(&t, "graph%s %s at %s, nodes: %llu\n", GXI_GRAPH_AT(g), (unsigned long long)count);
     for (i = 0; before && cu == 0 && i < count; i++) {
         const unsigned long long at = (unsigned long long)i;
         n = 0; /* first only the number: the driver clears what a larger array has */
@@ -26148,7 +26552,7 @@ static gpuexec_result gxi_graph_instantiate(gxi_call *call, gxi_slot *graph) {
     if (cu < 0) return gxi_fail_memory(call, "instantiate a graph");
     if (cu)
         return gxi_fail_cu(
-                call, NULL, "cannot instantiate the graph %s at %s", GXI_GRAPH_AT(graph));
+                call, NULL, "cannot instantiate the graph%s %s at %s", GXI_GRAPH_AT(graph));
     gxi_lock(&gxi_tables_mutex);
     if ((kept = graph->data.graph.exec) == NULL) {
         graph->data.graph.info->exec_of = r->native;
@@ -26202,7 +26606,7 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_slow(
                       cu == GXI_INVALID_VALUE
                               ? "free the memory that the graph allocates before launching it again"
                               : NULL,
-                      "cannot launch the graph %s at %s", GXI_GRAPH_AT(g));
+                      "cannot launch the graph%s %s at %s", GXI_GRAPH_AT(g));
 }
 static GXI_NOINLINE gpuexec_result gxi_graph_launch_not_capturing(
         const char *where, gpuexec_graph graph, gpuexec_stream stream, int cu) {
@@ -26244,7 +26648,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(
         return gxi_failed_result();
     cu = GXI_TRY(cuGraphUpload, (GXI_LOAD(&g->data.graph.exec), s->data.stream.native));
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "cannot upload the graph %s at %s", GXI_GRAPH_AT(g))
+    return cu ? gxi_fail_cu(call, NULL, "cannot upload the graph%s %s at %s", GXI_GRAPH_AT(g))
               : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_graph_update_at(
@@ -26292,14 +26696,14 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(
                     (unsigned long long)here);
         else if (info.node) gxi_add_node_of(&t, call, gxi_native_graph_of(o)->native, info.node);
         gxi_fail(call, GPUEXEC_GRAPH_DIFFERS, "launch the other graph instead",
-                "the graph %s at %s cannot be updated from the one %s at %s: %s%s%s",
+                "the graph%s %s at %s cannot be updated from the one%s %s at %s: %s%s%s",
                 GXI_GRAPH_AT(g), GXI_GRAPH_AT(o),
                 differs[info.result >= 1 && info.result <= 8 ? info.result - 1 : 0],
                 GXI_PART("; ", t.p));
         gxi_text_free(&t);
         return GPUEXEC_GRAPH_DIFFERS;
     }
-    if (cu) return gxi_fail_cu(call, NULL, "cannot update the graph %s at %s", GXI_GRAPH_AT(g));
+    if (cu) return gxi_fail_cu(call, NULL, "cannot update the graph%s %s at %s", GXI_GRAPH_AT(g));
     gxi_lock(&gxi_graphs_mutex);
     GXI_STORE(&gxi_native_graph_of(o)->users, gxi_native_graph_of(o)->users + 1);
     gxi_graph_use_native(g->data.graph.info, gxi_native_graph_of(o));
@@ -26640,7 +27044,8 @@ static gpuexec_result gxi_check_change(gxi_call *call, gxi_slot *graph, gxi_slot
     if (GXI_LOAD(&r->users) > 1u + (r->is_body != 0))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "change it before gpuexec_graph_update, or destroy the other graph first",
-                "cannot change the graph %s at %s: gpuexec_graph_update made it share its CUgraph "
+                "cannot change the graph%s %s at %s: gpuexec_graph_update made it share its "
+                "CUgraph "
                 "with another graph",
                 GXI_GRAPH_AT(graph));
     return r->known ? GPUEXEC_OK : gxi_native_graph_read_nodes(call, graph);
@@ -26724,13 +27129,13 @@ static gpuexec_result gxi_node_add_dependencies(
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                     "pass nodes of the same graph; to add a whole graph, use "
                     "gpuexec_graph_add_child",
-                    "dependency %u (counted from 0) is node %u of another graph, %s at %s", i,
+                    "dependency %u (counted from 0) is node %u of another graph%s, %s at %s", i,
                     n.index, GXI_GRAPH_AT(other));
         }
         if (n.index >= r->nnodes) {
             gxi_call_set_subject(call, a->subject, a->index, a->kernel);
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                    "dependency %u (counted from 0) is node %u, but the graph %s at %s has %llu "
+                    "dependency %u (counted from 0) is node %u, but the graph%s %s at %s has %llu "
                     "node%s",
                     i, n.index, GXI_GRAPH_AT(a->graph), (unsigned long long)r->nnodes,
                     gxi_plural_s(r->nnodes));
@@ -26793,7 +27198,7 @@ static GXI_COLD void gxi_fail_node_add(gxi_call *call, gxi_node_addition *a) {
                 a->type == GXI_GRAPH_NODE_TYPE_MEM_FREE && call->cu == GXI_INVALID_VALUE
                         ? "pass an address from gpuexec_graph_add_alloc"
                         : NULL,
-                "cannot add node %llu (%s) to the graph %s at %s", (unsigned long long)a->index,
+                "cannot add node %llu (%s) to the graph%s %s at %s", (unsigned long long)a->index,
                 gxi_node_type(a->type), GXI_GRAPH_AT(a->graph));
 }
 /* The last step, also after a failure. more: owned by the node. */
@@ -27104,14 +27509,14 @@ static gpuexec_result gxi_check_clone(gxi_call *call, const gxi_slot *graph) {
         return gxi_fail(call, GPUEXEC_STALE_HANDLE,
                 "clone it, or add it to another graph, before the first call that releases what it "
                 "retains",
-                "cannot clone the graph %s at %s: it retains what %s at %s released",
+                "cannot clone the graph%s %s at %s: it retains what %s at %s released",
                 GXI_GRAPH_AT(graph), link->what->function, gxi_place_text(link->what->where));
     for (i = 0; i < r->nnodes; i++)
         if (r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_ALLOC ||
                 r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_FREE ||
                 r->nodes[i].type == GXI_GRAPH_NODE_TYPE_CONDITIONAL)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "build the graph again instead",
-                    "cannot clone the graph %s at %s: CUDA cannot clone its node %llu (%s)",
+                    "cannot clone the graph%s %s at %s: CUDA cannot clone its node %llu (%s)",
                     GXI_GRAPH_AT(graph), (unsigned long long)i, gxi_node_type(r->nodes[i].type));
     return GPUEXEC_OK;
 }
@@ -27181,8 +27586,9 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_free_at(
     if (gxi_node_add_begin(call, &a, graph)) {
         if (gxi_range_find(address, &range) && range.pooled != GXI_OF_GRAPH)
             gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free it with gpuexec_free or gpuexec_free_on",
-                    "0x%llx, allocated at %s, was not allocated by a graph",
-                    (unsigned long long)address, gxi_place_text(range.where));
+                    "0x%llx%s, allocated at %s, was not allocated by a graph",
+                    (unsigned long long)address, gxi_range_label(&range),
+                    gxi_place_text(range.where));
         else if (gxi_node_add_commit(
                          call, &a, after, GXI_GRAPH_NODE_TYPE_MEM_FREE, a.graph->cu_context)) {
             (void)GXI_TRY_MAKE(
@@ -27222,7 +27628,8 @@ GPUEXEC_API unsigned long long gpuexec_graph_condition_at(
     gxi_unlock(&gxi_graphs_mutex);
     gxi_leave(&scope);
     if (cu)
-        gxi_fail_cu(call, NULL, "cannot create a condition in the graph %s at %s", GXI_GRAPH_AT(g));
+        gxi_fail_cu(
+                call, NULL, "cannot create a condition in the graph%s %s at %s", GXI_GRAPH_AT(g));
     return cu ? 0 : condition;
 }
 static gpuexec_node gxi_graph_add_conditional(gxi_call *call, gpuexec_graph graph,
@@ -27327,7 +27734,7 @@ static int gxi_node_find(gxi_call *call, gxi_node_change *s, gpuexec_node node, 
     s->r = gxi_native_graph_of(s->graph);
     if (node.index >= s->r->nnodes)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                "there is no node %u: the graph %s at %s has %llu node%s", node.index,
+                "there is no node %u: the graph%s %s at %s has %llu node%s", node.index,
                 GXI_GRAPH_AT(s->graph), (unsigned long long)s->r->nnodes,
                 gxi_plural_s(s->r->nnodes));
     else if (type >= 0 && s->r->nodes[node.index].type != type)
@@ -27367,7 +27774,7 @@ static gpuexec_result gxi_node_set_finish(gxi_call *call, gxi_node_change *s, in
     gxi_unlock(&gxi_graphs_mutex);
     gxi_leave(&s->scope);
     if (cu || gxi_is_sticky(exec_cu))
-        return gxi_fail_cu(call, NULL, "cannot change node %llu (%s) of the graph %s at %s",
+        return gxi_fail_cu(call, NULL, "cannot change node %llu (%s) of the graph%s %s at %s",
                 (unsigned long long)(s->node - s->r->nodes), gxi_node_type(s->node->type),
                 GXI_GRAPH_AT(s->graph));
     if (!s->exec || exec_cu) gxi_graph_drop_exec(call, s->root);
@@ -27533,7 +27940,7 @@ GPUEXEC_API gpuexec_node gpuexec_graph_find_kernel_at(
         return node;
     }
     gxi_fail(call, GPUEXEC_NOT_FOUND, "numbering starts at 0; see gpuexec_graph_text",
-            "the graph %s at %s has %u node%s that launch%s %s; number %u does not exist",
+            "the graph%s %s at %s has %u node%s that launch%s %s; number %u does not exist",
             GXI_GRAPH_AT(g), found, gxi_plural_s(found), found == 1 ? "es" : "",
             gxi_kernel_of(k)->title, number);
     return gxi_failed_node();
@@ -27753,7 +28160,7 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_grap
         }
         gxi_leave(&scope);
         if (cu) {
-            gxi_fail_cu(call, NULL, "cannot clone the graph %s at %s", GXI_GRAPH_AT(g));
+            gxi_fail_cu(call, NULL, "cannot clone the graph%s %s at %s", GXI_GRAPH_AT(g));
             if (native) GXI_TRY_TRACED(cuGraphDestroy, (native));
         } else if (ok)
             handle.id = gxi_graph_new(
@@ -27828,9 +28235,9 @@ typedef struct gxi_batch {
     uint64_t closes, frees;
     struct {
         uint64_t lo, bytes;
-    } found[GXI_BATCH_FOUND];     /* by argument: the last memory that was found ... */
-    uint64_t found_at;            /* ... and is there as long as freed_count is this */
-    char subject[64 + GXI_PLACE]; /* see gxi_name_batch_launch */
+    } found[GXI_BATCH_FOUND];                 /* by argument: the last memory that was found ... */
+    uint64_t found_at;                        /* ... and is there as long as freed_count is this */
+    char subject[64 + GXI_LABEL + GXI_PLACE]; /* see gxi_name_batch_launch */
 } gxi_batch;
 static unsigned short *gxi_batch_launch_words(const gxi_batch_launch *l) {
     return (unsigned short *)(uintptr_t)(l->launch.sizes + l->launch.count);
@@ -27842,8 +28249,8 @@ static gxi_slot *gxi_find_batch(gxi_call *call, gpuexec_batch batch) {
 /* For the texts of failures: "launch 5 of the batch created at a.c:12: ". */
 static GXI_COLD void gxi_name_batch_launch(gxi_call *call, const gxi_slot *slot, int number) {
     gxi_batch *b = gxi_batch_of(slot);
-    snprintf(b->subject, sizeof b->subject, "launch %d of the batch created at %s: ", number,
-            gxi_place_text(slot->where));
+    snprintf(b->subject, sizeof b->subject, "launch %d of the batch%s created at %s: ", number,
+            GXI_NAMED_AT(slot));
     call->subject = b->subject;
 }
 
@@ -28066,8 +28473,8 @@ static int gxi_batch_add(gxi_call *call, gpuexec_batch batch, gpuexec_kernel ker
     l = gxi_batch_launch_new(call, b, k, &launch);
     if (!l) return -1;
     if (b->graph && gxi_batch_graph_destroy(call, slot, 0)) {
-        gxi_fail_cu(call, NULL, "cannot destroy the graph of the batch created at %s",
-                gxi_place_text(slot->where));
+        gxi_fail_cu(call, NULL, "cannot destroy the graph of the batch%s created at %s",
+                GXI_NAMED_AT(slot));
         return -1;
     }
     b->after_all = 0;
@@ -28100,8 +28507,8 @@ static GXI_COLD gpuexec_result gxi_batch_fail_set(
     if ((unsigned)launch >= (unsigned)gxi_batch_of(slot)->count)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "pass the number that gpuexec_batch_add returned",
-                "there is no launch %d: the batch created at %s contains %d launch%s", launch,
-                gxi_place_text(slot->where), gxi_batch_of(slot)->count,
+                "there is no launch %d: the batch%s created at %s contains %d launch%s", launch,
+                GXI_NAMED_AT(slot), gxi_batch_of(slot)->count,
                 gxi_batch_of(slot)->count == 1 ? "" : "es");
     gxi_name_batch_launch(call, slot, launch);
     return gxi_kept_launch_set_argument(
@@ -28127,8 +28534,8 @@ static gpuexec_result gxi_batch_update(gxi_call *call, gxi_slot *slot) {
     if (!cu) return GPUEXEC_OK;
     while (b->launches[n] != b->changed[0]) n++;
     return gxi_fail_cu(call, NULL,
-            "cannot set the arguments of launch %d, of %s, of the batch created at %s", n,
-            b->launches[n]->launch.name, gxi_place_text(slot->where));
+            "cannot set the arguments of launch %d, of %s, of the batch%s created at %s", n,
+            b->launches[n]->launch.name, GXI_NAMED_AT(slot));
 }
 static GXI_NOINLINE gpuexec_result gxi_batch_update_few(const char *where, gxi_slot *slot) {
     gpuexec_result result;
@@ -28244,8 +28651,8 @@ static gpuexec_result gxi_batch_graph_make(gxi_call *call, gxi_slot *slot) {
                 i ? "cannot add it to the graph" : "cannot create the graph of a batch");
     else if (GXI_TRY_MAKE(slot->data.batch.exec, cuGraphInstantiateWithFlags,
                      (&slot->data.batch.exec, b->graph, 0)))
-        gxi_fail_cu(call, NULL, "cannot instantiate the graph of the batch created at %s",
-                gxi_place_text(slot->where));
+        gxi_fail_cu(call, NULL, "cannot instantiate the graph of the batch%s created at %s",
+                GXI_NAMED_AT(slot));
     else return GPUEXEC_OK;
     if (b->graph) GXI_TRY_TRACED(cuGraphDestroy, (b->graph));
     b->graph = NULL;
@@ -28291,9 +28698,9 @@ static GXI_NOINLINE gpuexec_result gxi_batch_run_slow(
         gxi_local.about = 0;
         gxi_leave(&scope);
     }
-    return cu ? gxi_fail_cu(call, NULL, "cannot launch the batch created at %s",
-                        gxi_place_text(slot->where))
-              : gxi_check_work(call, s, "a kernel of the batch");
+    return cu
+            ? gxi_fail_cu(call, NULL, "cannot launch the batch%s created at %s", GXI_NAMED_AT(slot))
+            : gxi_check_work(call, s, "a kernel of the batch");
 }
 GPUEXEC_API gpuexec_result gpuexec_batch_launch_at(
         const char *where, gpuexec_batch batch, gpuexec_stream stream) {
@@ -28334,8 +28741,8 @@ GPUEXEC_API gpuexec_result gpuexec_batch_clear_at(const char *where, gpuexec_bat
     if (!(slot = gxi_find_batch(call, batch))) return gxi_failed_result();
     cu = gxi_batch_graph_destroy(call, slot, 0);
     gxi_batch_clear(gxi_batch_of(slot));
-    return cu ? gxi_fail_cu(call, NULL, "cannot destroy the graph of the batch created at %s",
-                        gxi_place_text(slot->where))
+    return cu ? gxi_fail_cu(call, NULL, "cannot destroy the graph of the batch%s created at %s",
+                        GXI_NAMED_AT(slot))
               : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_batch_destroy_at(const char *where, gpuexec_batch batch) {
@@ -28538,8 +28945,8 @@ static gxi_slot *gxi_find_barrier(gxi_call *call, gpuexec_barrier barrier) {
              *gone = slot ? gxi_barrier_lost_context(call, slot->data.barrier.info) : NULL;
     if (!gone) return slot;
     gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL,
-            "the barrier is stale: its context, adopted at %s, was destroyed outside gpuexec",
-            gxi_place_text(gone->where));
+            "the barrier%s is stale: its context%s, adopted at %s, was destroyed outside gpuexec",
+            gxi_label_text(barrier.id), GXI_NAMED_AT(gone));
     gxi_context_close(call, gone);
     return NULL;
 }
@@ -28549,8 +28956,8 @@ static gpuexec_result gxi_barrier_fail_broken(gxi_call *call, gxi_barrier *b) {
     if (!gxi_barrier_is_broken(b)) return GPUEXEC_OK;
     facts = gxi_facts_begin(call);
     gxi_add(gxi_fact_begin(&facts, GXI_CAUSE),
-            "the barrier across %u device%s%s%s is broken: ", b->count, gxi_plural_s(b->count),
-            GXI_PART(" created at ", b->where));
+            "the barrier%s across %u device%s%s%s is broken: ", gxi_label_text(b->id), b->count,
+            gxi_plural_s(b->count), GXI_PART(" created at ", b->where));
     gxi_barrier_explain(&facts, b);
     GXI_STORE(&b->shown, 1);
     return gxi_fail_facts(call, GPUEXEC_BARRIER_BROKEN,
@@ -28632,8 +29039,8 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
         for (i = 0; i < b->count; i++) reported |= gxi_barrier_report(b, i) != 0;
         if (!reported) continue;
         GXI_STORE(&b->shown, 1);
-        gxi_add(gxi_fact_begin(t, GXI_KNOWN),
-                "at the barrier%s%s: ", GXI_PART(" created at ", b->where));
+        gxi_add(gxi_fact_begin(t, GXI_KNOWN), "at the barrier%s%s%s: ", gxi_label_text(b->id),
+                GXI_PART(" created at ", b->where));
         gxi_barrier_explain(t, b);
     }
     gxi_unlock(&gxi_barriers_mutex);
@@ -28926,9 +29333,10 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec
                 slot->data.barrier.info->cu_contexts[i], 1);
         if (stream)
             return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
-                    "cannot destroy the barrier: it is waiting for device %d, and the device's "
-                    "stream (created at %s) is capturing",
-                    slot->data.barrier.info->ordinals[i], gxi_place_text(stream->where));
+                    "cannot destroy the barrier%s: it is waiting for device %d, and the device's "
+                    "stream%s (created at %s) is capturing",
+                    gxi_label_text(slot->id), slot->data.barrier.info->ordinals[i],
+                    GXI_NAMED_AT(stream));
     }
     return gxi_barrier_close(call, barrier.id);
 }
@@ -29626,1056 +30034,6 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_multi_device_at(const char *where, gp
 
 #endif /* GPUEXEC_NO_MULTI */
 
-#if !defined(GPUEXEC_NO_TIMELINE)
-/* -------------------------------------------------------------------------------------------------
-   >>impl-timeline   The hook of GXI_WATCH_TIMELINE sees each driver call before and after. Work on
-   a stream (gxi_work) has an event before it and one after it; it waits in its stream's lane, in
-   order, until these are reached, and is then written as one line of JSON. The line's times are
-   those of the device, moved to the host's clock by the context's anchor: an event whose time on
-   both clocks is known. A lane's slices never overlap, and work that waits for a record begins
-   after it: what the clocks say otherwise is within their error, and corrected. Nothing here goes
-   through GXI_TRY: the hook would see it. */
-
-/* What a driver call means for the timeline. Those up to GXI_IS_TIMED take time on the device. */
-typedef enum gxi_work_kind {
-    GXI_IS_KERNEL,
-    GXI_IS_COPY,
-    GXI_IS_FILL,
-    GXI_IS_GRAPH,
-    GXI_IS_HOST,
-    GXI_IS_OTHER,
-    GXI_IS_TIMED = GXI_IS_OTHER,
-    GXI_IS_ALLOC,
-    GXI_IS_FREE,
-    GXI_IS_RECORD,
-    GXI_IS_WAIT,
-    GXI_IS_LAST = GXI_IS_WAIT,
-    GXI_ENDS_STREAM,
-    GXI_ENDS_CONTEXT,
-    GXI_ENDS_GREEN,
-    GXI_ENDS_DEVICE,
-    GXI_IS_HIDDEN
-} gxi_work_kind;
-static const char *const gxi_work_categories[] = { "kernel", "copy", "fill", "graph", "host",
-    "other", "memory", "memory", "order", "order" };
-/* Positions of arguments; -1: none. bytes: of a size, `unit` times that, times that of `rows`. */
-typedef struct gxi_timed_call {
-    const char *name, *title;
-    gxi_work_kind kind;
-    signed char stream, bytes, rows;
-    unsigned char unit;
-} gxi_timed_call;
-/* sorted by name */
-static const gxi_timed_call gxi_timed_calls[] = {
-    { "cuCtxDestroy", "", GXI_ENDS_CONTEXT, -1, -1, -1, 0 },
-    { "cuCtxDetach", "", GXI_ENDS_CONTEXT, -1, -1, -1, 0 },
-    { "cuDevicePrimaryCtxRelease", "", GXI_ENDS_DEVICE, -1, -1, -1, 0 },
-    { "cuDevicePrimaryCtxReset", "", GXI_ENDS_DEVICE, -1, -1, -1, 0 },
-    { "cuEventQuery", "", GXI_IS_HIDDEN, -1, -1, -1, 0 },
-    { "cuEventRecord", "record", GXI_IS_RECORD, 1, -1, -1, 0 },
-    { "cuEventRecordWithFlags", "record", GXI_IS_RECORD, 1, -1, -1, 0 },
-    { "cuGraphLaunch", "graph", GXI_IS_GRAPH, 1, -1, -1, 0 },
-    { "cuGreenCtxDestroy", "", GXI_ENDS_GREEN, -1, -1, -1, 0 },
-    { "cuLaunchCooperativeKernel", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
-    { "cuLaunchHostFunc", "host function", GXI_IS_HOST, 0, -1, -1, 0 },
-    { "cuLaunchKernel", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
-    { "cuLaunchKernelEx", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
-    { "cuMemAllocFromPoolAsync", "allocate", GXI_IS_ALLOC, 3, 1, -1, 1 },
-    { "cuMemFreeAsync", "free", GXI_IS_FREE, 1, -1, -1, 0 },
-    { "cuMemPrefetchAsync", "prefetch", GXI_IS_OTHER, 3, 1, -1, 1 },
-    { "cuMemcpy2DAsync", "", GXI_IS_COPY, 1, -1, -1, 0 },
-    { "cuMemcpy3DAsync", "", GXI_IS_COPY, 1, -1, -1, 0 },
-    { "cuMemcpy3DPeerAsync", "copy between devices", GXI_IS_COPY, 1, -1, -1, 0 },
-    { "cuMemcpyBatchAsync", "copies", GXI_IS_COPY, 8, -1, -1, 0 },
-    { "cuMemcpyDtoDAsync", "copy on device", GXI_IS_COPY, 3, 2, -1, 1 },
-    { "cuMemcpyDtoHAsync", "copy to host", GXI_IS_COPY, 3, 2, -1, 1 },
-    { "cuMemcpyHtoDAsync", "copy to device", GXI_IS_COPY, 3, 2, -1, 1 },
-    { "cuMemcpyPeerAsync", "copy between devices", GXI_IS_COPY, 5, 4, -1, 1 },
-    { "cuMemsetD16Async", "fill", GXI_IS_FILL, 3, 2, -1, 2 },
-    { "cuMemsetD2D16Async", "fill", GXI_IS_FILL, 5, 3, 4, 2 },
-    { "cuMemsetD2D32Async", "fill", GXI_IS_FILL, 5, 3, 4, 4 },
-    { "cuMemsetD2D8Async", "fill", GXI_IS_FILL, 5, 3, 4, 1 },
-    { "cuMemsetD32Async", "fill", GXI_IS_FILL, 3, 2, -1, 4 },
-    { "cuMemsetD8Async", "fill", GXI_IS_FILL, 3, 2, -1, 1 },
-    { "cuStreamDestroy", "", GXI_ENDS_STREAM, 0, -1, -1, 0 },
-    { "cuStreamQuery", "", GXI_IS_HIDDEN, -1, -1, -1, 0 },
-    { "cuStreamWaitEvent", "wait", GXI_IS_WAIT, 0, -1, -1, 0 },
-    { "cuStreamWaitValue32", "wait for value", GXI_IS_OTHER, 0, -1, -1, 0 },
-    { "cuStreamWaitValue64", "wait for value", GXI_IS_OTHER, 0, -1, -1, 0 },
-    { "cuStreamWriteValue32", "write value", GXI_IS_OTHER, 0, -1, -1, 0 },
-    { "cuStreamWriteValue64", "write value", GXI_IS_OTHER, 0, -1, -1, 0 },
-};
-
-/* A record of an event: when it was reached, and the slice before it. */
-typedef struct gxi_timed_point {
-    int refs, known;
-    double at; /* ns */
-    int device, lane;
-    double slice_begin, slice_end; /* equal: none */
-} gxi_timed_point;
-typedef struct gxi_work {
-    struct gxi_work *next; /* in its lane */
-    const gxi_timed_call *call;
-    struct gxi_lane *lane;
-    struct CUevent_st *begin, *end; /* of the context's; NULL: a point in time, or untimed */
-    const char *title, *where;      /* kept */
-    uint64_t host, bytes, id;       /* host: when it was enqueued; id: of the arrow from its call */
-    unsigned grid[3], block[3], shared, nodes, group;
-    int untimed;
-    gxi_timed_point *point; /* of a record or wait */
-} gxi_work;
-enum { GXI_MOST_WORK = 65536, GXI_WORK_CHUNK = 256, GXI_ARROWS = 8, GXI_LANE_BUCKETS = 64 };
-typedef struct gxi_lane {
-    struct gxi_lane *next, *same; /* all; in its bucket */
-    struct CUstream_st *native;
-    struct gxi_timed_context *context;
-    int number, closed;
-    gxi_work *first, **last;
-    unsigned count;
-    double slice_begin, slice_end, ready; /* ns; ready: what it waited for was reached */
-    gxi_timed_point *arrows[GXI_ARROWS];  /* to the next slice */
-    unsigned narrows;
-} gxi_lane;
-typedef struct gxi_timed_context {
-    struct gxi_timed_context *next;
-    struct CUctx_st *native;
-    void *green;
-    int ordinal;
-    int failed;                /* its events cannot be used */
-    struct CUstream_st *clock; /* has only records of clocks[] */
-    struct CUevent_st *clocks[3], **spare;
-    unsigned nspare, spare_cap, nevents;
-    int anchor;       /* one of clocks; -1: none yet */
-    double anchor_at; /* its time on the host's clock, ns */
-    uint64_t checked; /* when that was measured */
-} gxi_timed_context;
-/* A thread's lane: one slice for each call of gpuexec that reached the driver, written when the
-   next one begins. */
-typedef struct gxi_timed_thread {
-    struct gxi_timed_thread *next;
-    int lane;
-    unsigned number; /* gxi_call.number of the call whose slice is not written yet; 0: none */
-    const char *function, *where; /* kept; function: a literal */
-    const char *driver_call;      /* the one that took longest */
-    uint64_t began, ended, longest;
-    unsigned calls;
-    int cu; /* of its last driver call */
-} gxi_timed_thread;
-/* What records, guarded by gxi_timeline_mutex. */
-static struct {
-    FILE *file;
-    char *path;
-    int forks;           /* gxi.threads.of_parent: a forked child records nothing */
-    int error, no_calls; /* error: errno of the first failed write */
-    uint64_t began, flushed, harvested;
-    gxi_text text; /* not written yet */
-    gxi_timed_context *contexts;
-    gxi_lane *lanes, *buckets[GXI_LANE_BUCKETS];
-    gxi_timed_thread *threads;
-    int nlanes, nthreads;
-    unsigned serial; /* counts timelines */
-    gxi_work *free_work;
-    void *chunks; /* of these; each begins with a pointer to the next one */
-    unsigned nwork;
-    uint64_t ids;
-    struct {
-        struct CUevent_st *event;
-        gxi_timed_point *point;
-    } points[1024];   /* the last record of an event, by the event's address */
-    unsigned devices; /* bits: those whose names are in the file */
-    int programmatic;
-    gpuexec_timeline_info info;
-} gxi_timeline;
-
-/* --- the file --------------------------------------------------------------------------------- */
-
-static void gxi_timeline_flush(void) {
-    gxi_text *const t = &gxi_timeline.text;
-    if (t->n && !t->failed && !gxi_timeline.error &&
-            fwrite(t->p, 1, t->n, gxi_timeline.file) != t->n)
-        gxi_timeline.error = errno ? errno : -1;
-    t->n = 0;
-    t->failed = 0;
-    gxi_timeline.flushed = gxi_clock_ns();
-}
-/* Much of what a launch costs is this text: gxi_add, which formats, would double it. */
-static void gxi_add_chars(gxi_text *t, const char *s, size_t n) {
-    if (t->n + n + 1 > t->cap && !t->failed) {
-        const size_t cap = (t->n + n + 1) * 2;
-        char *const p = (char *)gxi_realloc(t->p, cap);
-        t->failed = !p;
-        if (p) {
-            t->p = p;
-            t->cap = cap;
-        }
-    }
-    if (t->failed) return;
-    memcpy(t->p + t->n, s, n);
-    t->n += n;
-}
-static void gxi_add_string(gxi_text *t, const char *s) { gxi_add_chars(t, s, strlen(s)); }
-static void gxi_add_number(gxi_text *t, uint64_t number) {
-    char digits[20];
-    unsigned i = sizeof digits;
-    do digits[--i] = (char)('0' + number % 10);
-    while ((number /= 10) != 0);
-    gxi_add_chars(t, digits + i, sizeof digits - i);
-}
-/* Nanoseconds as microseconds with three digits after the point. */
-static void gxi_add_us(gxi_text *t, double ns) {
-    const uint64_t whole = ns > 0 ? (uint64_t)(ns + 0.5) : 0, part = whole % 1000;
-    const char digits[4] = { '.', (char)('0' + part / 100), (char)('0' + part / 10 % 10),
-        (char)('0' + part % 10) };
-    gxi_add_number(t, whole / 1000);
-    gxi_add_chars(t, digits, 4);
-}
-/* A JSON string. */
-static void gxi_add_json(gxi_text *t, const char *s) {
-    const char *from = s;
-    gxi_add_string(t, "\"");
-    for (;; s++) {
-        const unsigned char c = (unsigned char)*s;
-        if (c >= 0x20 && c != '"' && c != '\\') continue;
-        gxi_add_chars(t, from, (size_t)(s - from));
-        if (!c) break;
-        gxi_add(t, c >= 0x20 ? "\\%c" : "\\u%04x", c);
-        from = s + 1;
-    }
-    gxi_add_string(t, "\"");
-}
-/* The next member: the comma, its name, and its value if that is a number. */
-static void gxi_add_member(gxi_text *t, const char *name, uint64_t number) {
-    gxi_add_string(t, name);
-    gxi_add_number(t, number);
-}
-/* The first members of an event at `ns`. */
-static gxi_text *gxi_timeline_event(
-        const char *phase, const char *category, const char *name, int pid, int tid, double ns) {
-    gxi_text *const t = &gxi_timeline.text;
-    gxi_add_string(t, "{\"ph\":\"");
-    gxi_add_string(t, phase);
-    gxi_add_string(t, "\",\"cat\":\"");
-    gxi_add_string(t, category);
-    gxi_add_string(t, "\",\"name\":");
-    gxi_add_json(t, name);
-    gxi_add_member(t, ",\"pid\":", (unsigned)pid);
-    gxi_add_member(t, ",\"tid\":", (unsigned)tid);
-    gxi_add_string(t, ",\"ts\":");
-    gxi_add_us(t, ns - (double)gxi_timeline.began);
-    return t;
-}
-static void gxi_timeline_name(const char *what, int pid, int tid, const char *name) {
-    gxi_text *const t = &gxi_timeline.text;
-    gxi_add(t, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":", what, pid,
-            tid);
-    gxi_add_json(t, name);
-    gxi_add_string(t, "}},\n");
-}
-static void gxi_timeline_place(gxi_text *t, const char *where) {
-    if (!where) return;
-    gxi_add_string(t, ",\"at\":");
-    gxi_add_json(t, where);
-}
-/* One end of an arrow between two slices, which a viewer finds by these times. */
-static void gxi_timeline_arrow(const char *phase, const char *category, const char *name,
-        uint64_t id, int pid, int tid, double at) {
-    gxi_text *const t = gxi_timeline_event(phase, category, name, pid, tid, at);
-    gxi_add_member(t, *phase == 'f' ? ",\"bp\":\"e\",\"id\":" : ",\"id\":", id);
-    gxi_add_string(t, "},\n");
-}
-/* What the file says of itself: at its beginning, and again, as the last event, at its end. */
-static void gxi_timeline_describe(void) {
-    gxi_text *const t = &gxi_timeline.text;
-    gxi_add(t,
-            "{\"ph\":\"M\",\"name\":\"gpuexec\",\"pid\":1,\"tid\":0,\"args\":{\"version\":\"%d.%d.%"
-            "d\","
-            "\"clock_error_us\":%.1f,\"untimed\":%llu,\"notes\":[",
-            GPUEXEC_VERSION_MAJOR, GPUEXEC_VERSION_MINOR, GPUEXEC_VERSION_PATCH,
-            gxi_timeline.info.clock_error_us, gxi_timeline.info.untimed);
-    if (gxi_timeline.programmatic)
-        gxi_add(t, "\"programmatic launches did not overlap: events were recorded between them\"");
-    gxi_add(t, "]}}");
-}
-
-/* --- work ------------------------------------------------------------------------------------- */
-
-static gxi_work *gxi_work_new(void) { /* NULL: no memory, or too much work */
-    gxi_work *work, *chunk;
-    unsigned i;
-    if (!gxi_timeline.free_work && gxi_timeline.nwork < GXI_MOST_WORK) {
-        void **const memory = (void **)gxi_realloc(
-                NULL, sizeof(gxi_work) * (GXI_WORK_CHUNK + 1)); /* the first one: a pointer */
-        if (!memory) return NULL;
-        *memory = gxi_timeline.chunks;
-        gxi_timeline.chunks = memory;
-        chunk = (gxi_work *)(void *)memory + 1;
-        for (i = 0; i < GXI_WORK_CHUNK; i++) {
-            chunk[i].next = gxi_timeline.free_work;
-            gxi_timeline.free_work = &chunk[i];
-        }
-        gxi_timeline.nwork += GXI_WORK_CHUNK;
-    }
-    if (!(work = gxi_timeline.free_work)) return NULL;
-    gxi_timeline.free_work = work->next;
-    memset(work, 0, sizeof *work);
-    return work;
-}
-static void gxi_timed_point_leave(gxi_timed_point *p) {
-    if (p && !--p->refs) gxi_free(p);
-}
-static void gxi_work_return_events(gxi_work *work) {
-    gxi_timed_context *const c = work->lane->context;
-    if (work->begin) c->spare[c->nspare++] = work->begin;
-    if (work->end) c->spare[c->nspare++] = work->end;
-    work->begin = work->end = NULL;
-}
-static void gxi_work_free(gxi_work *work) {
-    gxi_work_return_events(work);
-    gxi_timed_point_leave(work->point);
-    work->next = gxi_timeline.free_work;
-    gxi_timeline.free_work = work;
-}
-
-/* --- contexts and their clocks ---------------------------------------------------------------- */
-
-/* From the anchor to the event, in ns; *ok 0: it is not known. */
-static double gxi_timed_context_ns(const gxi_timed_context *c, struct CUevent_st *event, int *ok) {
-    float ms = 0;
-    *ok = gxi.cu.cuEventElapsedTime(&ms, c->clocks[c->anchor], event) == 0;
-    return (double)ms * 1e6;
-}
-/* Measures a new anchor: records an event while its stream is idle, up to `tries` times, and waits
-   for at most `most_ns` each time. The device reached it at some time between the record and the
-   end of the wait for it: so the shortest wait is used. The last anchor and the device's clock say
-   when; if they say a time outside of the wait, the clocks have drifted, and the nearest end is
-   used. 0: the device was busy. */
-static int gxi_timed_context_anchor(gxi_timed_context *c, int tries, uint64_t most_ns) {
-    const int others[2] = { c->anchor == 0, c->anchor == 2 ? 1 : 2 };
-    uint64_t begin = 0, finish = 0;
-    double at;
-    int best = -1, next, i, cu, ok = 0;
-    for (i = 0; i < tries; i++) {
-        const uint64_t from = gxi_clock_ns();
-        uint64_t to;
-        next = others[best == others[0]];
-        if (gxi.cu.cuEventRecord(c->clocks[next], c->clock)) return 0;
-        do {
-            cu = gxi.cu.cuEventQuery(c->clocks[next]);
-            to = gxi_clock_ns();
-        } while (cu == GXI_CU_NOT_READY && to - from < most_ns);
-        if (cu) break;
-        if (best >= 0 && to - from >= finish - begin) continue;
-        best = next;
-        begin = from;
-        finish = to;
-    }
-    c->checked = gxi_clock_ns();
-    if (best < 0) return 0;
-    at = ((double)begin + (double)finish) / 2;
-    if (c->anchor >= 0) {
-        const double by_device = c->anchor_at + gxi_timed_context_ns(c, c->clocks[best], &ok);
-        if (ok)
-            at = by_device < (double)begin       ? (double)begin
-                    : by_device > (double)finish ? (double)finish
-                                                 : by_device;
-    }
-    if ((double)(finish - begin) / 1e3 > gxi_timeline.info.clock_error_us)
-        gxi_timeline.info.clock_error_us = (double)(finish - begin) / 1e3;
-    c->anchor = best;
-    c->anchor_at = at;
-    return 1;
-}
-/* Creates events. 0 after a failure. */
-static int gxi_timed_context_grow(gxi_timed_context *c) {
-    enum { GXI_NEW_EVENTS = 64 };
-    struct CUctx_st *popped;
-    struct CUevent_st **spare;
-    unsigned n = 0;
-    /* so many that returning one never needs memory */
-    if (c->spare_cap < c->nevents + GXI_NEW_EVENTS) {
-        spare = (struct CUevent_st **)gxi_realloc(
-                c->spare, (c->nevents + GXI_NEW_EVENTS) * sizeof *spare);
-        if (!spare) return 0;
-        c->spare = spare;
-        c->spare_cap = c->nevents + GXI_NEW_EVENTS;
-    }
-    if (gxi.cu.cuCtxPushCurrent(c->native)) return 0;
-    while (n < GXI_NEW_EVENTS && !gxi.cu.cuEventCreate(&c->spare[c->nspare], 0)) {
-        c->nspare++;
-        c->nevents++;
-        n++;
-    }
-    gxi.cu.cuCtxPopCurrent(&popped);
-    return n > 0;
-}
-static struct CUevent_st *gxi_timed_context_take_event(gxi_timed_context *c) { /* or NULL */
-    return c->nspare || gxi_timed_context_grow(c) ? c->spare[--c->nspare] : NULL;
-}
-static void gxi_timeline_name_device(const gxi_timed_context *c) {
-    char name[256] = "", title[300];
-    if (c->ordinal < 32) {
-        if (gxi_timeline.devices & 1u << c->ordinal) return;
-        gxi_timeline.devices |= 1u << c->ordinal;
-    }
-    if (gxi.cu.cuDeviceGetName(name, sizeof name, c->ordinal)) name[0] = 0;
-    name[sizeof name - 1] = 0;
-    snprintf(title, sizeof title, "device %d%s%s", c->ordinal, *name ? ": " : "", name);
-    gxi_timeline_name("process_name", 1000 + c->ordinal, 0, title);
-    gxi_add(&gxi_timeline.text,
-            "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"tid\":0,\"args\":{"
-            "\"sort_index\":%d}},\n",
-            1000 + c->ordinal, 1 + c->ordinal);
-}
-/* The context's record, made if there is none. NULL: no memory. */
-static gxi_timed_context *gxi_timed_context_of(struct CUctx_st *native) {
-    const uint64_t id = gxi_context_of_native(native);
-    const gxi_slot *const slot = gxi_peek(id, GXI_CONTEXT);
-    gxi_timed_context *c = gxi_timeline.contexts;
-    struct CUctx_st *popped;
-    int i, device = 0;
-    while (c && c->native != native) c = c->next;
-    if (c) return c;
-    c = (gxi_timed_context *)gxi_realloc(NULL, sizeof *c);
-    if (!c) return NULL;
-    memset(c, 0, sizeof *c);
-    c->native = native;
-    c->anchor = -1;
-    c->next = gxi_timeline.contexts;
-    gxi_timeline.contexts = c;
-    if (slot) {
-        c->ordinal = gxi_context_of(slot)->ordinal;
-        c->green = gxi_context_of(slot)->green;
-    }
-    c->failed = gxi.cu.cuCtxPushCurrent(native) != 0;
-    if (c->failed) return c;
-    if (!slot && gxi.cu.cuCtxGetDevice(&device) == 0) c->ordinal = device;
-    for (i = 0; i < 3 && !c->failed; i++) c->failed = gxi.cu.cuEventCreate(&c->clocks[i], 0) != 0;
-    c->failed |= gxi.cu.cuStreamCreateWithPriority(&c->clock, GXI_STREAM_NON_BLOCKING, 0) != 0;
-    gxi.cu.cuCtxPopCurrent(&popped);
-    if (!c->failed) gxi_timed_context_anchor(c, 20, 2000000);
-    gxi_timeline_name_device(c);
-    return c;
-}
-
-/* --- lanes ------------------------------------------------------------------------------------ */
-
-static gxi_lane **gxi_lane_bucket(const struct CUstream_st *native) {
-    return &gxi_timeline
-                    .buckets[((uintptr_t)native >> 4 ^ (uintptr_t)native >> 12) % GXI_LANE_BUCKETS];
-}
-/* The stream was destroyed, or its events cannot be recorded: another one may have its address. */
-static void gxi_lane_close(gxi_lane *lane) {
-    gxi_lane **at = gxi_lane_bucket(lane->native);
-    if (lane->closed) return;
-    lane->closed = 1;
-    while (*at != lane) at = &(*at)->same;
-    *at = lane->same;
-}
-/* Default streams exist in each context: 0, 1 and 2. */
-static int gxi_is_default_stream(const struct CUstream_st *native) {
-    return (uintptr_t)native <= 2;
-}
-/* slot: of the stream, or NULL */
-static void gxi_lane_name(const gxi_lane *lane, const gxi_slot *slot) {
-    char name[GXI_PLACE + 120], place[GXI_PLACE];
-    const uintptr_t number = (uintptr_t)lane->native;
-    if (number <= 2)
-        snprintf(name, sizeof name, "%s default stream", number == 2 ? "per-thread" : "legacy");
-    else if (slot && slot->where)
-        snprintf(name, sizeof name, "stream created at %s",
-                gxi_place_shorten(place, sizeof place, slot->where));
-    else snprintf(name, sizeof name, "stream 0x%llx", (unsigned long long)number);
-    gxi_timeline_name("thread_name", 1000 + lane->context->ordinal, lane->number, name);
-}
-/* The stream's lane, made if there is none; NULL: its work cannot be timed. */
-static gxi_lane *gxi_lane_of(const gxi_call *call, struct CUstream_st *native) {
-    const gxi_slot *slot = gxi_peek(call->stream, GXI_STREAM);
-    struct CUctx_st *context = NULL;
-    gxi_lane *lane, **bucket = gxi_lane_bucket(native);
-    if (slot && slot->data.stream.native != native) slot = NULL;
-    if (gxi_is_default_stream(native)) {
-        if (slot) context = slot->cu_context;
-        else if (gxi.cu.cuCtxGetCurrent(&context)) return NULL;
-        if (!native) native = GXI_STREAM_LEGACY;
-        bucket = gxi_lane_bucket(native);
-    }
-    for (lane = *bucket; lane; lane = lane->same)
-        if (lane->native == native && (!context || lane->context->native == context)) return lane;
-    if (!context && slot) context = slot->cu_context;
-    if (!context && gxi.cu.cuStreamGetCtx(native, &context)) return NULL;
-    if (!context || !(lane = (gxi_lane *)gxi_realloc(NULL, sizeof *lane))) return NULL;
-    memset(lane, 0, sizeof *lane);
-    if (!(lane->context = gxi_timed_context_of(context))) {
-        gxi_free(lane);
-        return NULL;
-    }
-    lane->native = native;
-    lane->number = ++gxi_timeline.nlanes;
-    lane->last = &lane->first;
-    lane->next = gxi_timeline.lanes;
-    gxi_timeline.lanes = lane;
-    lane->same = *bucket;
-    *bucket = lane;
-    gxi_lane_name(lane, slot);
-    return lane;
-}
-static void gxi_lane_write_arrows(gxi_lane *lane, double to) {
-    const int pid = 1000 + lane->context->ordinal;
-    unsigned i;
-    for (i = 0; i < lane->narrows; i++) {
-        gxi_timed_point *const p = lane->arrows[i];
-        gxi_timeline_arrow("s", "order", "waits for", ++gxi_timeline.ids, p->device, p->lane,
-                p->slice_begin + (p->slice_end - p->slice_begin) * 0.99);
-        gxi_timeline_arrow("f", "order", "waits for", gxi_timeline.ids, pid, lane->number, to);
-        gxi_timed_point_leave(p);
-    }
-    lane->narrows = 0;
-}
-static void gxi_work_write(const gxi_work *work, double begin, double end, int lost) {
-    gxi_lane *const lane = work->lane;
-    const gxi_timed_call *const call = work->call;
-    const int pid = 1000 + lane->context->ordinal, timed = call->kind <= GXI_IS_TIMED && !lost;
-    gxi_text *const t = gxi_timeline_event(timed ? "X" : "i\",\"s\":\"t",
-            gxi_work_categories[call->kind], work->title ? work->title : "?", pid, lane->number,
-            begin);
-    unsigned i;
-    if (timed) {
-        gxi_add_string(t, ",\"dur\":");
-        gxi_add_us(t, end - begin);
-    }
-    if (call->kind == GXI_IS_KERNEL) {
-        gxi_add_string(t, ",\"args\":{\"grid\":");
-        for (i = 0; i < 3; i++) gxi_add_member(t, i ? "x" : "\"", work->grid[i]);
-        gxi_add_string(t, "\",\"block\":");
-        for (i = 0; i < 3; i++) gxi_add_member(t, i ? "x" : "\"", work->block[i]);
-        gxi_add_member(t, "\",\"shared\":", work->shared);
-    } else if (call->kind == GXI_IS_GRAPH) gxi_add_member(t, ",\"args\":{\"nodes\":", work->nodes);
-    else gxi_add_member(t, ",\"args\":{\"bytes\":", work->bytes);
-    if (timed && work->bytes && end > begin)
-        gxi_add(t, ",\"gbs\":%.2f", (double)work->bytes / (end - begin));
-    gxi_timeline_place(t, work->where);
-    if (work->group) gxi_add_member(t, ",\"group\":", work->group);
-    gxi_add_string(t, lost ? ",\"untimed\":1}},\n" : "}},\n");
-    if (!timed) return;
-    gxi_lane_write_arrows(lane, begin);
-    if (work->id) gxi_timeline_arrow("f", "launch", "enqueues", work->id, pid, lane->number, begin);
-    if (call->kind == GXI_IS_KERNEL || call->kind == GXI_IS_GRAPH) gxi_timeline.info.kernels++;
-    else if (call->kind <= GXI_IS_FILL) gxi_timeline.info.transfers++;
-    lane->slice_begin = begin;
-    lane->slice_end = end;
-}
-/* Writes the lane's first work, if it has ended. wait: waits for it. 0: it has not. */
-static int gxi_lane_step(gxi_lane *lane, int wait) {
-    gxi_work *const work = lane->first;
-    gxi_timed_context *const c = lane->context;
-    gxi_timed_point *const p = work->point;
-    double begin = lane->slice_end > (double)work->host ? lane->slice_end : (double)work->host,
-           end = begin;
-    int cu = 0, ok = 1, known = 0;
-    if (work->end) {
-        cu = wait ? gxi.cu.cuEventSynchronize(work->end) : gxi.cu.cuEventQuery(work->end);
-        if (cu == GXI_CU_NOT_READY || (c->anchor < 0 && !wait)) return 0;
-        /* the last chance */
-        ok = cu == 0 && (c->anchor >= 0 || gxi_timed_context_anchor(c, 1, 5000000000u));
-        if (ok) begin = c->anchor_at + gxi_timed_context_ns(c, work->begin, &ok);
-        if (ok) end = c->anchor_at + gxi_timed_context_ns(c, work->end, &known);
-        ok = ok && known;
-        if (begin < lane->slice_end) begin = lane->slice_end;
-        if (begin < lane->ready) begin = lane->ready;
-        if (end < begin) end = begin;
-    } else if (work->call->kind == GXI_IS_WAIT && p) {
-        if (!p->known && !wait) return 0; /* its lane's turn comes first */
-        if (p->at > lane->ready) lane->ready = p->at;
-        if (p->slice_end > p->slice_begin && lane->narrows < GXI_ARROWS &&
-                !(p->lane == lane->number && p->device == 1000 + c->ordinal)) {
-            lane->arrows[lane->narrows++] = p;
-            p->refs++;
-        }
-        if (begin < lane->ready) begin = lane->ready;
-    } else if (work->call->kind <= GXI_IS_TIMED) ok = 0;
-    if (work->call->kind == GXI_IS_RECORD && p) {
-        p->known = 1;
-        p->at = lane->slice_end > lane->ready ? lane->slice_end : lane->ready;
-        p->device = 1000 + c->ordinal;
-        p->lane = lane->number;
-        p->slice_begin = lane->slice_begin;
-        p->slice_end = lane->slice_end;
-    }
-    if (!ok) gxi_timeline.info.untimed++;
-    gxi_work_write(work, begin, end, !ok);
-    if (!(lane->first = work->next)) lane->last = &lane->first;
-    lane->count--;
-    gxi_timeline.info.waiting--;
-    gxi_work_free(work);
-    return 1;
-}
-/* Writes what has ended: of all lanes or, waiting for it, of one context (NULL: of all). A lane may
-   wait for a record of another one. */
-static void gxi_timeline_harvest(const gxi_timed_context *waits_for, int wait) {
-    int progress;
-    gxi_lane *lane, **at;
-    gxi_timed_context *c;
-    const uint64_t now = gxi_clock_ns();
-    for (c = gxi_timeline.contexts; c; c = c->next)
-        if (!c->failed && (c->anchor < 0 || now - c->checked > 1000000000))
-            gxi_timed_context_anchor(c, 5, 200000);
-    do {
-        progress = 0;
-        for (lane = gxi_timeline.lanes; lane; lane = lane->next)
-            while (lane->first && gxi_lane_step(lane, 0)) progress = 1;
-    } while (progress);
-    for (lane = gxi_timeline.lanes; lane && wait; lane = lane->next)
-        while (lane->first && (!waits_for || lane->context == waits_for)) gxi_lane_step(lane, 1);
-    for (at = &gxi_timeline.lanes; (lane = *at) != NULL;) {
-        if (!lane->closed || lane->first) {
-            at = &lane->next;
-            continue;
-        }
-        while (lane->narrows) gxi_timed_point_leave(lane->arrows[--lane->narrows]);
-        *at = lane->next;
-        gxi_free(lane);
-    }
-    gxi_timeline.harvested = gxi_clock_ns();
-}
-/* Before a context ends. */
-static void gxi_timed_context_close(gxi_timed_context *c) {
-    gxi_timed_context **at = &gxi_timeline.contexts;
-    gxi_lane *lane;
-    int i;
-    for (lane = gxi_timeline.lanes; lane; lane = lane->next)
-        if (lane->context == c) gxi_lane_close(lane);
-    gxi_timeline_harvest(c, 1);
-    while (c->nspare) gxi.cu.cuEventDestroy(c->spare[--c->nspare]);
-    for (i = 0; i < 3; i++)
-        if (c->clocks[i]) gxi.cu.cuEventDestroy(c->clocks[i]);
-    if (c->clock) gxi.cu.cuStreamDestroy(c->clock);
-    while (*at != c) at = &(*at)->next;
-    *at = c->next;
-    gxi_free(c->spare);
-    gxi_free(c);
-}
-
-/* --- the hook --------------------------------------------------------------------------------- */
-
-static const gxi_timed_call *gxi_timed_call_of(const char *name) { /* NULL: nothing special */
-    size_t lo = 0, hi = sizeof gxi_timed_calls / sizeof *gxi_timed_calls;
-    while (lo < hi) {
-        const size_t mid = (lo + hi) / 2;
-        const int order = strcmp(name, gxi_timed_calls[mid].name);
-        if (order == 0) return &gxi_timed_calls[mid];
-        if (order < 0) hi = mid;
-        else lo = mid + 1;
-    }
-    return NULL;
-}
-static int gxi_is_recording(void) { /* gxi_timeline_mutex is held */
-    return gxi_timeline.file != NULL && gxi_timeline.forks == gxi.threads.of_parent;
-}
-static const char *gxi_memcpy_title(unsigned from, unsigned to) {
-    enum { GXI_HOST_SIDE = 1 };
-    return from == GXI_HOST_SIDE && to == GXI_HOST_SIDE ? "copy in host memory"
-            : from == GXI_HOST_SIDE                     ? "copy to device"
-            : to == GXI_HOST_SIDE                       ? "copy to host"
-                                                        : "copy on device";
-}
-/* A graph or batch, by where it was created. */
-static void gxi_work_describe_graph(gxi_work *work, uint64_t about) {
-#if !defined(GPUEXEC_NO_GRAPH)
-    const gxi_slot *const slot = gxi_peek(about, gxi_kind_of(about));
-    char name[GXI_PLACE + 32], place[GXI_PLACE];
-    if (!slot) return;
-    if (gxi_kind_of(about) == GXI_GRAPH) {
-        size_t nodes = 0;
-        gxi.cu.cuGraphGetNodes(gxi_native_graph_of(slot)->native, NULL, &nodes);
-        work->nodes = (unsigned)nodes;
-    }
-#if !defined(GPUEXEC_NO_BATCH)
-    else
-        work->nodes = (unsigned)gxi_batch_of(slot)->count;
-#endif
-    if (!slot->where) return;
-    snprintf(name, sizeof name, "%s %s", gxi_kinds[gxi_kind_of(about)].name,
-            gxi_place_shorten(place, sizeof place, slot->where));
-    work->title = gxi_place_copy(name);
-#else
-    (void)work;
-    (void)about;
-#endif
-}
-/* What the arguments say of the work. */
-static void gxi_work_describe(gxi_work *work, const gxi_watched_call *w) {
-    const gxi_timed_call *const call = work->call;
-    const unsigned long long *const args = w->args;
-    union {
-        uintptr_t number;
-        const gxi_memcpy2d *two;
-        const gxi_memcpy3d *three;
-        const size_t *sizes;
-        const struct CUfunc_st *function;
-    } first;
-    unsigned i;
-    first.number = (uintptr_t)args[0];
-    work->title = call->title;
-    if (call->bytes >= 0) work->bytes = args[call->bytes] * call->unit;
-    if (call->rows >= 0) work->bytes *= args[call->rows];
-    if (call->kind == GXI_IS_GRAPH) gxi_work_describe_graph(work, gxi_local.about);
-    else if (call->kind == GXI_IS_KERNEL) {
-        const gxi_slot *kernel;
-        for (i = 0; i < 3; i++) {
-            work->grid[i] = (unsigned)args[1 + i];
-            work->block[i] = (unsigned)args[4 + i];
-        }
-        work->shared = (unsigned)args[7];
-        gxi_lock(&gxi_tables_mutex);
-        kernel = gxi_kernel_of_native(first.function);
-        work->title = gxi_place_copy_locked(kernel && gxi_kernel_of(kernel)->named
-                        ? gxi_kernel_of(kernel)->name
-                        : "adopted kernel");
-        gxi_unlock(&gxi_tables_mutex);
-    } else if (strcmp(call->name, "cuMemcpy2DAsync") == 0) {
-        work->title = gxi_memcpy_title(first.two->from_type, first.two->to_type);
-        work->bytes = (uint64_t)first.two->width * first.two->height;
-    } else if (strncmp(call->name, "cuMemcpy3D", 10) == 0) {
-        if (!*work->title)
-            work->title = gxi_memcpy_title(first.three->from.type, first.three->to.type);
-        work->bytes = (uint64_t)first.three->width * first.three->height * first.three->depth;
-    } else if (strcmp(call->name, "cuMemcpyBatchAsync") == 0) {
-        first.number = (uintptr_t)args[2];
-        for (i = 0; i < args[3]; i++) work->bytes += first.sizes[i];
-    }
-}
-/* The work's begin: NULL if it is not timed at all, because it is captured, or the hook must not
-   touch its stream. */
-static gxi_work *gxi_work_begin(
-        const gxi_call *call, const gxi_watched_call *w, const gxi_timed_call *timed) {
-    const int at = timed->stream +
-            2 * (w->count == 6 && strcmp(w->name, "cuMemPrefetchAsync") == 0);
-    union {
-        uintptr_t number;
-        struct CUstream_st *stream;
-    } native;
-    gxi_work *work;
-    gxi_lane *lane;
-    int status = 0;
-    native.number = (uintptr_t)w->args[at];
-    if (gxi.cu.cuStreamIsCapturing(native.stream, &status) || status) return NULL;
-    if (!(lane = gxi_lane_of(call, native.stream)) || !(work = gxi_work_new())) {
-        gxi_timeline.info.untimed++;
-        return NULL;
-    }
-    work->call = timed;
-    work->lane = lane;
-    work->where = gxi_place_copy(call->where);
-    work->group = gxi_local.group;
-    gxi_work_describe(work, w);
-    if (timed->kind <= GXI_IS_TIMED && !lane->context->failed &&
-            (work->begin = gxi_timed_context_take_event(lane->context)) != NULL &&
-            ((work->end = gxi_timed_context_take_event(lane->context)) == NULL ||
-                    gxi.cu.cuEventRecord(work->begin, lane->native)))
-        work->untimed = 1;
-    return work;
-}
-/* The driver has the work: it is in its lane from now on. */
-static void gxi_work_commit(gxi_work *work, const gxi_watched_call *w) {
-    gxi_lane *const lane = work->lane;
-    union {
-        uintptr_t number;
-        struct CUevent_st *event;
-    } event;
-    if (work->untimed || (work->end && gxi.cu.cuEventRecord(work->end, lane->native))) {
-        gxi_work_return_events(work);
-        gxi_lane_close(lane); /* perhaps another stream has its address */
-    }
-    work->host = w->began;
-    if (work->call->kind == GXI_IS_RECORD || work->call->kind == GXI_IS_WAIT) {
-        event.number = (uintptr_t)w->args[work->call->kind == GXI_IS_WAIT];
-        {
-            const size_t i = (event.number >> 4 ^ event.number >> 14) %
-                    (sizeof gxi_timeline.points / sizeof *gxi_timeline.points);
-            if (work->call->kind == GXI_IS_RECORD) {
-                work->point = (gxi_timed_point *)gxi_realloc(NULL, sizeof *work->point);
-                if (work->point) memset(work->point, 0, sizeof *work->point);
-                gxi_timed_point_leave(gxi_timeline.points[i].point);
-                gxi_timeline.points[i].event = event.event;
-                gxi_timeline.points[i].point = work->point;
-                if (work->point) work->point->refs = 2;
-            } else if (gxi_timeline.points[i].event == event.event) {
-                work->point = gxi_timeline.points[i].point;
-                if (work->point) work->point->refs++;
-            }
-        }
-    }
-    *lane->last = work;
-    lane->last = &work->next;
-    lane->count++;
-    gxi_timeline.info.waiting++;
-}
-/* The calling thread's lane; NULL: no memory. */
-static gxi_timed_thread *gxi_timed_thread_get(void) {
-    gxi_timed_thread *thread = gxi_local.thread;
-    char name[64];
-    if (gxi_local.thread_of == gxi_timeline.serial && thread) return thread;
-    thread = (gxi_timed_thread *)gxi_realloc(NULL, sizeof *thread);
-    if (!thread) return NULL;
-    memset(thread, 0, sizeof *thread);
-    thread->lane = ++gxi_timeline.nthreads;
-    thread->next = gxi_timeline.threads;
-    gxi_timeline.threads = thread;
-    gxi_local.thread = thread;
-    gxi_local.thread_of = gxi_timeline.serial;
-    snprintf(name, sizeof name, "thread %d", thread->lane);
-    gxi_timeline_name("thread_name", 1, thread->lane, name);
-    return thread;
-}
-static void gxi_timed_thread_write(gxi_timed_thread *thread) {
-    gxi_text *t;
-    if (!thread->number) return;
-    t = gxi_timeline_event("X", "call", thread->function, 1, thread->lane, (double)thread->began);
-    gxi_add_string(t, ",\"dur\":");
-    gxi_add_us(t, (double)(thread->ended - thread->began));
-    gxi_add_string(t, ",\"args\":{\"driver\":\"");
-    gxi_add_string(t, thread->driver_call);
-    gxi_add_member(t, "\",\"calls\":", thread->calls);
-    gxi_add_member(t, ",\"result\":", (unsigned)thread->cu);
-    gxi_timeline_place(t, thread->where);
-    gxi_add_string(t, "}},\n");
-    thread->number = 0;
-}
-/* A driver call has ended. id: of the arrow to its work, or 0. */
-static void gxi_timed_thread_add(const gxi_call *call, const gxi_watched_call *w, uint64_t id) {
-    gxi_timed_thread *const thread = gxi_timed_thread_get();
-    if (!thread) return;
-    if (thread->number != call->number || thread->function != call->function) {
-        gxi_timed_thread_write(thread);
-        thread->number = call->number;
-        thread->function = call->function;
-        thread->where = gxi_place_copy(call->where);
-        thread->began = w->began;
-        thread->longest = thread->calls = 0;
-    }
-    thread->calls++;
-    thread->ended = w->ended;
-    thread->cu = w->cu;
-    if (w->ended - w->began >= thread->longest) {
-        thread->longest = w->ended - w->began;
-        thread->driver_call = w->name;
-    }
-    if (id) gxi_timeline_arrow("s", "launch", "enqueues", id, 1, thread->lane, (double)w->began);
-}
-static void gxi_timeline_close_contexts(const gxi_watched_call *w, const gxi_timed_call *timed) {
-    gxi_timed_context *c, *next;
-    for (c = gxi_timeline.contexts; c; c = next) {
-        next = c->next;
-        if (timed->kind == GXI_ENDS_CONTEXT ? (uintptr_t)c->native == (uintptr_t)w->args[0]
-                        : timed->kind == GXI_ENDS_GREEN
-                        ? c->green && (uintptr_t)c->green == (uintptr_t)w->args[0]
-                        : c->ordinal == (int)w->args[0])
-            gxi_timed_context_close(c);
-    }
-}
-static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w) {
-    const gxi_timed_call *const timed = gxi_timed_call_of(w->name);
-    gxi_local.work = NULL;
-    if (!timed || timed->kind == GXI_IS_HIDDEN) return;
-    gxi_lock(&gxi_timeline_mutex);
-    if (gxi_is_recording()) GXI_IN_RELAXED_MODE {
-            if (timed->kind <= GXI_IS_LAST) gxi_local.work = gxi_work_begin(call, w, timed);
-            else if (timed->kind != GXI_ENDS_STREAM) gxi_timeline_close_contexts(w, timed);
-        }
-    gxi_local.work_of = gxi_timeline.serial;
-    gxi_unlock(&gxi_timeline_mutex);
-}
-static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) {
-    const gxi_timed_call *const timed = gxi_timed_call_of(w->name);
-    gxi_work *const work = gxi_local.work;
-    uint64_t id = 0;
-    if (timed && timed->kind == GXI_IS_HIDDEN) return;
-    gxi_lock(&gxi_timeline_mutex);
-    if (!gxi_is_recording()) { /* it ended meanwhile, with all work */
-        gxi_unlock(&gxi_timeline_mutex);
-        return;
-    }
-    GXI_IN_RELAXED_MODE {
-        if (work && gxi_local.work_of == gxi_timeline.serial) {
-            if (w->cu) gxi_work_free(work);
-            else {
-                if (work->end && !gxi_timeline.no_calls) id = work->id = ++gxi_timeline.ids;
-                gxi_work_commit(work, w);
-            }
-        } else if (timed && timed->kind == GXI_ENDS_STREAM && !w->cu) {
-            gxi_lane *lane = *gxi_lane_bucket((struct CUstream_st *)(uintptr_t)w->args[0]);
-            while (lane && (uintptr_t)lane->native != (uintptr_t)w->args[0]) lane = lane->same;
-            if (lane) gxi_lane_close(lane);
-        }
-        if (w->ended - gxi_timeline.harvested > 20000000 || gxi_timeline.info.waiting % 256 == 255)
-            gxi_timeline_harvest(NULL, 0);
-    }
-    if (!gxi_timeline.no_calls) gxi_timed_thread_add(call, w, id);
-    if (gxi_timeline.text.n > 49152 || w->ended - gxi_timeline.flushed > 500000000)
-        gxi_timeline_flush();
-    gxi_unlock(&gxi_timeline_mutex);
-}
-
-/* --- the calls -------------------------------------------------------------------------------- */
-
-/* Returns 0, an errno, or -1 without memory. */
-static int gxi_timeline_open(const char *path, int no_calls) {
-    char *const copy = gxi_copy_string(path);
-    char title[64];
-    FILE *const file = copy ? fopen(path, "wb") : NULL;
-    if (!file) {
-        gxi_free(copy);
-        return !copy ? -1 : errno ? errno : EIO;
-    }
-    gxi_free(gxi_timeline.path);
-    gxi_timeline.path = copy;
-    setvbuf(file, NULL, _IONBF, 0); /* a forked child has nothing to write */
-    memset(&gxi_timeline.info, 0, sizeof gxi_timeline.info);
-    gxi_timeline.error = gxi_timeline.programmatic = 0;
-    gxi_timeline.forks = gxi.threads.of_parent;
-    gxi_timeline.no_calls = no_calls;
-    gxi_timeline.nlanes = gxi_timeline.nthreads = 0;
-    gxi_timeline.devices = 0;
-    gxi_timeline.serial++;
-    gxi_timeline.began = gxi_timeline.harvested = gxi_timeline.flushed = gxi_clock_ns();
-    gxi_add(&gxi_timeline.text, "[\n");
-    snprintf(title, sizeof title, "host: process %ld", gxi_process_id());
-    gxi_timeline_name("process_name", 1, 0, title);
-    gxi_timeline.file = file;
-    gxi_timeline.info.recording = 1;
-    return 0;
-}
-/* Ends the timeline. Returns errno of a failed write, -1 if that is not known, or 0. */
-static int gxi_timeline_close(void) {
-    gxi_timed_thread *thread;
-    void *chunk;
-    size_t i;
-    int error;
-    while (gxi_timeline.contexts) gxi_timed_context_close(gxi_timeline.contexts);
-    while ((thread = gxi_timeline.threads) != NULL) {
-        gxi_timed_thread_write(thread);
-        gxi_timeline.threads = thread->next;
-        gxi_free(thread);
-    }
-    gxi_timeline_describe();
-    gxi_add(&gxi_timeline.text, "\n]\n");
-    gxi_timeline_flush();
-    if (fclose(gxi_timeline.file) && !gxi_timeline.error) gxi_timeline.error = errno ? errno : -1;
-    error = gxi_timeline.error;
-    gxi_timeline.file = NULL;
-    gxi_timeline.info.recording = 0;
-    gxi_text_free(&gxi_timeline.text);
-    for (i = 0; i < sizeof gxi_timeline.points / sizeof *gxi_timeline.points; i++) {
-        gxi_timed_point_leave(gxi_timeline.points[i].point);
-        gxi_timeline.points[i].point = NULL;
-        gxi_timeline.points[i].event = NULL;
-    }
-    while ((chunk = gxi_timeline.chunks) != NULL) {
-        gxi_timeline.chunks = *(void **)chunk;
-        gxi_free(chunk);
-    }
-    gxi_timeline.free_work = NULL;
-    gxi_timeline.nwork = 0;
-    gxi_watch_set(GXI_TIMES, 0);
-    return error;
-}
-/* The program ends without gpuexec_shutdown: writes what is known, without the driver, which may be
-   gone. */
-static void gxi_timeline_abandon(void) {
-    if (!gxi_try_lock(&gxi_timeline_mutex)) return; /* a thread may hold it forever */
-    if (gxi_is_recording()) gxi_timeline_flush();
-    gxi_unlock(&gxi_timeline_mutex);
-}
-/* At the end of gpuexec_shutdown, when all contexts are closed. */
-static void gxi_timeline_shutdown(void) {
-    gxi_lock(&gxi_timeline_mutex);
-    if (gxi_is_recording()) gxi_timeline_close();
-    gxi_free(gxi_timeline.path);
-    gxi_timeline.path = NULL;
-    gxi_unlock(&gxi_timeline_mutex);
-}
-static void gxi_timeline_note_programmatic(void) { GXI_STORE(&gxi_timeline.programmatic, 1); }
-static void gxi_timeline_watch(void) {
-    GXI_STORE(&gxi.hooks.before_call[GXI_WATCH_TIMELINE], &gxi_timeline_before);
-    GXI_STORE(&gxi.hooks.after_call[GXI_WATCH_TIMELINE], &gxi_timeline_after);
-    GXI_STORE(&gxi.hooks.abandon_timeline, &gxi_timeline_abandon);
-    GXI_STORE(&gxi.hooks.end_timeline, &gxi_timeline_shutdown);
-    GXI_STORE(&gxi.hooks.note_programmatic, &gxi_timeline_note_programmatic);
-    gxi_watch_set(GXI_TIMES, 1);
-}
-/* With GPUEXEC_TIMELINE, at the library's start. */
-static void gxi_timeline_start(void) {
-    const char *const path = gxi_environment_variable("GPUEXEC_TIMELINE");
-    char line[1200];
-    int error;
-    if (!path) return;
-    gxi_lock(&gxi_timeline_mutex);
-    error = gxi_timeline_open(path, 0);
-    gxi_unlock(&gxi_timeline_mutex);
-    if (!error) {
-        gxi_timeline_watch();
-        return;
-    }
-    snprintf(line, sizeof line,
-            "gpuexec: cannot write the timeline \"%s\" (GPUEXEC_TIMELINE): %s\n", path,
-            error < 0 ? "out of host memory" : strerror(error));
-    gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
-}
-static gpuexec_result gxi_fail_timeline(gxi_call *call, const char *path, int error) {
-    return error < 0 ? gxi_fail_memory(call, "write the timeline \"%s\"", path)
-                     : gxi_fail(call, GPUEXEC_FILE_ERROR, NULL,
-                               "cannot write the timeline \"%s\": %s", path, strerror(error));
-}
-GPUEXEC_API gpuexec_result gpuexec_timeline_begin_at(
-        const char *where, const char *path, const gpuexec_timeline_desc *desc) {
-    int error;
-    GXI_CALL(gpuexec_timeline_begin, GXI_CLEANS);
-    if (desc && gxi_check_desc(call, "gpuexec_timeline_desc", desc->start_canary, desc->end_canary))
-        return GPUEXEC_BAD_ARGUMENT;
-    if (gxi_is_null(call, path, "the path")) return gxi_failed_result();
-    if (gxi_begin(call)) return gxi_failed_result();
-    gxi_lock(&gxi_timeline_mutex);
-    if (gxi_timeline.file) {
-        char other[1024];
-        gxi_place_shorten(other, sizeof other, gxi_timeline.path);
-        gxi_unlock(&gxi_timeline_mutex);
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_timeline_end first",
-                "a timeline is already recorded in \"%s\"", other);
-    }
-    error = gxi_timeline_open(path, desc && desc->no_calls);
-    gxi_unlock(&gxi_timeline_mutex);
-    if (error) return gxi_fail_timeline(call, path, error);
-    gxi_timeline_watch();
-    return GPUEXEC_OK;
-}
-GPUEXEC_API gpuexec_result gpuexec_timeline_end_at(const char *where) {
-    char path[1024] = "";
-    int error = 0, recorded;
-    GXI_CALL(gpuexec_timeline_end, GXI_CLEANS);
-    gxi_lock(&gxi_timeline_mutex);
-    recorded = gxi_is_recording();
-    if (recorded) {
-        gxi_place_shorten(path, sizeof path, gxi_timeline.path);
-        GXI_IN_RELAXED_MODE error = gxi_timeline_close();
-    }
-    gxi_unlock(&gxi_timeline_mutex);
-    if (!recorded)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_timeline_begin first",
-                "no timeline is recorded");
-    return error ? gxi_fail_timeline(call, path, error) : GPUEXEC_OK;
-}
-GPUEXEC_API gpuexec_result gpuexec_timeline_get_info_at(
-        const char *where, gpuexec_timeline_info *info) {
-    GXI_CALL(gpuexec_timeline_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return gxi_failed_result();
-    gxi_lock(&gxi_timeline_mutex);
-    *info = gxi_timeline.info;
-    if (!gxi_is_recording()) info->recording = 0;
-    gxi_unlock(&gxi_timeline_mutex);
-    return GPUEXEC_OK;
-}
-#endif
-
 #if !defined(GPUEXEC_NO_IPC)
 /* -------------------------------------------------------------------------------------------------
    >>impl-ipc   Objects of other processes. An object's bytes name the process that exported it by a
@@ -30889,12 +30247,12 @@ static gpuexec_result gxi_ipc_check_memory(gxi_call *call, gpuexec_ptr memory, g
     if (gxi_check_free(call, memory, GPUEXEC_MEMORY_DEVICE, range)) return gxi_failed_result();
     if (range->pooled == GXI_OF_GRAPH)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "export memory from gpuexec_alloc",
-                "0x%llx was allocated in a capture, at %s: memory of a graph cannot be exported",
-                memory, gxi_place_text(range->where));
+                "0x%llx%s was allocated in a capture, at %s: memory of a graph cannot be exported",
+                memory, gxi_range_label(range), gxi_place_text(range->where));
     if (range->pooled == GXI_IMPORTED)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "export it from the process that allocated it",
-                "0x%llx was imported at %s; only the process that allocated it can export it",
-                memory, gxi_place_text(range->where));
+                "0x%llx%s was imported at %s; only the process that allocated it can export it",
+                memory, gxi_range_label(range), gxi_place_text(range->where));
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(
@@ -30996,14 +30354,14 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(
     if (slot->imported)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "export the event from the process that created it",
-                "the event was imported at %s; only the process that created it can export it",
-                gxi_place_text(slot->where));
+                "the event%s was imported at %s; only the process that created it can export it",
+                GXI_NAMED_AT(slot));
     if (!slot->interprocess && !slot->adopted)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "create it with gpuexec_event_desc.interprocess",
-                "the event cannot be exported: it was created for use in a single process only, at "
-                "%s",
-                gxi_place_text(slot->where));
+                "the event%s cannot be exported: it was created for use in a single process only, "
+                "at %s",
+                GXI_NAMED_AT(slot));
     if (!(context = gxi_get(call, slot->context, GXI_CONTEXT, "the event's context")) ||
             gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_result();
@@ -31057,7 +30415,7 @@ static int gxi_ipc_export_pool(gxi_call *call, gpuexec_pool pool) {
     if (GXI_TRY(cuMemPoolExportToShareableHandle,
                 (&fd, slot->data.pool.native, GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0))) {
         gxi_fail_cu(call, "create it with gpuexec_pool_desc.exportable set to 1",
-                "cannot export the pool created at %s", gxi_place_text(slot->where));
+                "cannot export the pool%s created at %s", GXI_NAMED_AT(slot));
         return -1;
     }
     return fd;
@@ -31134,14 +30492,14 @@ static int gxi_ipc_export_piece(
     if (!slot->data.span.info->exportable) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "create it with gpuexec_virtual_desc.exportable set to 1",
-                "the virtual range created at %s cannot be exported", gxi_place_text(slot->where));
+                "the virtual range%s created at %s cannot be exported", GXI_NAMED_AT(slot));
         return -1;
     }
     if (gxi_virtual_get_piece(call, slot, index, &p)) return -1;
     if (p.imported) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "export it from the process that allocated it",
-                "piece %u of the virtual range created at %s was imported", index,
-                gxi_place_text(slot->where));
+                "piece %u of the virtual range%s created at %s was imported", index,
+                GXI_NAMED_AT(slot));
         return -1;
     }
     if (gxi_enter(call, context->cu_context, &scope)) return -1;
@@ -31155,8 +30513,8 @@ static int gxi_ipc_export_piece(
     }
     gxi_leave(&scope);
     if (!cu) return fd;
-    gxi_fail_cu(call, NULL, "cannot export piece %u of the virtual range created at %s", index,
-            gxi_place_text(slot->where));
+    gxi_fail_cu(call, NULL, "cannot export piece %u of the virtual range%s created at %s", index,
+            GXI_NAMED_AT(slot));
     return -1;
 }
 GPUEXEC_API int gpuexec_ipc_export_piece_at(
@@ -31186,16 +30544,15 @@ static gpuexec_result gxi_ipc_check_piece(
     const gxi_ipc_piece piece = gxi_ipc_piece_of(o);
     if (v->mirror)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create a range without mirror",
-                "cannot add imported memory to the virtual range created at %s: it is mirrored, "
+                "cannot add imported memory to the virtual range%s created at %s: it is mirrored, "
                 "and "
                 "its size is fixed",
-                gxi_place_text(slot->where));
+                GXI_NAMED_AT(slot));
     if (piece.offset != v->bytes)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "import each piece once, in order",
-                "the piece begins at byte %llu of its range, but the virtual range created at %s "
+                "the piece begins at byte %llu of its range, but the virtual range%s created at %s "
                 "has %llu bytes",
-                (unsigned long long)piece.offset, gxi_place_text(slot->where),
-                (unsigned long long)v->bytes);
+                (unsigned long long)piece.offset, GXI_NAMED_AT(slot), (unsigned long long)v->bytes);
     if (!o->bytes || o->bytes % v->granularity)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "import objects only from processes that you "
@@ -31205,9 +30562,9 @@ static gpuexec_result gxi_ipc_check_piece(
     if (o->bytes > v->max_bytes - v->bytes)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                 "create the range with the max_bytes of the exporter's (gpuexec_ipc_get_info)",
-                "the piece has %llu bytes, but the virtual range created at %s has addresses for "
+                "the piece has %llu bytes, but the virtual range%s created at %s has addresses for "
                 "only %llu more",
-                (unsigned long long)o->bytes, gxi_place_text(slot->where),
+                (unsigned long long)o->bytes, GXI_NAMED_AT(slot),
                 (unsigned long long)(v->max_bytes - v->bytes));
     return GPUEXEC_OK;
 }
@@ -32078,6 +31435,1408 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc c
 
 #endif /* Linux */
 #endif /* GPUEXEC_NO_IPC */
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-nvtx   A tool that understands NVTX, NVIDIA's interface for names and ranges, is a library
+   that exports InitializeInjectionNvtx2. That function gets one of ours, from which it gets tables
+   of pointers to function pointers, and it writes those functions that it provides. Numbers,
+   layouts and return values are those of NVTX 3 (github.com/NVIDIA/NVTX,
+   c/include/nvtx3/nvtxDetail/nvtxTypes.h, nvtxImpl.h and nvtxInit.h). The tool stays loaded. */
+
+#if !defined(GPUEXEC_NO_NVTX)
+/* NVTX_CB_MODULE_..., NVTX_CBID_CORE_..., NVTX_CBID_CUDA_..., NVTX_ETID_..., NVTX_VERSION */
+enum {
+    GXI_NVTX_CORE = 1,
+    GXI_NVTX_CUDA = 2,
+    GXI_NVTX_RANGE_PUSH_A = 9,
+    GXI_NVTX_RANGE_POP = 11,
+    GXI_NVTX_NAME_CU_CONTEXT_A = 3,
+    GXI_NVTX_NAME_CU_STREAM_A = 5,
+    GXI_NVTX_NAME_CU_EVENT_A = 7,
+    GXI_NVTX_CALLBACKS = 1,
+    GXI_NVTX_VERSION_INFO = 3,
+    GXI_NVTX_VERSION = 3
+};
+/* NvtxExportTableCallbacks, NvtxExportTableVersionInfo */
+typedef struct gxi_nvtx_callbacks {
+    size_t bytes;
+    int(GXI_CUDA *get_table)(int module, gxi_nvtx_function ***table, unsigned *size);
+} gxi_nvtx_callbacks;
+typedef struct gxi_nvtx_version {
+    size_t bytes;
+    uint32_t version, zero;
+    void(GXI_CUDA *set_tool_version)(uint32_t version);
+} gxi_nvtx_version;
+typedef const void *(GXI_CUDA *gxi_nvtx_exports)(uint32_t id);
+
+/* NvtxExportTableCallbacks::GetModuleFunctionTable. Other modules than the two are there because a
+   tool may need their tables. */
+static int GXI_CUDA gxi_nvtx_get_table(int module, gxi_nvtx_function ***table, unsigned *size) {
+    static const unsigned char sizes[GXI_NVTX_MODULES] = { 0, 16, 9, 15, 7, 16, 7 };
+    if (module <= 0 || module >= GXI_NVTX_MODULES) return 0;
+    if (size) *size = sizes[module];
+    if (table) *table = gxi.nvtx.tables[module];
+    return 1;
+}
+static void GXI_CUDA gxi_nvtx_set_tool_version(uint32_t version) { (void)version; }
+static const void *GXI_CUDA gxi_nvtx_get_export(uint32_t id) {
+    static const gxi_nvtx_callbacks callbacks = { sizeof callbacks, gxi_nvtx_get_table };
+    static const gxi_nvtx_version version = { sizeof version, GXI_NVTX_VERSION, 0,
+        gxi_nvtx_set_tool_version };
+    return id == GXI_NVTX_CALLBACKS       ? (const void *)&callbacks
+            : id == GXI_NVTX_VERSION_INFO ? (const void *)&version
+                                          : NULL;
+}
+/* Loads the tool. 0: there is none; `why` says why not. */
+static int gxi_nvtx_open(const char *path, gxi_text *why) {
+    union {
+        void *p;
+        int(GXI_CUDA *f)(gxi_nvtx_exports exports);
+    } initialize;
+    void *const library = gxi_library_open_named(path, why);
+    unsigned module, i, size;
+    gxi_nvtx_function **table;
+    int done;
+    if (!library) return 0;
+    initialize.p = gxi_library_symbol(library, "InitializeInjectionNvtx2");
+    for (module = 1; module < GXI_NVTX_MODULES; module++) {
+        gxi_nvtx_get_table((int)module, &table, &size);
+        for (i = 1; i < size; i++) table[i] = &gxi.nvtx.functions[module][i];
+    }
+    done = initialize.p && initialize.f(gxi_nvtx_get_export) != 0;
+    if (done) return 1;
+    gxi_add(why,
+            initialize.p ? "its InitializeInjectionNvtx2 returned 0"
+                         : "it does not export InitializeInjectionNvtx2");
+    memset(gxi.nvtx.functions, 0, sizeof gxi.nvtx.functions);
+    gxi_library_close(library);
+    return 0;
+}
+static GXI_COLD int gxi_nvtx_load(void) {
+    static const char variable[] = "NVTX_INJECTION64_PATH";
+    const char *path;
+    gxi_text why = { 0, 0, 0, 0 };
+    char line[1024] = "";
+    int state;
+    if (gxi_local.loads_nvtx) return 0;
+    gxi_local.loads_nvtx = 1;
+    gxi_fork_watch();
+    gxi_lock(&gxi_nvtx_mutex);
+    if (!gxi.nvtx.state) {
+        path = gxi_environment_variable(variable);
+        state = path && gxi_nvtx_open(path, &why) ? 1 : -1;
+        if (path && state < 0)
+            snprintf(line, sizeof line,
+                    "gpuexec: the NVTX tool \"%.400s\" named by %s is not used: %.400s\n", path,
+                    variable, why.p ? why.p : "out of host memory");
+        GXI_STORE(&gxi.nvtx.state, state);
+    }
+    state = gxi.nvtx.state;
+    gxi_unlock(&gxi_nvtx_mutex);
+    gxi_local.loads_nvtx = 0;
+    gxi_text_free(&why);
+    if (*line && (gxi_setup_desc()->log || gxi.driver.debug & GXI_TRACES))
+        gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
+    return state > 0;
+}
+/* A function of the tool, which is loaded at the first use. NULL: there is no tool, or it does not
+   provide that one. */
+static gxi_nvtx_function gxi_nvtx_function_of(unsigned module, unsigned number) {
+    const int state = GXI_LOAD(&gxi.nvtx.state);
+    if (!(state ? state > 0 : gxi_nvtx_load())) return NULL;
+    return GXI_LOAD(&gxi.nvtx.functions[module][number]);
+}
+#endif
+#if !defined(GPUEXEC_NO_NVTX) && !defined(GPUEXEC_NO_TIMELINE)
+static void gxi_nvtx_push(const char *text) {
+    typedef int(GXI_CUDA * push)(const char *);
+    const gxi_nvtx_function f = gxi_nvtx_function_of(GXI_NVTX_CORE, GXI_NVTX_RANGE_PUSH_A);
+    if (f) ((push)f)(text);
+}
+static void gxi_nvtx_pop(void) {
+    typedef int(GXI_CUDA * pop)(void);
+    const gxi_nvtx_function f = gxi_nvtx_function_of(GXI_NVTX_CORE, GXI_NVTX_RANGE_POP);
+    if (f) ((pop)f)();
+}
+#elif !defined(GPUEXEC_NO_TIMELINE)
+static void gxi_nvtx_push(const char *text) { (void)text; }
+static void gxi_nvtx_pop(void) {}
+#endif
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-label   The calls of >>label; the table is >>labelled. */
+
+#if !defined(GPUEXEC_NO_LABEL)
+#if !defined(GPUEXEC_NO_NVTX)
+/* Names the driver's object. Its context is current meanwhile: a tool may need that to find out
+   which one a default stream belongs to. */
+static void gxi_nvtx_name(gxi_call *call, const gxi_slot *slot, const char *text) {
+    typedef void(GXI_CUDA * name)(void *native, const char *text);
+    const unsigned kind = gxi_kind_of(slot->id),
+                   number = kind == GXI_CONTEXT ? GXI_NVTX_NAME_CU_CONTEXT_A
+            : kind == GXI_STREAM                ? GXI_NVTX_NAME_CU_STREAM_A
+            : kind == GXI_EVENT                 ? GXI_NVTX_NAME_CU_EVENT_A
+                                                : 0;
+    void *const native = kind == GXI_CONTEXT ? (void *)slot->cu_context
+            : kind == GXI_STREAM             ? (void *)slot->data.stream.native
+                                             : (void *)slot->data.event.native;
+    const gxi_nvtx_function f = number ? gxi_nvtx_function_of(GXI_NVTX_CUDA, number) : NULL;
+    gxi_scope scope;
+    if (!f || gxi_try_enter(call, slot->cu_context, &scope)) return;
+    ((name)f)(native, text);
+    gxi_leave(&scope);
+}
+#else
+static void gxi_nvtx_name(gxi_call *call, const gxi_slot *slot, const char *text) {
+    (void)call;
+    (void)slot;
+    (void)text;
+}
+#endif
+static gpuexec_result gxi_fail_label(gxi_call *call) {
+    return gxi_fail(
+            call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot store a label");
+}
+/* The label has been set: reports it. */
+static gpuexec_result gxi_label_finish(gxi_call *call, uint64_t id, const char *label) {
+    const gxi_slot *const slot = gxi_peek_any(id);
+    if (slot) gxi_nvtx_name(call, slot, label);
+    GXI_HOOK(labelled, (id, label));
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_label_at(
+        const char *where, unsigned long long id, const char *text) {
+    const unsigned kind = gxi_kind_of(id);
+    char label[GXI_LABEL];
+    int done;
+    GXI_CALL(gpuexec_label, GXI_QUERIES);
+    if (kind == GXI_NOTHING || kind >= GXI_KINDS)
+        return gxi_fail_handle(call, id, kind, "the handle");
+    if (!gxi_get(call, id, kind, gxi_kinds[kind].the)) return gxi_failed_result();
+    gxi_label_init(label, text);
+    gxi_lock(&gxi_tables_mutex);
+    done = !gxi_peek_any(id) || gxi_label_set_locked(id, GXI_OBJECT_LABEL, label);
+    gxi_unlock(&gxi_tables_mutex);
+    return done ? gxi_label_finish(call, id, label) : gxi_fail_label(call);
+}
+GPUEXEC_API gpuexec_result gpuexec_label_memory_at(
+        const char *where, gpuexec_ptr address, const char *text) {
+    gxi_text was = { 0, 0, 0, 0 };
+    char label[GXI_LABEL];
+    gxi_range range;
+    uint64_t id;
+    int done;
+    GXI_CALL(gpuexec_label_memory, GXI_QUERIES);
+    gxi_label_init(label, text);
+    done = gxi_range_set_label(address, label, &id);
+    if (done > 0) return id ? gxi_label_finish(call, id, label) : GPUEXEC_OK;
+    if (!done) return gxi_fail_label(call);
+    gxi_add_freed(&was, "; it is part of freed memory: ", address, &range);
+    gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+            "label memory after it was allocated, registered or imported, and before it is freed",
+            "0x%llx is in no memory that gpuexec has allocated, registered or imported%s", address,
+            was.p ? was.p : "");
+    gxi_text_free(&was);
+    return GPUEXEC_BAD_ARGUMENT;
+}
+/* Copies the label of a handle. 0: it has none. */
+static int gxi_label_get(uint64_t id, char *out, size_t size) {
+    const gxi_label *label = NULL;
+    if (size) *out = 0;
+    if (!GXI_LOAD(&gxi.labels.used)) return 0;
+    gxi_lock(&gxi_tables_mutex);
+    label = gxi_label_of_locked(id);
+    if (label) snprintf(out, size, "%s", label->text);
+    gxi_unlock(&gxi_tables_mutex);
+    return label != NULL;
+}
+/* A text that stays valid as long as one of gpuexec_describe. */
+static const char *gxi_label_return(const char *label) {
+    gxi_thread_record *const record = *label ? gxi_thread_record_get() : NULL;
+    gxi_text *const t = record ? &record->described[record->ndescribed++ % GXI_DESCRIBED] : NULL;
+    if (!t) return "";
+    t->n = 0;
+    t->failed = 0;
+    gxi_add(t, "%s", label);
+    return t->failed ? "" : t->p;
+}
+GPUEXEC_API const char *gpuexec_id_get_label(unsigned long long id) {
+    char label[GXI_LABEL];
+    gxi_label_get(id, label, sizeof label);
+    return gxi_label_return(label);
+}
+GPUEXEC_API const char *gpuexec_memory_get_label(gpuexec_ptr address) {
+    char text[GXI_LABEL] = "";
+    const gxi_label *label;
+    gxi_range range;
+    if (!GXI_LOAD(&gxi.labels.used) || !gxi_range_find(address, &range)) return "";
+    gxi_lock(&gxi_tables_mutex);
+    label = gxi_label_of_range_locked(&range);
+    if (label) memcpy(text, label->text, sizeof text);
+    gxi_unlock(&gxi_tables_mutex);
+    return gxi_label_return(text);
+}
+#endif
+
+#if !defined(GPUEXEC_NO_TIMELINE)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-lanes   The hook of GXI_WATCH_TIMELINE sees each driver call before and after. Work on
+   a stream (gxi_work) has an event before it and one after it; it waits in its stream's lane, in
+   order, until these are reached, and is then written as one line of JSON. The line's times are
+   those of the device, moved to the host's clock by the context's anchor: an event whose time on
+   both clocks is known. A lane's slices never overlap, and work that waits for a record begins
+   after it: what the clocks say otherwise is within their error, and corrected. Nothing here goes
+   through GXI_TRY: the hook would see it. */
+
+/* What a driver call means for the timeline. Those up to GXI_IS_TIMED take time on the device. */
+typedef enum gxi_work_kind {
+    GXI_IS_KERNEL,
+    GXI_IS_COPY,
+    GXI_IS_FILL,
+    GXI_IS_GRAPH,
+    GXI_IS_HOST,
+    GXI_IS_OTHER,
+    GXI_IS_TIMED = GXI_IS_OTHER,
+    GXI_IS_ALLOC,
+    GXI_IS_FREE,
+    GXI_IS_RECORD,
+    GXI_IS_WAIT,
+    GXI_IS_LAST = GXI_IS_WAIT,
+    GXI_ENDS_STREAM,
+    GXI_ENDS_CONTEXT,
+    GXI_ENDS_GREEN,
+    GXI_ENDS_DEVICE,
+    GXI_IS_HIDDEN
+} gxi_work_kind;
+static const char *const gxi_work_categories[] = { "kernel", "copy", "fill", "graph", "host",
+    "other", "memory", "memory", "order", "order" };
+/* Positions of arguments; -1: none. bytes: of a size, `unit` times that, times that of `rows`. */
+typedef struct gxi_timed_call {
+    const char *name, *title;
+    gxi_work_kind kind;
+    signed char stream, bytes, rows;
+    unsigned char unit;
+} gxi_timed_call;
+/* sorted by name */
+static const gxi_timed_call gxi_timed_calls[] = {
+    { "cuCtxDestroy", "", GXI_ENDS_CONTEXT, -1, -1, -1, 0 },
+    { "cuCtxDetach", "", GXI_ENDS_CONTEXT, -1, -1, -1, 0 },
+    { "cuDevicePrimaryCtxRelease", "", GXI_ENDS_DEVICE, -1, -1, -1, 0 },
+    { "cuDevicePrimaryCtxReset", "", GXI_ENDS_DEVICE, -1, -1, -1, 0 },
+    { "cuEventQuery", "", GXI_IS_HIDDEN, -1, -1, -1, 0 },
+    { "cuEventRecord", "record", GXI_IS_RECORD, 1, -1, -1, 0 },
+    { "cuEventRecordWithFlags", "record", GXI_IS_RECORD, 1, -1, -1, 0 },
+    { "cuGraphLaunch", "graph", GXI_IS_GRAPH, 1, -1, -1, 0 },
+    { "cuGreenCtxDestroy", "", GXI_ENDS_GREEN, -1, -1, -1, 0 },
+    { "cuLaunchCooperativeKernel", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
+    { "cuLaunchHostFunc", "host function", GXI_IS_HOST, 0, -1, -1, 0 },
+    { "cuLaunchKernel", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
+    { "cuLaunchKernelEx", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
+    { "cuMemAllocFromPoolAsync", "allocate", GXI_IS_ALLOC, 3, 1, -1, 1 },
+    { "cuMemFreeAsync", "free", GXI_IS_FREE, 1, -1, -1, 0 },
+    { "cuMemPrefetchAsync", "prefetch", GXI_IS_OTHER, 3, 1, -1, 1 },
+    { "cuMemcpy2DAsync", "", GXI_IS_COPY, 1, -1, -1, 0 },
+    { "cuMemcpy3DAsync", "", GXI_IS_COPY, 1, -1, -1, 0 },
+    { "cuMemcpy3DPeerAsync", "copy between devices", GXI_IS_COPY, 1, -1, -1, 0 },
+    { "cuMemcpyBatchAsync", "copies", GXI_IS_COPY, 8, -1, -1, 0 },
+    { "cuMemcpyDtoDAsync", "copy on device", GXI_IS_COPY, 3, 2, -1, 1 },
+    { "cuMemcpyDtoHAsync", "copy to host", GXI_IS_COPY, 3, 2, -1, 1 },
+    { "cuMemcpyHtoDAsync", "copy to device", GXI_IS_COPY, 3, 2, -1, 1 },
+    { "cuMemcpyPeerAsync", "copy between devices", GXI_IS_COPY, 5, 4, -1, 1 },
+    { "cuMemsetD16Async", "fill", GXI_IS_FILL, 3, 2, -1, 2 },
+    { "cuMemsetD2D16Async", "fill", GXI_IS_FILL, 5, 3, 4, 2 },
+    { "cuMemsetD2D32Async", "fill", GXI_IS_FILL, 5, 3, 4, 4 },
+    { "cuMemsetD2D8Async", "fill", GXI_IS_FILL, 5, 3, 4, 1 },
+    { "cuMemsetD32Async", "fill", GXI_IS_FILL, 3, 2, -1, 4 },
+    { "cuMemsetD8Async", "fill", GXI_IS_FILL, 3, 2, -1, 1 },
+    { "cuStreamDestroy", "", GXI_ENDS_STREAM, 0, -1, -1, 0 },
+    { "cuStreamQuery", "", GXI_IS_HIDDEN, -1, -1, -1, 0 },
+    { "cuStreamWaitEvent", "wait", GXI_IS_WAIT, 0, -1, -1, 0 },
+    { "cuStreamWaitValue32", "wait for value", GXI_IS_OTHER, 0, -1, -1, 0 },
+    { "cuStreamWaitValue64", "wait for value", GXI_IS_OTHER, 0, -1, -1, 0 },
+    { "cuStreamWriteValue32", "write value", GXI_IS_OTHER, 0, -1, -1, 0 },
+    { "cuStreamWriteValue64", "write value", GXI_IS_OTHER, 0, -1, -1, 0 },
+};
+
+/* A record of an event: when it was reached, and the slice before it. */
+typedef struct gxi_timed_point {
+    int refs, known;
+    double at; /* ns */
+    int device, lane;
+    double slice_begin, slice_end; /* equal: none */
+} gxi_timed_point;
+typedef struct gxi_work {
+    struct gxi_work *next; /* in its lane */
+    const gxi_timed_call *call;
+    struct gxi_lane *lane;
+    struct CUevent_st *begin, *end; /* of the context's; NULL: a point in time, or untimed */
+    const char *title, *where;      /* kept */
+    uint64_t host, bytes, id;       /* host: when it was enqueued; id: of the arrow from its call */
+    unsigned grid[3], block[3], shared, nodes, group;
+    int untimed;
+    gxi_timed_point *point; /* of a record or wait */
+} gxi_work;
+enum { GXI_MOST_WORK = 65536, GXI_WORK_CHUNK = 256, GXI_ARROWS = 8, GXI_LANE_BUCKETS = 64 };
+typedef struct gxi_lane {
+    struct gxi_lane *next, *same; /* all; in its bucket */
+    struct CUstream_st *native;
+    struct gxi_timed_context *context;
+    int number, closed;
+    gxi_work *first, **last;
+    unsigned count;
+    double slice_begin, slice_end, ready; /* ns; ready: what it waited for was reached */
+    gxi_timed_point *arrows[GXI_ARROWS];  /* to the next slice */
+    unsigned narrows;
+} gxi_lane;
+typedef struct gxi_timed_context {
+    struct gxi_timed_context *next;
+    struct CUctx_st *native;
+    void *green;
+    int ordinal;
+    int failed;                /* its events cannot be used */
+    struct CUstream_st *clock; /* has only records of clocks[] */
+    struct CUevent_st *clocks[3], **spare;
+    unsigned nspare, spare_cap, nevents;
+    int anchor;       /* one of clocks; -1: none yet */
+    double anchor_at; /* its time on the host's clock, ns */
+    uint64_t checked; /* when that was measured */
+} gxi_timed_context;
+/* A thread's lane: one slice for each call of gpuexec that reached the driver, written when the
+   next one begins. */
+typedef struct gxi_timed_thread {
+    struct gxi_timed_thread *next;
+    int lane;
+    unsigned number; /* gxi_call.number of the call whose slice is not written yet; 0: none */
+    const char *function, *where; /* kept; function: a literal */
+    const char *driver_call;      /* the one that took longest */
+    uint64_t began, ended, longest;
+    unsigned calls;
+    int cu; /* of its last driver call */
+} gxi_timed_thread;
+/* What records, guarded by gxi_timeline_mutex. */
+static struct {
+    FILE *file;
+    char *path;
+    int forks;           /* gxi.threads.of_parent: a forked child records nothing */
+    int error, no_calls; /* error: errno of the first failed write */
+    uint64_t began, flushed, harvested;
+    gxi_text text; /* not written yet */
+    gxi_timed_context *contexts;
+    gxi_lane *lanes, *buckets[GXI_LANE_BUCKETS];
+    gxi_timed_thread *threads;
+    int nlanes, nthreads;
+    unsigned serial; /* counts timelines */
+    gxi_work *free_work;
+    void *chunks; /* of these; each begins with a pointer to the next one */
+    unsigned nwork;
+    uint64_t ids;
+    struct {
+        struct CUevent_st *event;
+        gxi_timed_point *point;
+    } points[1024];   /* the last record of an event, by the event's address */
+    unsigned devices; /* bits: those whose names are in the file */
+    int programmatic;
+    gpuexec_timeline_info info;
+} gxi_timeline;
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static void gxi_timeline_flush(void) {
+    gxi_text *const t = &gxi_timeline.text;
+    if (t->n && !t->failed && !gxi_timeline.error &&
+            fwrite(t->p, 1, t->n, gxi_timeline.file) != t->n)
+        gxi_timeline.error = errno ? errno : -1;
+    t->n = 0;
+    t->failed = 0;
+    gxi_timeline.flushed = gxi_clock_ns();
+}
+/* Much of what a launch costs is this text: gxi_add, which formats, would double it. */
+static void gxi_add_chars(gxi_text *t, const char *s, size_t n) {
+    if (t->n + n + 1 > t->cap && !t->failed) {
+        const size_t cap = (t->n + n + 1) * 2;
+        char *const p = (char *)gxi_realloc(t->p, cap);
+        t->failed = !p;
+        if (p) {
+            t->p = p;
+            t->cap = cap;
+        }
+    }
+    if (t->failed) return;
+    memcpy(t->p + t->n, s, n);
+    t->n += n;
+}
+static void gxi_add_string(gxi_text *t, const char *s) { gxi_add_chars(t, s, strlen(s)); }
+static void gxi_add_number(gxi_text *t, uint64_t number) {
+    char digits[20];
+    unsigned i = sizeof digits;
+    do digits[--i] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    gxi_add_chars(t, digits + i, sizeof digits - i);
+}
+/* Nanoseconds as microseconds with three digits after the point. */
+static void gxi_add_us(gxi_text *t, double ns) {
+    const uint64_t whole = ns > 0 ? (uint64_t)(ns + 0.5) : 0, part = whole % 1000;
+    const char digits[4] = { '.', (char)('0' + part / 100), (char)('0' + part / 10 % 10),
+        (char)('0' + part % 10) };
+    gxi_add_number(t, whole / 1000);
+    gxi_add_chars(t, digits, 4);
+}
+/* A JSON string. */
+static void gxi_add_json(gxi_text *t, const char *s) {
+    const char *from = s;
+    gxi_add_string(t, "\"");
+    for (;; s++) {
+        const unsigned char c = (unsigned char)*s;
+        if (c >= 0x20 && c != '"' && c != '\\') continue;
+        gxi_add_chars(t, from, (size_t)(s - from));
+        if (!c) break;
+        gxi_add(t, c >= 0x20 ? "\\%c" : "\\u%04x", c);
+        from = s + 1;
+    }
+    gxi_add_string(t, "\"");
+}
+/* The next member: the comma, its name, and its value if that is a number. */
+static void gxi_add_member(gxi_text *t, const char *name, uint64_t number) {
+    gxi_add_string(t, name);
+    gxi_add_number(t, number);
+}
+/* The first members of an event at `ns`. */
+static gxi_text *gxi_timeline_event(
+        const char *phase, const char *category, const char *name, int pid, int tid, double ns) {
+    gxi_text *const t = &gxi_timeline.text;
+    gxi_add_string(t, "{\"ph\":\"");
+    gxi_add_string(t, phase);
+    gxi_add_string(t, "\",\"cat\":\"");
+    gxi_add_string(t, category);
+    gxi_add_string(t, "\",\"name\":");
+    gxi_add_json(t, name);
+    gxi_add_member(t, ",\"pid\":", (unsigned)pid);
+    gxi_add_member(t, ",\"tid\":", (unsigned)tid);
+    gxi_add_string(t, ",\"ts\":");
+    gxi_add_us(t, ns - (double)gxi_timeline.began);
+    return t;
+}
+static void gxi_timeline_name(const char *what, int pid, int tid, const char *name) {
+    gxi_text *const t = &gxi_timeline.text;
+    gxi_add(t, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":", what, pid,
+            tid);
+    gxi_add_json(t, name);
+    gxi_add_string(t, "}},\n");
+}
+static void gxi_timeline_place(gxi_text *t, const char *where) {
+    if (!where) return;
+    gxi_add_string(t, ",\"at\":");
+    gxi_add_json(t, where);
+}
+/* One end of an arrow between two slices, which a viewer finds by these times. */
+static void gxi_timeline_arrow(const char *phase, const char *category, const char *name,
+        uint64_t id, int pid, int tid, double at) {
+    gxi_text *const t = gxi_timeline_event(phase, category, name, pid, tid, at);
+    gxi_add_member(t, *phase == 'f' ? ",\"bp\":\"e\",\"id\":" : ",\"id\":", id);
+    gxi_add_string(t, "},\n");
+}
+/* What the file says of itself: at its beginning, and again, as the last event, at its end. */
+static void gxi_timeline_describe(void) {
+    gxi_text *const t = &gxi_timeline.text;
+    gxi_add(t,
+            "{\"ph\":\"M\",\"name\":\"gpuexec\",\"pid\":1,\"tid\":0,\"args\":{\"version\":\"%d.%d.%"
+            "d\","
+            "\"clock_error_us\":%.1f,\"untimed\":%llu,\"notes\":[",
+            GPUEXEC_VERSION_MAJOR, GPUEXEC_VERSION_MINOR, GPUEXEC_VERSION_PATCH,
+            gxi_timeline.info.clock_error_us, gxi_timeline.info.untimed);
+    if (gxi_timeline.programmatic)
+        gxi_add(t, "\"programmatic launches did not overlap: events were recorded between them\"");
+    gxi_add(t, "]}}");
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static gxi_work *gxi_work_new(void) { /* NULL: no memory, or too much work */
+    gxi_work *work, *chunk;
+    unsigned i;
+    if (!gxi_timeline.free_work && gxi_timeline.nwork < GXI_MOST_WORK) {
+        void **const memory = (void **)gxi_realloc(
+                NULL, sizeof(gxi_work) * (GXI_WORK_CHUNK + 1)); /* the first one: a pointer */
+        if (!memory) return NULL;
+        *memory = gxi_timeline.chunks;
+        gxi_timeline.chunks = memory;
+        chunk = (gxi_work *)(void *)memory + 1;
+        for (i = 0; i < GXI_WORK_CHUNK; i++) {
+            chunk[i].next = gxi_timeline.free_work;
+            gxi_timeline.free_work = &chunk[i];
+        }
+        gxi_timeline.nwork += GXI_WORK_CHUNK;
+    }
+    if (!(work = gxi_timeline.free_work)) return NULL;
+    gxi_timeline.free_work = work->next;
+    memset(work, 0, sizeof *work);
+    return work;
+}
+static void gxi_timed_point_leave(gxi_timed_point *p) {
+    if (p && !--p->refs) gxi_free(p);
+}
+static void gxi_work_return_events(gxi_work *work) {
+    gxi_timed_context *const c = work->lane->context;
+    if (work->begin) c->spare[c->nspare++] = work->begin;
+    if (work->end) c->spare[c->nspare++] = work->end;
+    work->begin = work->end = NULL;
+}
+static void gxi_work_free(gxi_work *work) {
+    gxi_work_return_events(work);
+    gxi_timed_point_leave(work->point);
+    work->next = gxi_timeline.free_work;
+    gxi_timeline.free_work = work;
+}
+
+/* --- contexts and their clocks ---------------------------------------------------------------- */
+
+/* From the anchor to the event, in ns; *ok 0: it is not known. */
+static double gxi_timed_context_ns(const gxi_timed_context *c, struct CUevent_st *event, int *ok) {
+    float ms = 0;
+    *ok = gxi.cu.cuEventElapsedTime(&ms, c->clocks[c->anchor], event) == 0;
+    return (double)ms * 1e6;
+}
+/* Measures a new anchor: records an event while its stream is idle, up to `tries` times, and waits
+   for at most `most_ns` each time. The device reached it at some time between the record and the
+   end of the wait for it: so the shortest wait is used. The last anchor and the device's clock say
+   when; if they say a time outside of the wait, the clocks have drifted, and the nearest end is
+   used. 0: the device was busy. */
+static int gxi_timed_context_anchor(gxi_timed_context *c, int tries, uint64_t most_ns) {
+    const int others[2] = { c->anchor == 0, c->anchor == 2 ? 1 : 2 };
+    uint64_t begin = 0, finish = 0;
+    double at;
+    int best = -1, next, i, cu, ok = 0;
+    for (i = 0; i < tries; i++) {
+        const uint64_t from = gxi_clock_ns();
+        uint64_t to;
+        next = others[best == others[0]];
+        if (gxi.cu.cuEventRecord(c->clocks[next], c->clock)) return 0;
+        do {
+            cu = gxi.cu.cuEventQuery(c->clocks[next]);
+            to = gxi_clock_ns();
+        } while (cu == GXI_CU_NOT_READY && to - from < most_ns);
+        if (cu) break;
+        if (best >= 0 && to - from >= finish - begin) continue;
+        best = next;
+        begin = from;
+        finish = to;
+    }
+    c->checked = gxi_clock_ns();
+    if (best < 0) return 0;
+    at = ((double)begin + (double)finish) / 2;
+    if (c->anchor >= 0) {
+        const double by_device = c->anchor_at + gxi_timed_context_ns(c, c->clocks[best], &ok);
+        if (ok)
+            at = by_device < (double)begin       ? (double)begin
+                    : by_device > (double)finish ? (double)finish
+                                                 : by_device;
+    }
+    if ((double)(finish - begin) / 1e3 > gxi_timeline.info.clock_error_us)
+        gxi_timeline.info.clock_error_us = (double)(finish - begin) / 1e3;
+    c->anchor = best;
+    c->anchor_at = at;
+    return 1;
+}
+/* Creates events. 0 after a failure. */
+static int gxi_timed_context_grow(gxi_timed_context *c) {
+    enum { GXI_NEW_EVENTS = 64 };
+    struct CUctx_st *popped;
+    struct CUevent_st **spare;
+    unsigned n = 0;
+    /* so many that returning one never needs memory */
+    if (c->spare_cap < c->nevents + GXI_NEW_EVENTS) {
+        spare = (struct CUevent_st **)gxi_realloc(
+                c->spare, (c->nevents + GXI_NEW_EVENTS) * sizeof *spare);
+        if (!spare) return 0;
+        c->spare = spare;
+        c->spare_cap = c->nevents + GXI_NEW_EVENTS;
+    }
+    if (gxi.cu.cuCtxPushCurrent(c->native)) return 0;
+    while (n < GXI_NEW_EVENTS && !gxi.cu.cuEventCreate(&c->spare[c->nspare], 0)) {
+        c->nspare++;
+        c->nevents++;
+        n++;
+    }
+    gxi.cu.cuCtxPopCurrent(&popped);
+    return n > 0;
+}
+static struct CUevent_st *gxi_timed_context_take_event(gxi_timed_context *c) { /* or NULL */
+    return c->nspare || gxi_timed_context_grow(c) ? c->spare[--c->nspare] : NULL;
+}
+static void gxi_timeline_name_device(const gxi_timed_context *c) {
+    char name[256] = "", title[300];
+    if (c->ordinal < 32) {
+        if (gxi_timeline.devices & 1u << c->ordinal) return;
+        gxi_timeline.devices |= 1u << c->ordinal;
+    }
+    if (gxi.cu.cuDeviceGetName(name, sizeof name, c->ordinal)) name[0] = 0;
+    name[sizeof name - 1] = 0;
+    snprintf(title, sizeof title, "device %d%s%s", c->ordinal, *name ? ": " : "", name);
+    gxi_timeline_name("process_name", 1000 + c->ordinal, 0, title);
+    gxi_add(&gxi_timeline.text,
+            "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"tid\":0,\"args\":{"
+            "\"sort_index\":%d}},\n",
+            1000 + c->ordinal, 1 + c->ordinal);
+}
+/* The context's record, made if there is none. NULL: no memory. */
+static gxi_timed_context *gxi_timed_context_of(struct CUctx_st *native) {
+    const uint64_t id = gxi_context_of_native(native);
+    const gxi_slot *const slot = gxi_peek(id, GXI_CONTEXT);
+    gxi_timed_context *c = gxi_timeline.contexts;
+    struct CUctx_st *popped;
+    int i, device = 0;
+    while (c && c->native != native) c = c->next;
+    if (c) return c;
+    c = (gxi_timed_context *)gxi_realloc(NULL, sizeof *c);
+    if (!c) return NULL;
+    memset(c, 0, sizeof *c);
+    c->native = native;
+    c->anchor = -1;
+    c->next = gxi_timeline.contexts;
+    gxi_timeline.contexts = c;
+    if (slot) {
+        c->ordinal = gxi_context_of(slot)->ordinal;
+        c->green = gxi_context_of(slot)->green;
+    }
+    c->failed = gxi.cu.cuCtxPushCurrent(native) != 0;
+    if (c->failed) return c;
+    if (!slot && gxi.cu.cuCtxGetDevice(&device) == 0) c->ordinal = device;
+    for (i = 0; i < 3 && !c->failed; i++) c->failed = gxi.cu.cuEventCreate(&c->clocks[i], 0) != 0;
+    c->failed |= gxi.cu.cuStreamCreateWithPriority(&c->clock, GXI_STREAM_NON_BLOCKING, 0) != 0;
+    gxi.cu.cuCtxPopCurrent(&popped);
+    if (!c->failed) gxi_timed_context_anchor(c, 20, 2000000);
+    gxi_timeline_name_device(c);
+    return c;
+}
+
+/* --- lanes ------------------------------------------------------------------------------------ */
+
+static gxi_lane **gxi_lane_bucket(const struct CUstream_st *native) {
+    return &gxi_timeline
+                    .buckets[((uintptr_t)native >> 4 ^ (uintptr_t)native >> 12) % GXI_LANE_BUCKETS];
+}
+/* The stream was destroyed, or its events cannot be recorded: another one may have its address. */
+static void gxi_lane_close(gxi_lane *lane) {
+    gxi_lane **at = gxi_lane_bucket(lane->native);
+    if (lane->closed) return;
+    lane->closed = 1;
+    while (*at != lane) at = &(*at)->same;
+    *at = lane->same;
+}
+/* Default streams exist in each context: 0, 1 and 2. */
+static int gxi_is_default_stream(const struct CUstream_st *native) {
+    return (uintptr_t)native <= 2;
+}
+/* The label of an object, quoted and with a space before it, if it has one. */
+typedef struct gxi_quoted_label {
+    char text[70];
+} gxi_quoted_label;
+static gxi_quoted_label gxi_quoted_label_of(uint64_t id) {
+    gxi_quoted_label quoted = { "" };
+#if !defined(GPUEXEC_NO_LABEL)
+    char label[GXI_LABEL];
+    if (gxi_label_get(id, label, sizeof label))
+        snprintf(quoted.text, sizeof quoted.text, " \"%s\"", label);
+#else
+    (void)id;
+#endif
+    return quoted;
+}
+/* slot: of the stream, or NULL */
+static void gxi_lane_name(const gxi_lane *lane, const gxi_slot *slot) {
+    char name[GXI_PLACE + 160], place[GXI_PLACE];
+    const uintptr_t number = (uintptr_t)lane->native;
+    const gxi_quoted_label label = gxi_quoted_label_of(slot ? slot->id : 0);
+    if (number <= 2)
+        snprintf(name, sizeof name, "%s default stream%s", number == 2 ? "per-thread" : "legacy",
+                label.text);
+    else if (slot && slot->where)
+        snprintf(name, sizeof name, "stream%s created at %s", label.text,
+                gxi_place_shorten(place, sizeof place, slot->where));
+    else snprintf(name, sizeof name, "stream%s 0x%llx", label.text, (unsigned long long)number);
+    gxi_timeline_name("thread_name", 1000 + lane->context->ordinal, lane->number, name);
+}
+/* The stream's lane, made if there is none; NULL: its work cannot be timed. */
+static gxi_lane *gxi_lane_of(const gxi_call *call, struct CUstream_st *native) {
+    const gxi_slot *slot = gxi_peek(call->stream, GXI_STREAM);
+    struct CUctx_st *context = NULL;
+    gxi_lane *lane, **bucket = gxi_lane_bucket(native);
+    if (slot && slot->data.stream.native != native) slot = NULL;
+    if (gxi_is_default_stream(native)) {
+        if (slot) context = slot->cu_context;
+        else if (gxi.cu.cuCtxGetCurrent(&context)) return NULL;
+        if (!native) native = GXI_STREAM_LEGACY;
+        bucket = gxi_lane_bucket(native);
+    }
+    for (lane = *bucket; lane; lane = lane->same)
+        if (lane->native == native && (!context || lane->context->native == context)) return lane;
+    if (!context && slot) context = slot->cu_context;
+    if (!context && gxi.cu.cuStreamGetCtx(native, &context)) return NULL;
+    if (!context || !(lane = (gxi_lane *)gxi_realloc(NULL, sizeof *lane))) return NULL;
+    memset(lane, 0, sizeof *lane);
+    if (!(lane->context = gxi_timed_context_of(context))) {
+        gxi_free(lane);
+        return NULL;
+    }
+    lane->native = native;
+    lane->number = ++gxi_timeline.nlanes;
+    lane->last = &lane->first;
+    lane->next = gxi_timeline.lanes;
+    gxi_timeline.lanes = lane;
+    lane->same = *bucket;
+    *bucket = lane;
+    gxi_lane_name(lane, slot);
+    return lane;
+}
+static void gxi_lane_write_arrows(gxi_lane *lane, double to) {
+    const int pid = 1000 + lane->context->ordinal;
+    unsigned i;
+    for (i = 0; i < lane->narrows; i++) {
+        gxi_timed_point *const p = lane->arrows[i];
+        gxi_timeline_arrow("s", "order", "waits for", ++gxi_timeline.ids, p->device, p->lane,
+                p->slice_begin + (p->slice_end - p->slice_begin) * 0.99);
+        gxi_timeline_arrow("f", "order", "waits for", gxi_timeline.ids, pid, lane->number, to);
+        gxi_timed_point_leave(p);
+    }
+    lane->narrows = 0;
+}
+static void gxi_work_write(const gxi_work *work, double begin, double end, int lost) {
+    gxi_lane *const lane = work->lane;
+    const gxi_timed_call *const call = work->call;
+    const int pid = 1000 + lane->context->ordinal, timed = call->kind <= GXI_IS_TIMED && !lost;
+    gxi_text *const t = gxi_timeline_event(timed ? "X" : "i\",\"s\":\"t",
+            gxi_work_categories[call->kind], work->title ? work->title : "?", pid, lane->number,
+            begin);
+    unsigned i;
+    if (timed) {
+        gxi_add_string(t, ",\"dur\":");
+        gxi_add_us(t, end - begin);
+    }
+    if (call->kind == GXI_IS_KERNEL) {
+        gxi_add_string(t, ",\"args\":{\"grid\":");
+        for (i = 0; i < 3; i++) gxi_add_member(t, i ? "x" : "\"", work->grid[i]);
+        gxi_add_string(t, "\",\"block\":");
+        for (i = 0; i < 3; i++) gxi_add_member(t, i ? "x" : "\"", work->block[i]);
+        gxi_add_member(t, "\",\"shared\":", work->shared);
+    } else if (call->kind == GXI_IS_GRAPH) gxi_add_member(t, ",\"args\":{\"nodes\":", work->nodes);
+    else gxi_add_member(t, ",\"args\":{\"bytes\":", work->bytes);
+    if (timed && work->bytes && end > begin)
+        gxi_add(t, ",\"gbs\":%.2f", (double)work->bytes / (end - begin));
+    gxi_timeline_place(t, work->where);
+    if (work->group) gxi_add_member(t, ",\"group\":", work->group);
+    gxi_add_string(t, lost ? ",\"untimed\":1}},\n" : "}},\n");
+    if (!timed) return;
+    gxi_lane_write_arrows(lane, begin);
+    if (work->id) gxi_timeline_arrow("f", "launch", "enqueues", work->id, pid, lane->number, begin);
+    if (call->kind == GXI_IS_KERNEL || call->kind == GXI_IS_GRAPH) gxi_timeline.info.kernels++;
+    else if (call->kind <= GXI_IS_FILL) gxi_timeline.info.transfers++;
+    lane->slice_begin = begin;
+    lane->slice_end = end;
+}
+/* Writes the lane's first work, if it has ended. wait: waits for it. 0: it has not. */
+static int gxi_lane_step(gxi_lane *lane, int wait) {
+    gxi_work *const work = lane->first;
+    gxi_timed_context *const c = lane->context;
+    gxi_timed_point *const p = work->point;
+    double begin = lane->slice_end > (double)work->host ? lane->slice_end : (double)work->host,
+           end = begin;
+    int cu = 0, ok = 1, known = 0;
+    if (work->end) {
+        cu = wait ? gxi.cu.cuEventSynchronize(work->end) : gxi.cu.cuEventQuery(work->end);
+        if (cu == GXI_CU_NOT_READY || (c->anchor < 0 && !wait)) return 0;
+        /* the last chance */
+        ok = cu == 0 && (c->anchor >= 0 || gxi_timed_context_anchor(c, 1, 5000000000u));
+        if (ok) begin = c->anchor_at + gxi_timed_context_ns(c, work->begin, &ok);
+        if (ok) end = c->anchor_at + gxi_timed_context_ns(c, work->end, &known);
+        ok = ok && known;
+        if (begin < lane->slice_end) begin = lane->slice_end;
+        if (begin < lane->ready) begin = lane->ready;
+        if (end < begin) end = begin;
+    } else if (work->call->kind == GXI_IS_WAIT && p) {
+        if (!p->known && !wait) return 0; /* its lane's turn comes first */
+        if (p->at > lane->ready) lane->ready = p->at;
+        if (p->slice_end > p->slice_begin && lane->narrows < GXI_ARROWS &&
+                !(p->lane == lane->number && p->device == 1000 + c->ordinal)) {
+            lane->arrows[lane->narrows++] = p;
+            p->refs++;
+        }
+        if (begin < lane->ready) begin = lane->ready;
+    } else if (work->call->kind <= GXI_IS_TIMED) ok = 0;
+    if (work->call->kind == GXI_IS_RECORD && p) {
+        p->known = 1;
+        p->at = lane->slice_end > lane->ready ? lane->slice_end : lane->ready;
+        p->device = 1000 + c->ordinal;
+        p->lane = lane->number;
+        p->slice_begin = lane->slice_begin;
+        p->slice_end = lane->slice_end;
+    }
+    if (!ok) gxi_timeline.info.untimed++;
+    gxi_work_write(work, begin, end, !ok);
+    if (!(lane->first = work->next)) lane->last = &lane->first;
+    lane->count--;
+    gxi_timeline.info.waiting--;
+    gxi_work_free(work);
+    return 1;
+}
+/* Writes what has ended: of all lanes or, waiting for it, of one context (NULL: of all). A lane may
+   wait for a record of another one. */
+static void gxi_timeline_harvest(const gxi_timed_context *waits_for, int wait) {
+    int progress;
+    gxi_lane *lane, **at;
+    gxi_timed_context *c;
+    const uint64_t now = gxi_clock_ns();
+    for (c = gxi_timeline.contexts; c; c = c->next)
+        if (!c->failed && (c->anchor < 0 || now - c->checked > 1000000000))
+            gxi_timed_context_anchor(c, 5, 200000);
+    do {
+        progress = 0;
+        for (lane = gxi_timeline.lanes; lane; lane = lane->next)
+            while (lane->first && gxi_lane_step(lane, 0)) progress = 1;
+    } while (progress);
+    for (lane = gxi_timeline.lanes; lane && wait; lane = lane->next)
+        while (lane->first && (!waits_for || lane->context == waits_for)) gxi_lane_step(lane, 1);
+    for (at = &gxi_timeline.lanes; (lane = *at) != NULL;) {
+        if (!lane->closed || lane->first) {
+            at = &lane->next;
+            continue;
+        }
+        while (lane->narrows) gxi_timed_point_leave(lane->arrows[--lane->narrows]);
+        *at = lane->next;
+        gxi_free(lane);
+    }
+    gxi_timeline.harvested = gxi_clock_ns();
+}
+/* Before a context ends. */
+static void gxi_timed_context_close(gxi_timed_context *c) {
+    gxi_timed_context **at = &gxi_timeline.contexts;
+    gxi_lane *lane;
+    int i;
+    for (lane = gxi_timeline.lanes; lane; lane = lane->next)
+        if (lane->context == c) gxi_lane_close(lane);
+    gxi_timeline_harvest(c, 1);
+    while (c->nspare) gxi.cu.cuEventDestroy(c->spare[--c->nspare]);
+    for (i = 0; i < 3; i++)
+        if (c->clocks[i]) gxi.cu.cuEventDestroy(c->clocks[i]);
+    if (c->clock) gxi.cu.cuStreamDestroy(c->clock);
+    while (*at != c) at = &(*at)->next;
+    *at = c->next;
+    gxi_free(c->spare);
+    gxi_free(c);
+}
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-timeline   The hook that makes work of driver calls, and the calls of >>timeline. */
+
+static const gxi_timed_call *gxi_timed_call_of(const char *name) { /* NULL: nothing special */
+    size_t lo = 0, hi = sizeof gxi_timed_calls / sizeof *gxi_timed_calls;
+    while (lo < hi) {
+        const size_t mid = (lo + hi) / 2;
+        const int order = strcmp(name, gxi_timed_calls[mid].name);
+        if (order == 0) return &gxi_timed_calls[mid];
+        if (order < 0) hi = mid;
+        else lo = mid + 1;
+    }
+    return NULL;
+}
+static int gxi_is_recording(void) { /* gxi_timeline_mutex is held */
+    return gxi_timeline.file != NULL && gxi_timeline.forks == gxi.threads.of_parent;
+}
+static const char *gxi_memcpy_title(unsigned from, unsigned to) {
+    enum { GXI_HOST_SIDE = 1 };
+    return from == GXI_HOST_SIDE && to == GXI_HOST_SIDE ? "copy in host memory"
+            : from == GXI_HOST_SIDE                     ? "copy to device"
+            : to == GXI_HOST_SIDE                       ? "copy to host"
+                                                        : "copy on device";
+}
+/* A graph or batch, by where it was created. */
+static void gxi_work_describe_graph(gxi_work *work, uint64_t about) {
+#if !defined(GPUEXEC_NO_GRAPH)
+    const gxi_slot *const slot = gxi_peek(about, gxi_kind_of(about));
+    const gxi_quoted_label label = gxi_quoted_label_of(about);
+    char name[GXI_PLACE + 100], place[GXI_PLACE];
+    if (!slot) return;
+    if (gxi_kind_of(about) == GXI_GRAPH) {
+        size_t nodes = 0;
+        gxi.cu.cuGraphGetNodes(gxi_native_graph_of(slot)->native, NULL, &nodes);
+        work->nodes = (unsigned)nodes;
+    }
+#if !defined(GPUEXEC_NO_BATCH)
+    else
+        work->nodes = (unsigned)gxi_batch_of(slot)->count;
+#endif
+    if (!slot->where && !*label.text) return;
+    if (!gxi_place_shorten(place, sizeof place, slot->where)) *place = 0;
+    snprintf(name, sizeof name, "%s%s%s%s", gxi_kinds[gxi_kind_of(about)].name, label.text,
+            *place ? " " : "", place);
+    work->title = gxi_place_copy(name);
+#else
+    (void)work;
+    (void)about;
+#endif
+}
+/* What the arguments say of the work. */
+static void gxi_work_describe(gxi_work *work, const gxi_watched_call *w) {
+    const gxi_timed_call *const call = work->call;
+    const unsigned long long *const args = w->args;
+    union {
+        uintptr_t number;
+        const gxi_memcpy2d *two;
+        const gxi_memcpy3d *three;
+        const size_t *sizes;
+        const struct CUfunc_st *function;
+    } first;
+    unsigned i;
+    first.number = (uintptr_t)args[0];
+    work->title = call->title;
+    if (call->bytes >= 0) work->bytes = args[call->bytes] * call->unit;
+    if (call->rows >= 0) work->bytes *= args[call->rows];
+    if (call->kind == GXI_IS_GRAPH) gxi_work_describe_graph(work, gxi_local.about);
+    else if (call->kind == GXI_IS_KERNEL) {
+        const gxi_slot *kernel;
+        for (i = 0; i < 3; i++) {
+            work->grid[i] = (unsigned)args[1 + i];
+            work->block[i] = (unsigned)args[4 + i];
+        }
+        work->shared = (unsigned)args[7];
+        gxi_lock(&gxi_tables_mutex);
+        kernel = gxi_kernel_of_native(first.function);
+        work->title = gxi_place_copy_locked(kernel && gxi_kernel_of(kernel)->named
+                        ? gxi_kernel_of(kernel)->name
+                        : "adopted kernel");
+        gxi_unlock(&gxi_tables_mutex);
+    } else if (strcmp(call->name, "cuMemcpy2DAsync") == 0) {
+        work->title = gxi_memcpy_title(first.two->from_type, first.two->to_type);
+        work->bytes = (uint64_t)first.two->width * first.two->height;
+    } else if (strncmp(call->name, "cuMemcpy3D", 10) == 0) {
+        if (!*work->title)
+            work->title = gxi_memcpy_title(first.three->from.type, first.three->to.type);
+        work->bytes = (uint64_t)first.three->width * first.three->height * first.three->depth;
+    } else if (strcmp(call->name, "cuMemcpyBatchAsync") == 0) {
+        first.number = (uintptr_t)args[2];
+        for (i = 0; i < args[3]; i++) work->bytes += first.sizes[i];
+    }
+}
+/* The work's begin: NULL if it is not timed at all, because it is captured, or the hook must not
+   touch its stream. */
+static gxi_work *gxi_work_begin(
+        const gxi_call *call, const gxi_watched_call *w, const gxi_timed_call *timed) {
+    const int at = timed->stream +
+            2 * (w->count == 6 && strcmp(w->name, "cuMemPrefetchAsync") == 0);
+    union {
+        uintptr_t number;
+        struct CUstream_st *stream;
+    } native;
+    gxi_work *work;
+    gxi_lane *lane;
+    int status = 0;
+    native.number = (uintptr_t)w->args[at];
+    if (gxi.cu.cuStreamIsCapturing(native.stream, &status) || status) return NULL;
+    if (!(lane = gxi_lane_of(call, native.stream)) || !(work = gxi_work_new())) {
+        gxi_timeline.info.untimed++;
+        return NULL;
+    }
+    work->call = timed;
+    work->lane = lane;
+    work->where = gxi_place_copy(call->where);
+    work->group = gxi_local.group;
+    gxi_work_describe(work, w);
+    if (timed->kind <= GXI_IS_TIMED && !lane->context->failed &&
+            (work->begin = gxi_timed_context_take_event(lane->context)) != NULL &&
+            ((work->end = gxi_timed_context_take_event(lane->context)) == NULL ||
+                    gxi.cu.cuEventRecord(work->begin, lane->native)))
+        work->untimed = 1;
+    return work;
+}
+/* The driver has the work: it is in its lane from now on. */
+static void gxi_work_commit(gxi_work *work, const gxi_watched_call *w) {
+    gxi_lane *const lane = work->lane;
+    union {
+        uintptr_t number;
+        struct CUevent_st *event;
+    } event;
+    if (work->untimed || (work->end && gxi.cu.cuEventRecord(work->end, lane->native))) {
+        gxi_work_return_events(work);
+        gxi_lane_close(lane); /* perhaps another stream has its address */
+    }
+    work->host = w->began;
+    if (work->call->kind == GXI_IS_RECORD || work->call->kind == GXI_IS_WAIT) {
+        event.number = (uintptr_t)w->args[work->call->kind == GXI_IS_WAIT];
+        {
+            const size_t i = (event.number >> 4 ^ event.number >> 14) %
+                    (sizeof gxi_timeline.points / sizeof *gxi_timeline.points);
+            if (work->call->kind == GXI_IS_RECORD) {
+                work->point = (gxi_timed_point *)gxi_realloc(NULL, sizeof *work->point);
+                if (work->point) memset(work->point, 0, sizeof *work->point);
+                gxi_timed_point_leave(gxi_timeline.points[i].point);
+                gxi_timeline.points[i].event = event.event;
+                gxi_timeline.points[i].point = work->point;
+                if (work->point) work->point->refs = 2;
+            } else if (gxi_timeline.points[i].event == event.event) {
+                work->point = gxi_timeline.points[i].point;
+                if (work->point) work->point->refs++;
+            }
+        }
+    }
+    *lane->last = work;
+    lane->last = &work->next;
+    lane->count++;
+    gxi_timeline.info.waiting++;
+}
+/* The calling thread's lane; NULL: no memory. */
+static gxi_timed_thread *gxi_timed_thread_get(void) {
+    gxi_timed_thread *thread = gxi_local.thread;
+    char name[64];
+    if (gxi_local.thread_of == gxi_timeline.serial && thread) return thread;
+    thread = (gxi_timed_thread *)gxi_realloc(NULL, sizeof *thread);
+    if (!thread) return NULL;
+    memset(thread, 0, sizeof *thread);
+    thread->lane = ++gxi_timeline.nthreads;
+    thread->next = gxi_timeline.threads;
+    gxi_timeline.threads = thread;
+    gxi_local.thread = thread;
+    gxi_local.thread_of = gxi_timeline.serial;
+    snprintf(name, sizeof name, "thread %d", thread->lane);
+    gxi_timeline_name("thread_name", 1, thread->lane, name);
+    return thread;
+}
+static void gxi_timed_thread_write(gxi_timed_thread *thread) {
+    gxi_text *t;
+    if (!thread->number) return;
+    t = gxi_timeline_event("X", "call", thread->function, 1, thread->lane, (double)thread->began);
+    gxi_add_string(t, ",\"dur\":");
+    gxi_add_us(t, (double)(thread->ended - thread->began));
+    gxi_add_string(t, ",\"args\":{\"driver\":\"");
+    gxi_add_string(t, thread->driver_call);
+    gxi_add_member(t, "\",\"calls\":", thread->calls);
+    gxi_add_member(t, ",\"result\":", (unsigned)thread->cu);
+    gxi_timeline_place(t, thread->where);
+    gxi_add_string(t, "}},\n");
+    thread->number = 0;
+}
+/* A driver call has ended. id: of the arrow to its work, or 0. */
+static void gxi_timed_thread_add(const gxi_call *call, const gxi_watched_call *w, uint64_t id) {
+    gxi_timed_thread *const thread = gxi_timed_thread_get();
+    if (!thread) return;
+    if (thread->number != call->number || thread->function != call->function) {
+        gxi_timed_thread_write(thread);
+        thread->number = call->number;
+        thread->function = call->function;
+        thread->where = gxi_place_copy(call->where);
+        thread->began = w->began;
+        thread->longest = thread->calls = 0;
+    }
+    thread->calls++;
+    thread->ended = w->ended;
+    thread->cu = w->cu;
+    if (w->ended - w->began >= thread->longest) {
+        thread->longest = w->ended - w->began;
+        thread->driver_call = w->name;
+    }
+    if (id) gxi_timeline_arrow("s", "launch", "enqueues", id, 1, thread->lane, (double)w->began);
+}
+static void gxi_timeline_close_contexts(const gxi_watched_call *w, const gxi_timed_call *timed) {
+    gxi_timed_context *c, *next;
+    for (c = gxi_timeline.contexts; c; c = next) {
+        next = c->next;
+        if (timed->kind == GXI_ENDS_CONTEXT ? (uintptr_t)c->native == (uintptr_t)w->args[0]
+                        : timed->kind == GXI_ENDS_GREEN
+                        ? c->green && (uintptr_t)c->green == (uintptr_t)w->args[0]
+                        : c->ordinal == (int)w->args[0])
+            gxi_timed_context_close(c);
+    }
+}
+static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w) {
+    const gxi_timed_call *const timed = gxi_timed_call_of(w->name);
+    gxi_local.work = NULL;
+    if (!timed || timed->kind == GXI_IS_HIDDEN) return;
+    gxi_lock(&gxi_timeline_mutex);
+    if (gxi_is_recording()) GXI_IN_RELAXED_MODE {
+            if (timed->kind <= GXI_IS_LAST) gxi_local.work = gxi_work_begin(call, w, timed);
+            else if (timed->kind != GXI_ENDS_STREAM) gxi_timeline_close_contexts(w, timed);
+        }
+    gxi_local.work_of = gxi_timeline.serial;
+    gxi_unlock(&gxi_timeline_mutex);
+}
+static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) {
+    const gxi_timed_call *const timed = gxi_timed_call_of(w->name);
+    gxi_work *const work = gxi_local.work;
+    uint64_t id = 0;
+    if (timed && timed->kind == GXI_IS_HIDDEN) return;
+    gxi_lock(&gxi_timeline_mutex);
+    if (!gxi_is_recording()) { /* it ended meanwhile, with all work */
+        gxi_unlock(&gxi_timeline_mutex);
+        return;
+    }
+    GXI_IN_RELAXED_MODE {
+        if (work && gxi_local.work_of == gxi_timeline.serial) {
+            if (w->cu) gxi_work_free(work);
+            else {
+                if (work->end && !gxi_timeline.no_calls) id = work->id = ++gxi_timeline.ids;
+                gxi_work_commit(work, w);
+            }
+        } else if (timed && timed->kind == GXI_ENDS_STREAM && !w->cu) {
+            gxi_lane *lane = *gxi_lane_bucket((struct CUstream_st *)(uintptr_t)w->args[0]);
+            while (lane && (uintptr_t)lane->native != (uintptr_t)w->args[0]) lane = lane->same;
+            if (lane) gxi_lane_close(lane);
+        }
+        if (w->ended - gxi_timeline.harvested > 20000000 || gxi_timeline.info.waiting % 256 == 255)
+            gxi_timeline_harvest(NULL, 0);
+    }
+    if (!gxi_timeline.no_calls) gxi_timed_thread_add(call, w, id);
+    if (gxi_timeline.text.n > 49152 || w->ended - gxi_timeline.flushed > 500000000)
+        gxi_timeline_flush();
+    gxi_unlock(&gxi_timeline_mutex);
+}
+
+/* --- the calls -------------------------------------------------------------------------------- */
+
+/* Returns 0, an errno, or -1 without memory. */
+static int gxi_timeline_open(const char *path, int no_calls) {
+    char *const copy = gxi_copy_string(path);
+    char title[64];
+    FILE *const file = copy ? fopen(path, "wb") : NULL;
+    if (!file) {
+        gxi_free(copy);
+        return !copy ? -1 : errno ? errno : EIO;
+    }
+    gxi_free(gxi_timeline.path);
+    gxi_timeline.path = copy;
+    setvbuf(file, NULL, _IONBF, 0); /* a forked child has nothing to write */
+    memset(&gxi_timeline.info, 0, sizeof gxi_timeline.info);
+    gxi_timeline.error = gxi_timeline.programmatic = 0;
+    gxi_timeline.forks = gxi.threads.of_parent;
+    gxi_timeline.no_calls = no_calls;
+    gxi_timeline.nlanes = gxi_timeline.nthreads = 0;
+    gxi_timeline.devices = 0;
+    gxi_timeline.serial++;
+    gxi_timeline.began = gxi_timeline.harvested = gxi_timeline.flushed = gxi_clock_ns();
+    gxi_add(&gxi_timeline.text, "[\n");
+    snprintf(title, sizeof title, "host: process %ld", gxi_process_id());
+    gxi_timeline_name("process_name", 1, 0, title);
+    gxi_timeline.file = file;
+    gxi_timeline.info.recording = 1;
+    return 0;
+}
+/* Ends the timeline. Returns errno of a failed write, -1 if that is not known, or 0. */
+static int gxi_timeline_close(void) {
+    gxi_timed_thread *thread;
+    void *chunk;
+    size_t i;
+    int error;
+    while (gxi_timeline.contexts) gxi_timed_context_close(gxi_timeline.contexts);
+    while ((thread = gxi_timeline.threads) != NULL) {
+        gxi_timed_thread_write(thread);
+        gxi_timeline.threads = thread->next;
+        gxi_free(thread);
+    }
+    gxi_timeline_describe();
+    gxi_add(&gxi_timeline.text, "\n]\n");
+    gxi_timeline_flush();
+    if (fclose(gxi_timeline.file) && !gxi_timeline.error) gxi_timeline.error = errno ? errno : -1;
+    error = gxi_timeline.error;
+    gxi_timeline.file = NULL;
+    gxi_timeline.info.recording = 0;
+    gxi_text_free(&gxi_timeline.text);
+    for (i = 0; i < sizeof gxi_timeline.points / sizeof *gxi_timeline.points; i++) {
+        gxi_timed_point_leave(gxi_timeline.points[i].point);
+        gxi_timeline.points[i].point = NULL;
+        gxi_timeline.points[i].event = NULL;
+    }
+    while ((chunk = gxi_timeline.chunks) != NULL) {
+        gxi_timeline.chunks = *(void **)chunk;
+        gxi_free(chunk);
+    }
+    gxi_timeline.free_work = NULL;
+    gxi_timeline.nwork = 0;
+    gxi_watch_set(GXI_TIMES, 0);
+    return error;
+}
+/* A range of the calling thread has ended. */
+static void gxi_timeline_add_range(const char *text, uint64_t began, uint64_t ended) {
+    gxi_timed_thread *thread;
+    gxi_text *t;
+    if (!(GXI_LOAD(&gxi.driver.debug) & GXI_TIMES)) return;
+    gxi_lock(&gxi_timeline_mutex);
+    if (gxi_is_recording() && (thread = gxi_timed_thread_get()) != NULL) {
+        if (began < gxi_timeline.began) began = gxi_timeline.began; /* pushed before */
+        t = gxi_timeline_event("X", "range", text, 1, thread->lane, (double)began);
+        gxi_add_string(t, ",\"dur\":");
+        gxi_add_us(t, (double)(ended - began));
+        gxi_add_string(t, "},\n");
+    }
+    gxi_unlock(&gxi_timeline_mutex);
+}
+/* An object was labelled: its lane has another name from now on. */
+static void gxi_timeline_label(uint64_t id, const char *text) {
+    const gxi_slot *const slot = gxi_peek(id, GXI_STREAM);
+    gxi_lane *lane;
+    (void)text;
+    if (!slot || !(GXI_LOAD(&gxi.driver.debug) & GXI_TIMES)) return;
+    gxi_lock(&gxi_timeline_mutex);
+    lane = gxi_is_recording() ? *gxi_lane_bucket(slot->data.stream.native) : NULL;
+    while (lane &&
+            (lane->native != slot->data.stream.native || lane->context->native != slot->cu_context))
+        lane = lane->same;
+    if (lane) gxi_lane_name(lane, slot);
+    gxi_unlock(&gxi_timeline_mutex);
+}
+/* The program ends without gpuexec_shutdown: writes what is known, without the driver, which may be
+   gone. */
+static void gxi_timeline_abandon(void) {
+    if (!gxi_try_lock(&gxi_timeline_mutex)) return; /* a thread may hold it forever */
+    if (gxi_is_recording()) gxi_timeline_flush();
+    gxi_unlock(&gxi_timeline_mutex);
+}
+/* At the end of gpuexec_shutdown, when all contexts are closed. */
+static void gxi_timeline_shutdown(void) {
+    gxi_lock(&gxi_timeline_mutex);
+    if (gxi_is_recording()) gxi_timeline_close();
+    gxi_free(gxi_timeline.path);
+    gxi_timeline.path = NULL;
+    gxi_unlock(&gxi_timeline_mutex);
+}
+static void gxi_timeline_note_programmatic(void) { GXI_STORE(&gxi_timeline.programmatic, 1); }
+static void gxi_timeline_watch(void) {
+    GXI_STORE(&gxi.hooks.before_call[GXI_WATCH_TIMELINE], &gxi_timeline_before);
+    GXI_STORE(&gxi.hooks.after_call[GXI_WATCH_TIMELINE], &gxi_timeline_after);
+    GXI_STORE(&gxi.hooks.abandon_timeline, &gxi_timeline_abandon);
+    GXI_STORE(&gxi.hooks.end_timeline, &gxi_timeline_shutdown);
+    GXI_STORE(&gxi.hooks.note_programmatic, &gxi_timeline_note_programmatic);
+    GXI_STORE(&gxi.hooks.range_ended, &gxi_timeline_add_range);
+    GXI_STORE(&gxi.hooks.labelled, &gxi_timeline_label);
+    gxi_watch_set(GXI_TIMES, 1);
+}
+/* With GPUEXEC_TIMELINE, at the library's start. */
+static void gxi_timeline_start(void) {
+    const char *const path = gxi_environment_variable("GPUEXEC_TIMELINE");
+    char line[1200];
+    int error;
+    if (!path) return;
+    gxi_lock(&gxi_timeline_mutex);
+    error = gxi_timeline_open(path, 0);
+    gxi_unlock(&gxi_timeline_mutex);
+    if (!error) {
+        gxi_timeline_watch();
+        return;
+    }
+    snprintf(line, sizeof line,
+            "gpuexec: cannot write the timeline \"%s\" (GPUEXEC_TIMELINE): %s\n", path,
+            error < 0 ? "out of host memory" : strerror(error));
+    gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
+}
+static gpuexec_result gxi_fail_timeline(gxi_call *call, const char *path, int error) {
+    return error < 0 ? gxi_fail_memory(call, "write the timeline \"%s\"", path)
+                     : gxi_fail(call, GPUEXEC_FILE_ERROR, NULL,
+                               "cannot write the timeline \"%s\": %s", path, strerror(error));
+}
+GPUEXEC_API gpuexec_result gpuexec_timeline_begin_at(
+        const char *where, const char *path, const gpuexec_timeline_desc *desc) {
+    int error;
+    GXI_CALL(gpuexec_timeline_begin, GXI_CLEANS);
+    if (desc && gxi_check_desc(call, "gpuexec_timeline_desc", desc->start_canary, desc->end_canary))
+        return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, path, "the path")) return gxi_failed_result();
+    if (gxi_begin(call)) return gxi_failed_result();
+    gxi_lock(&gxi_timeline_mutex);
+    if (gxi_timeline.file) {
+        char other[1024];
+        gxi_place_shorten(other, sizeof other, gxi_timeline.path);
+        gxi_unlock(&gxi_timeline_mutex);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_timeline_end first",
+                "a timeline is already recorded in \"%s\"", other);
+    }
+    error = gxi_timeline_open(path, desc && desc->no_calls);
+    gxi_unlock(&gxi_timeline_mutex);
+    if (error) return gxi_fail_timeline(call, path, error);
+    gxi_timeline_watch();
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_timeline_end_at(const char *where) {
+    char path[1024] = "";
+    int error = 0, recorded;
+    GXI_CALL(gpuexec_timeline_end, GXI_CLEANS);
+    gxi_lock(&gxi_timeline_mutex);
+    recorded = gxi_is_recording();
+    if (recorded) {
+        gxi_place_shorten(path, sizeof path, gxi_timeline.path);
+        GXI_IN_RELAXED_MODE error = gxi_timeline_close();
+    }
+    gxi_unlock(&gxi_timeline_mutex);
+    if (!recorded)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_timeline_begin first",
+                "no timeline is recorded");
+    return error ? gxi_fail_timeline(call, path, error) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_timeline_get_info_at(
+        const char *where, gpuexec_timeline_info *info) {
+    GXI_CALL(gpuexec_timeline_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return gxi_failed_result();
+    gxi_lock(&gxi_timeline_mutex);
+    *info = gxi_timeline.info;
+    if (!gxi_is_recording()) info->recording = 0;
+    gxi_unlock(&gxi_timeline_mutex);
+    return GPUEXEC_OK;
+}
+#endif
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-spans   Ranges: each thread has a stack of its open ranges in gxi_local. */
+
+#if !defined(GPUEXEC_NO_TIMELINE)
+static void gxi_timeline_pop(void) {
+    const unsigned depth = --gxi_local.nranges;
+    gxi_nvtx_pop();
+    if (depth < GXI_OPEN_RANGES)
+        GXI_HOOK(range_ended,
+                (gxi_local.ranges[depth].text, gxi_local.ranges[depth].began, gxi_clock_ns()));
+}
+/* The hook of gxi_state. */
+static void gxi_timeline_end_thread(void) {
+    while (gxi_local.nranges) gxi_timeline_pop();
+}
+static GXI_COLD gpuexec_result gxi_fail_range(
+        const char *where, const char *cure, const char *why) {
+    GXI_CALL(gpuexec_range_push, GXI_QUERIES);
+    if (cure) call->function = "gpuexec_range_pop";
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "%s", why);
+}
+static void gxi_timeline_push(const char *text) {
+    const unsigned depth = gxi_local.nranges++;
+    if (!depth) { /* the thread's end is noticed through its record */
+        GXI_STORE(&gxi.hooks.end_ranges, &gxi_timeline_end_thread);
+        gxi_thread_record_get();
+    }
+    if (depth < GXI_OPEN_RANGES) {
+        gxi_label_init(gxi_local.ranges[depth].text, text);
+        gxi_local.ranges[depth].began = gxi_clock_ns();
+    }
+    gxi_nvtx_push(text);
+}
+GPUEXEC_API gpuexec_result gpuexec_range_push_at(const char *where, const char *text) {
+    if (!text) return gxi_fail_range(where, NULL, "the text is NULL");
+    gxi_timeline_push(text);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_range_pop_at(const char *where) {
+    if (!gxi_local.nranges)
+        return gxi_fail_range(where,
+                "call it once for each gpuexec_range_push, on the same thread; GPUEXEC_RANGE ends "
+                "its range itself",
+                "this thread has no open range");
+    gxi_timeline_pop();
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_range_scope gpuexec_range_scope_begin_at(const char *where, const char *text) {
+    gpuexec_range_scope scope;
+    scope.entered = 1;
+    scope.depth = gpuexec_range_push_at(where, text) ? 0 : gxi_local.nranges;
+    return scope;
+}
+GPUEXEC_API void gpuexec_range_scope_end(gpuexec_range_scope *scope) {
+    while (scope->entered && scope->depth && gxi_local.nranges >= scope->depth) gxi_timeline_pop();
+    scope->entered = 0;
+}
+#endif
 
 #if defined(__cplusplus) && defined(__GNUC__)
 #pragma GCC diagnostic pop

@@ -3,6 +3,7 @@
 #include "../../../gpuexec.h"
 #include "../../../gpuexec.h" /* including it twice does no harm */
 #include <stdio.h>
+#include <string.h>
 
 static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
                           ".visible .entry put(.param .u64 out, .param .u32 a, .param .f32 b)\n"
@@ -18,6 +19,15 @@ static int current_inside(gpuexec_context a, gpuexec_context b) {
             if (!gpuexec_context_is_current(b)) break;
             return gpuexec_context_is_current(a) ? 2 : 1;
         }
+    }
+    return 0;
+}
+
+/* Leaves a range by return. */
+static int labelled_inside(gpuexec_stream s) {
+    GPUEXEC_RANGE("range") {
+        gpuexec_label(s, "label");
+        return strcmp(gpuexec_get_label(s), "label") == 0;
     }
     return 0;
 }
@@ -44,6 +54,7 @@ int main(void) {
     if (current_inside(ctx, other) != 1 || gpuexec_context_is_current(ctx) ||
             gpuexec_take_error() != GPUEXEC_OK)
         return 3;
+    if (!labelled_inside(s) || gpuexec_range_pop() != GPUEXEC_BAD_ARGUMENT) return 4;
     gpuexec_shutdown();
     return got.a == a && got.b > 3.25f && got.b < 3.75f ? 0 : 2;
 }

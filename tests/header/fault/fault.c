@@ -1317,6 +1317,8 @@ FLOW(memory) {
     GET(rows, gpuexec_alloc_pitched(ctx, 16, 4, 4, &pitch));
     GET(pinned, gpuexec_alloc_pinned(ctx, sizeof host));
     DO(gpuexec_register_with(ctx, registered, sizeof registered, NULL));
+    QUERY(gpuexec_label_memory(a, "memory"));
+    QUERY(gpuexec_label_memory((uintptr_t)registered, "registered"));
     GET(address, gpuexec_pinned_address(pinned));
     GET(address, gpuexec_pinned_address(registered));
     WORK(gpuexec_fill(s, a, 1, 1, sizeof host));
@@ -1442,6 +1444,7 @@ FLOW(pool) {
     MAKE(s, gpuexec_stream_create(ctx, NULL));
     MAKE(t, gpuexec_stream_create(adopted, NULL));
     TAKE(a, gpuexec_alloc_on(s, 64));
+    QUERY(gpuexec_label_memory(a, "a block"));
     MAKE(legacy, gpuexec_stream_legacy(ctx));
     TAKE(b, gpuexec_alloc_on(legacy, 64));
     TAKE(left, gpuexec_alloc_on(t, 64)); /* freed with its context */
@@ -1792,6 +1795,9 @@ FLOW(stream) {
     MAKE(own, gpuexec_stream_from_native(ctx, gpuexec_stream_native(s)));
     MAKE(legacy, gpuexec_stream_legacy(ctx));
     MAKE(mine, gpuexec_stream_per_thread(ctx));
+    QUERY(gpuexec_label(s, "a stream"));
+    QUERY(gpuexec_label(mine, "a default stream"));
+    QUERY(gpuexec_label(mine, NULL));
     WORK(gpuexec_stream_host_function(s, fault_called, (void *)(uintptr_t)&called));
     WORK(gpuexec_stream_wait_stream(t, s));
     MAKE(event, gpuexec_event_create(ctx, NULL));

@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 162, ENDS = 73 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 165, ENDS = 73 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -279,6 +279,9 @@ static const gpuexec_copy_desc *copy_of(struct fuzz_source *s, gpuexec_copy_desc
 static void use(struct fuzz_source *s) {
     static const char *const names[] = { "nothing", "add", "fault", "user", "", "g",
         "no such thing" };
+    enum { LABELS = 4 };
+    static const char *const labels[LABELS] = { "label", NULL, "",
+        "a label that is too long: it has more than the 63 bytes that are kept \xF0\x9F\x98\x80" };
     gpuexec_device_info device;
     gpuexec_device_link link;
     gpuexec_kernel_info kernel;
@@ -967,6 +970,22 @@ static void use(struct fuzz_source *s) {
         FUZZ_CHECK(gpuexec_ipc_import(C, &object) == 0, "an import");
         FUZZ_CHECK(!gpuexec_ok(gpuexec_ipc_import_event(C, &object)), "an import");
         RESULT(gpuexec_ipc_get_info(&object, &exported));
+        break;
+    CALL : {
+        const uint64_t id = any(s, 1 + fuzz_byte(s) % (KINDS - 1));
+        RESULT(gpuexec_label_at("fuzz.c:1", id, labels[fuzz_byte(s) % LABELS]));
+        FUZZ_CHECK(strlen(gpuexec_id_get_label(id)) < 64, "a label");
+        break;
+    }
+    CALL : {
+        const gpuexec_ptr address = address_of(s) + fuzz_number(s) % 8;
+        RESULT(gpuexec_label_memory(address, labels[fuzz_byte(s) % LABELS]));
+        FUZZ_CHECK(strlen(gpuexec_memory_get_label(address)) < 64, "a label");
+        break;
+    }
+    CALL:
+        if (fuzz_byte(s) % 3) RESULT(gpuexec_range_pop());
+        else RESULT(gpuexec_range_push(labels[fuzz_byte(s) % LABELS]));
         break;
     }
     FUZZ_CHECK(__COUNTER__ - FIRST - 1 == USES, "the number of calls above");
