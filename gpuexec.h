@@ -7297,7 +7297,9 @@ static void gxi_fork_child(void) {
     const unsigned long long starter = gxi.start.starter;
     gxi_tables_mutex = unlocked;
     gxi.threads.of_parent = 1;
-    gxi.trace.users = 0; /* the hook belongs to the parent */
+    gxi.trace.users = 0; /* the hook, and the memory of its filter, belong to the parent */
+    gxi.trace.function = NULL;
+    gxi.trace.filter = NULL;
     gxi_watch_set_locked(GXI_HOOKED, 0);
     if (starter != gxi_thread_number()) {
         gxi_start_mutex = unlocked;
@@ -10622,33 +10624,28 @@ static void gxi_line_add_quoted(gxi_line *t, const char *text) {
         gxi_line_add(t, "%c", (unsigned char)text[i] < ' ' || text[i] == 0x7F ? ' ' : text[i]);
     gxi_line_add(t, text[i] ? "...\"" : "\"");
 }
-/* One side of a copy: its address, and where in its box. */
-static void gxi_line_add_side(gxi_line *t, unsigned type, const void *host, gpuexec_ptr device,
-        size_t x, size_t y, size_t z) {
+/* One side of a copy, which gpuexec never gives offsets. */
+static void gxi_line_add_side(gxi_line *t, unsigned type, const void *host, gpuexec_ptr device) {
     const uint64_t address = type == GXI_MEMORYTYPE_HOST ? (uintptr_t)host : device;
     gxi_line_add(t, "0x%llx", (unsigned long long)address);
     gxi_line_add_memory(t, address);
-    if (x || y || z)
-        gxi_line_add(t, " at %llu, %llu, %llu", (unsigned long long)x, (unsigned long long)y,
-                (unsigned long long)z);
 }
 /* The main members of a struct that a pointer refers to: " {...}". */
 static void gxi_line_add_struct(gxi_line *t, const char *param, const void *p) {
     if (gxi_is_type(param, "const gxi_memcpy2d *")) {
         const gxi_memcpy2d *const c = (const gxi_memcpy2d *)p;
         gxi_line_add(t, " {to ");
-        gxi_line_add_side(t, c->to_type, c->to_host, c->to_device, c->to_x, c->to_y, 0);
+        gxi_line_add_side(t, c->to_type, c->to_host, c->to_device);
         gxi_line_add(t, ", from ");
-        gxi_line_add_side(t, c->from_type, c->from_host, c->from_device, c->from_x, c->from_y, 0);
+        gxi_line_add_side(t, c->from_type, c->from_host, c->from_device);
         gxi_line_add(t, ", %llu bytes x %llu}", (unsigned long long)c->width,
                 (unsigned long long)c->height);
     } else if (gxi_is_type(param, "const gxi_memcpy3d *")) {
         const gxi_memcpy3d *const c = (const gxi_memcpy3d *)p;
         gxi_line_add(t, " {to ");
-        gxi_line_add_side(t, c->to.type, c->to.host, c->to.device, c->to.x, c->to.y, c->to.z);
+        gxi_line_add_side(t, c->to.type, c->to.host, c->to.device);
         gxi_line_add(t, ", from ");
-        gxi_line_add_side(
-                t, c->from.type, c->from.host, c->from.device, c->from.x, c->from.y, c->from.z);
+        gxi_line_add_side(t, c->from.type, c->from.host, c->from.device);
         gxi_line_add(t, ", %llu bytes x %llu x %llu}", (unsigned long long)c->width,
                 (unsigned long long)c->height, (unsigned long long)c->depth);
     } else if (gxi_is_type(param, "const gxi_kernel_node *")) {
@@ -10899,8 +10896,7 @@ GPUEXEC_API gpuexec_result gpuexec_trace_begin_at(
     at = *other ? other : NULL;
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
             "end it with gpuexec_trace_end first, or let one hook call the other",
-            "another trace hook is set%s%s",
-            GXI_PART(": gpuexec_trace_begin at ", at));
+            "another trace hook is set%s%s", GXI_PART(": gpuexec_trace_begin at ", at));
 }
 GPUEXEC_API gpuexec_result gpuexec_trace_end_at(const char *where) {
     GXI_CALL(gpuexec_trace_end, GXI_CLEANS);
@@ -12574,7 +12570,10 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     int own, stuck = 0;
     GXI_CALL_NO_PLACE(gpuexec_shutdown, GXI_WAITS);
     if (gxi_local.in_log) return GPUEXEC_BAD_ARGUMENT; /* the logger must not call the library */
-    if (gxi_local.in_hook) return gxi_fail_in_hook(call);
+    if (gxi_local.in_hook) {
+        gxi_fail_in_hook(call);
+        return gxi_take_error();
+    }
     if (GXI_LOAD(&gxi.start.started)) {
         if (gxi_setup_desc()->report_leaks) gxi_report_leaks();
         slot = GXI_LOAD(&gxi.hooks.find_stuck) ? gxi_first_child(&gxi.objects.first[GXI_CONTEXT])
@@ -19084,7 +19083,7 @@ static GXI_NOINLINE gpuexec_result gxi_enter_legacy(
         gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
     int status;
     if (gxi_enter(call, context, scope)) return gxi_failed_result();
-    if (gxi.cu.cuStreamIsCapturing(GXI_STREAM_LEGACY, &status) != GXI_CAPTURE_IMPLICIT)
+    if (GXI_TRY_TRACED(cuStreamIsCapturing, (GXI_STREAM_LEGACY, &status)) != GXI_CAPTURE_IMPLICIT)
         return GPUEXEC_OK;
     gxi_leave(scope);
     return gxi_fail(call, GPUEXEC_CAPTURING,
@@ -19134,8 +19133,8 @@ static GXI_NOINLINE gpuexec_result gxi_enter_not_capturing(gxi_call *call, const
     if (stream->legacy != 2 && gxi_check_capture(call, stream, cannot, cure))
         return gxi_failed_result();
     if (gxi_enter_relaxed(call, stream, scope)) return gxi_failed_result();
-    if (stream->legacy != 2 || gxi.cu.cuStreamIsCapturing(stream->data.stream.native, &status) ||
-            !status)
+    if (stream->legacy != 2 ||
+            GXI_TRY_TRACED(cuStreamIsCapturing, (stream->data.stream.native, &status)) || !status)
         return GPUEXEC_OK;
     gxi_leave(scope);
     return gxi_fail_captures(call, cannot, cure);
@@ -19152,7 +19151,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_work(
             (stream->legacy != 2 && gxi_capture_status_of(stream)))
         return GPUEXEC_OK;
     if (gxi_enter_relaxed(call, stream, &scope)) return gxi_failed_result();
-    if (stream->legacy == 2) gxi.cu.cuStreamIsCapturing(stream->data.stream.native, &status);
+    if (stream->legacy == 2)
+        GXI_TRY_TRACED(cuStreamIsCapturing, (stream->data.stream.native, &status));
     cu = status ? 0 : GXI_TRY(cuStreamSynchronize, (stream->data.stream.native));
     gxi_leave(&scope);
     call->checked = work;
