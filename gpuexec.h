@@ -47,7 +47,8 @@
         >>platform    loader, mutex, thread-local storage, atomics
         >>layouts     CUDA's structs
         >>driver      the table of driver entry points and its loading
-        >>core        state, allocator, log, trace
+        >>core        state, allocator, log
+        >>calls       how the driver is called, and calls are watched
         >>failure     each thread's last failure, the latch, the function that records all
         >>begin       finding and starting the driver
         >>object      handles and their slots
@@ -7175,6 +7176,10 @@ static const char *gxi_result_name_of(const char *call, int code) {
     if (!tool || code == GXI_CREATED_NOTHING) return gxi_cu_result_name(code);
     return code < 0 || code >= n ? "an unknown result" : links ? linking[code] : names[code];
 }
+
+/* -------------------------------------------------------------------------------------------------
+   >>calls   How the driver is called: each call is recorded for the text of a failure and, while
+   gxi.driver.debug is not 0, seen by what watches driver calls. */
 
 /* Arguments for the trace: their count, and each as a number. The trace evaluates them a second
    time. */
