@@ -41,6 +41,7 @@
         >>ipc         memory and events of other processes, and connections to these
         >>label       names for objects and memory, which texts and profilers show
         >>timeline    what ran when, as a file; ranges: named spans of the program's time
+        >>trace       a function of the program that sees every driver call
         >>cplusplus   launches that take any values, owners of handles
         >>names       the names that programs use
       >>end-of-api
@@ -49,15 +50,17 @@
         >>layouts     CUDA's structs
         >>driver      the table of driver entry points and its loading
         >>core        state
-        >>texts       settings, allocator, texts, log, trace
+        >>texts       settings, allocator, texts, log
+        >>calls       how the driver is called, and calls are watched
         >>failure     each thread's last failure, the latch, the function that records all
         >>begin       finding and starting the driver
         >>index       sorted sets: graphs by address, kernels by CUfunction, labels
         >>labelled    the labels of objects and allocations
         >>object      handles and their slots
         >>ranges      the table of allocations
-        >>impl-setup, impl-device, impl-naming, impl-capturing, impl-context, impl-primary,
-        >>impl-green, impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache, impl-includes,
+        >>impl-setup, impl-device, impl-naming, impl-trace, impl-capturing, impl-context,
+        >>impl-primary, impl-green, impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache,
+        >>impl-includes,
         >>impl-module, impl-kernel, impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked,
         >>impl-compile, impl-memory, impl-stream, impl-waits, impl-hints, impl-current, impl-cached,
         >>impl-pool, impl-virtual, impl-growth, impl-managed, impl-event, impl-transfer,
@@ -168,6 +171,8 @@
                                gpuexec_pinned_address, gpuexec_alloc_pinned_with and
                                gpuexec_alloc_write_combined
       TIMELINE                 >>timeline
+      TRACE                    >>trace. GPUEXEC_TRACE=1 and gpuexec_setup_desc.trace still print
+                               driver calls, but without names of objects
       VALUES                   streams that wait for values in memory, or write them
       VIRTUAL                  >>virtual, and its memory in >>ipc
 
@@ -1119,6 +1124,8 @@
 #define GPUEXEC_NO_REGISTER
 #undef GPUEXEC_NO_TIMELINE
 #define GPUEXEC_NO_TIMELINE
+#undef GPUEXEC_NO_TRACE
+#define GPUEXEC_NO_TRACE
 #undef GPUEXEC_NO_VALUES
 #define GPUEXEC_NO_VALUES
 #undef GPUEXEC_NO_VIRTUAL
@@ -4340,6 +4347,71 @@ GPUEXEC_API void gpuexec_range_scope_end(gpuexec_range_scope *scope);
 #else
 #define GXI_RANGE_SCOPE_TYPE gpuexec_range_scope
 #endif
+/* -------------------------------------------------------------------------------------------------
+   >>trace   A function of the program that sees every driver call. */
+
+/* A driver call, as a trace hook sees it. Valid until the hook returns. */
+typedef struct gpuexec_trace_call {
+    const char *name;     /* "cuLaunchKernel"; also of NVRTC and nvJitLink: "nvrtcCompileProgram" */
+    const char *function; /* the call of gpuexec that makes it: "gpuexec_launch" */
+    const char *where;    /* ... and where the program made that one: "main.c:12", or NULL */
+    unsigned long long handle;   /* the id of the handle that call is about: the stream that it
+                                    enqueues on, otherwise its first handle; 0: none. For
+                                    gpuexec_id_describe */
+    int after;                   /* 0: the driver is called next; 1: it has returned */
+    int result;                  /* what it has returned, a CUresult; 0 before */
+    unsigned long long began_ns; /* when the driver was called, on a clock that never goes back
+                                    (Linux: CLOCK_MONOTONIC), and how long that took, both in
+                                    nanoseconds; 0 before */
+    unsigned long long took_ns;
+    unsigned argument_count;
+    const unsigned long long *arguments; /* each as a number. For all launches: function, grid,
+                                            block, shared memory, stream, parameters */
+} gpuexec_trace_call;
+
+/* Your hook, called on the thread that calls the driver, on several threads at the same time: first
+   with after 0, then with after 1, also if the driver call fails. gpuexec may hold locks then, so
+   the hook must not wait for other threads that use gpuexec. It may call gpuexec_trace_text and
+   what needs no driver, such as gpuexec_id_describe; calls that may reach the driver fail with
+   GPUEXEC_BAD_ARGUMENT, like gpuexec_trace_begin, gpuexec_trace_end and gpuexec_shutdown. A C++
+   exception must not leave it (see gpuexec_log_function). */
+typedef void (*gpuexec_trace_function)(void *user, const gpuexec_trace_call *call);
+
+typedef struct gpuexec_trace_desc {
+    unsigned start_canary;
+    gpuexec_trace_function function;
+    void *user;
+    const char *filter; /* names of driver calls, separated by commas: those that the hook sees. *
+                           stands for any characters; ! before a name excludes it, whatever the
+                           order: "cuMem*,cuLaunch*,!cuMemFree*". NULL: all. The text is copied */
+    unsigned end_canary;
+} gpuexec_trace_desc;
+
+/* From now on, the hook sees every driver call that gpuexec makes on any thread, except those that
+   the filter excludes. A call that is in the driver now is not seen. There is one hook at a time;
+   GPUEXEC_TRACE=1 prints in addition. Allowed before gpuexec_setup, and at any time after. A bad
+   filter fails, and changes nothing. gpuexec's calls do not take their fast paths meanwhile (see
+   TRACING DRIVER CALLS). Not seen: the look-ups of entry points and error texts, and some queries
+   around other calls: cuStreamGetCaptureInfo, cuThreadExchangeStreamCaptureMode, and, while gpuexec
+   holds a lock, cuCtxGetId, cuCtxGetApiVersion, cuCtxPushCurrent, cuCtxPopCurrent and
+   cuStreamQuery. Blocks that a pool has cached are freed first, then reported: their took_ns is not
+   the driver's. No driver call. */
+GPUEXEC_API gpuexec_result gpuexec_trace_begin_at(
+        const char *where, const gpuexec_trace_desc *desc);
+
+/* Ends the hook: when this returns, it runs on no thread any more. A driver call that is in
+   progress is seen only before. gpuexec_shutdown also ends it, after its last driver call; a forked
+   child has none. Waits for hooks that run on other threads. Fails if none is set. No driver call.
+ */
+GPUEXEC_API gpuexec_result gpuexec_trace_end_at(const char *where);
+
+/* Writes a driver call as text without a newline, with the places of the objects that gpuexec
+   knows: "cuMemFreeAsync (0x200000 device memory a.c:7, 0xc00000142 stream a.c:5) = CUDA_SUCCESS
+   (0)  in gpuexec_free_on at a.c:9". In the hook, it also has the main members of structs that
+   arguments point to. Writes at most `bytes` bytes, including the terminating NUL, and returns the
+   length of the whole text, 0 after a failure. Takes a few microseconds. A query. No driver call.
+ */
+GPUEXEC_API size_t gpuexec_trace_text(const gpuexec_trace_call *call, char *text, size_t bytes);
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -5062,6 +5134,8 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_barrier_is_direct(...) gpuexec_barrier_is_direct_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_check(...) gpuexec_barrier_check_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_peer(...) gpuexec_ipc_peer_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_trace_begin(...) gpuexec_trace_begin_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_trace_end() gpuexec_trace_end_at(GPUEXEC_HERE)
 
 /* >>end-of-api ================================================================================= */
 
@@ -6568,6 +6642,7 @@ typedef struct gxi_call {
     const char *subject; /* "launches[1]: ", the beginning of messages about one part of the call,
                             or NULL */
     uint64_t stream;     /* handle id of the stream that a GXI_WORKS call enqueues on; 0 for none */
+    uint64_t handle;     /* id of the first handle that it has looked up; 0: none */
     const char *checked; /* what the call has enqueued, for texts, if it waits for that: see
                             gxi_check_work; or NULL */
 } gxi_call;
@@ -6670,7 +6745,9 @@ typedef struct gxi_watched_call {
     int count;
     unsigned long long args[GXI_MOST_ARGUMENTS]; /* each as a number */
     uint64_t began, ended;                       /* by gxi_clock_ns */
-    int cu;
+    int after, cu;                               /* whether it has returned, and what */
+    int readable;                                /* 1: what its arguments point to is still there */
+    unsigned watching;                           /* gxi.driver.watching of then */
 } gxi_watched_call;
 enum { GXI_LABEL = 64, GXI_QUOTED_LABELS = 4 }; /* the bytes of a label; labels in one text */
 /* a range of the program's time: see >>impl-timeline */
@@ -6695,7 +6772,9 @@ static GXI_THREAD struct {
     gpuexec_error bare; /* the last failure, if there was no memory for a record, */
     char bare_where[GXI_PLACE]; /* and its place */
     int in_log;                 /* prevents recursion when a logger calls the library */
-    unsigned depth, epoch;      /* the audit: how many pushes; its epoch */
+    const gxi_call *in_hook;    /* the call whose driver call the trace hook is seeing; or NULL */
+    unsigned traced;       /* gxi.trace.number of the hook that has seen `watched` begin, or 0 */
+    unsigned depth, epoch; /* the audit: how many pushes; its epoch */
     gxi_pushed_context pushes[GXI_AUDIT_DEPTH];
 #if !defined(GPUEXEC_NO_LABEL)
     char labels[GXI_QUOTED_LABELS][GXI_LABEL + 3]; /* see gxi_label_quote */
@@ -6823,6 +6902,12 @@ typedef struct gxi_label gxi_label;
 enum { GXI_TRACES = 1, GXI_CHECKS = 2, GXI_HOOKED = 4, GXI_TIMES = 8 };
 /* what sees driver calls, in this order; after the call, in the other one */
 enum { GXI_WATCH_HOOK, GXI_WATCH_TIMELINE, GXI_WATCHES };
+enum { GXI_TRACE_OPEN = 1 << 30, GXI_TRACE_DECIDED = 512 };
+/* A text in memory of that size, which it may exceed: n is its length. */
+typedef struct gxi_line {
+    char *p;
+    size_t size, n;
+} gxi_line;
 /* The state of the library, by subsystem. Each struct says which section owns it, and which mutex
    guards it; "atomic" members are also read without it. */
 typedef struct gxi_state {
@@ -6850,6 +6935,7 @@ typedef struct gxi_state {
         int version;
         int debug; /* atomic: bits such as GXI_TRACES; while it is not 0, no call takes its fast
                       path */
+        unsigned watching; /* atomic; counts how often it became another value than 0 */
         /* atomic; 1: it executes only PTX; -1: also cubins; 0: not known yet */
         int ptx_only;
         /* atomic; these two survive a failed start: other threads may be writing an earlier
@@ -6991,6 +7077,19 @@ typedef struct gxi_state {
         gxi_nvtx_function *tables[GXI_NVTX_MODULES][GXI_NVTX_FUNCTIONS + 1];
     } nvtx;
 #endif
+    /* of >>impl-trace: the hook */
+    struct {
+        int users; /* atomic: threads that are inside the hook, and GXI_TRACE_OPEN while it may be
+                      entered. While it is 0, gxi_tables_mutex guards the rest; otherwise, that does
+                      not change, except decided */
+        unsigned number; /* counts the hooks */
+        gpuexec_trace_function function;
+        void *user;
+        char *filter; /* or NULL */
+        char where[GXI_PLACE];
+        uint64_t decided[GXI_TRACE_DECIDED]; /* atomic: addresses of names, times 2, and 1 more if
+                                                the filter lets them through; by hash */
+    } trace;
     /* what sections below provide to sections above, each set with the first object that needs it;
        atomic */
     struct {
@@ -7046,6 +7145,8 @@ typedef struct gxi_state {
         /* without mutexes: a range of the calling thread has ended; times by gxi_clock_ns */
         void (*range_ended)(const char *text, uint64_t began, uint64_t ended);
         void (*end_ranges)(void); /* of the calling thread, which ends */
+        /* to a driver call in a text: what its argument i is */
+        void (*add_argument)(gxi_line *t, const gxi_watched_call *w, int i);
     } hooks;
 } gxi_state;
 static gxi_state gxi;
@@ -7095,6 +7196,7 @@ static void gxi_watch_set_locked(int bits, int on) {
               more = (now != 0) - (before != 0);
     GXI_STORE(&gxi.captures.careful, gxi.captures.careful + more);
     GXI_STORE(&gxi.captures.watched, gxi.captures.watched + more);
+    if (more > 0) GXI_STORE(&gxi.driver.watching, gxi.driver.watching + 1);
     GXI_STORE(&gxi.driver.debug, now);
     if (more > 0) GXI_STORE(&gxi.objects.closes, gxi.objects.closes + 1);
 }
@@ -7105,7 +7207,7 @@ static void gxi_watch_set(int bits, int on) {
 }
 
 /* -------------------------------------------------------------------------------------------------
-   >>texts   Settings, allocator, texts, log and trace. */
+   >>texts   Settings, allocator, texts, log. */
 
 /* What gpuexec_setup was given. Kept until gpuexec_shutdown, because other threads may be using
    it. */
@@ -7315,6 +7417,10 @@ static const char *gxi_result_name_of(const char *call, int code) {
     return code < 0 || code >= n ? "an unknown result" : links ? linking[code] : names[code];
 }
 
+/* -------------------------------------------------------------------------------------------------
+   >>calls   How the driver is called: each call is recorded for the text of a failure and, while
+   gxi.driver.debug is not 0, seen by what watches driver calls. */
+
 /* Arguments for the trace: their count, and each as a number. The trace evaluates them a second
    time. */
 #define GXI_NUMBER(x) (unsigned long long)(uintptr_t)(x)
@@ -7340,19 +7446,40 @@ static void gxi_log_line(gpuexec_log_level level, char *line, size_t size) {
     if (strlen(line) + 1 >= size) line[size - 2] = '\n'; /* a very long path: still end the line */
     gxi_log_write(level, line);
 }
-static GXI_COLD void gxi_trace_write(const gxi_call *call, const gxi_watched_call *w) {
-    char line[768];
-    size_t n = (size_t)snprintf(line, sizeof line, "gpuexec: %s (", w->name);
+static GXI_PRINTF(2) void gxi_line_add(gxi_line *t, const char *format, ...) {
+    const size_t at = t->n < t->size ? t->n : t->size;
+    va_list list;
+    int n;
+    va_start(list, format);
+    n = vsnprintf(t->size ? t->p + at : NULL, t->size - at, format, list);
+    va_end(list);
+    if (n > 0) t->n += (size_t)n;
+}
+/* "cuMemFree (0x200000) = CUDA_SUCCESS (0)  in gpuexec_free at a.c:5"; without a result before the
+   call. */
+static GXI_COLD void gxi_line_add_driver_call(
+        gxi_line *t, const char *function, const char *where, const gxi_watched_call *w) {
     int i;
+    gxi_line_add(t, "%s (", w->name);
     for (i = 0; i < w->count; i++) {
         const unsigned long long x = w->args[i];
-        const char *format = x <= 0xFFFFFFFFu ? "%s%llu"
-                : x >> 31 == 0x1FFFFFFFFu     ? "%s%lld"
-                                              : "%s0x%llx";
-        n += (size_t)snprintf(line + n, sizeof line - n, format, i ? ", " : "", x);
+        const char *const before = i ? ", " : "";
+        if (x <= 0xFFFFFFFFu) gxi_line_add(t, "%s%llu", before, x);
+        else if (x >> 31 == 0x1FFFFFFFFu) gxi_line_add(t, "%s%lld", before, (long long)x);
+        else gxi_line_add(t, "%s0x%llx", before, x);
+        GXI_HOOK(add_argument, (t, w, i));
     }
-    snprintf(line + n, sizeof line - n, ") = %s (%d)  in %s%s%s\n",
-            gxi_result_name_of(w->name, w->cu), w->cu, call->function, GXI_AT(call->where));
+    if (w->after) gxi_line_add(t, ") = %s (%d)", gxi_result_name_of(w->name, w->cu), w->cu);
+    else gxi_line_add(t, ")");
+    gxi_line_add(t, "  in %s%s%s", function, GXI_AT(where));
+}
+static GXI_COLD void gxi_trace_write(const gxi_call *call, const gxi_watched_call *w) {
+    char line[2048];
+    gxi_line t = { NULL, sizeof line, 0 };
+    t.p = line;
+    gxi_line_add(&t, "gpuexec: ");
+    gxi_line_add_driver_call(&t, call->function, call->where, w);
+    gxi_line_add(&t, "\n");
     gxi_log_line(GPUEXEC_LOG_TRACE, line, sizeof line);
 }
 /* The arguments after name: their number, an int, and each of them as unsigned long long. 1. */
@@ -7360,9 +7487,13 @@ static GXI_COLD int gxi_call_before(const gxi_call *call, const char *name, int 
     gxi_watched_call *const w = &gxi_local.watched;
     va_list list;
     int i;
+    if (gxi_local.in_hook) return 0;
     if (!call->number) ((gxi_call *)(uintptr_t)call)->number = ++gxi_local.calls;
     w->name = name;
     w->count = count;
+    w->after = w->cu = 0;
+    w->readable = 1;
+    w->watching = GXI_LOAD(&gxi.driver.watching);
     va_start(list, count);
     for (i = 0; i < count; i++) w->args[i] = va_arg(list, unsigned long long);
     va_end(list);
@@ -7373,8 +7504,11 @@ static GXI_COLD int gxi_call_before(const gxi_call *call, const char *name, int 
 static GXI_COLD void gxi_call_finish(const gxi_call *call, const char *name, int cu) {
     gxi_watched_call *const w = &gxi_local.watched;
     int i;
-    if (!w->name || strcmp(w->name, name) != 0) return; /* watching began during the call */
+    if (gxi_local.in_hook || !w->name || strcmp(w->name, name) != 0 ||
+            w->watching != GXI_LOAD(&gxi.driver.watching))
+        return; /* watching began during the call */
     w->ended = gxi_clock_ns();
+    w->after = 1;
     w->cu = cu;
     for (i = GXI_WATCHES; i--;) GXI_HOOK(after_call[i], (call, w));
     if (GXI_LOAD_RELAXED(&gxi.driver.debug) & GXI_TRACES) gxi_trace_write(call, w);
@@ -7416,6 +7550,10 @@ static void gxi_fork_child(void) {
     gxi_nvtx_mutex = unlocked;
 #endif
     gxi.threads.of_parent++;
+    gxi.trace.users = 0; /* the hook, and the memory of its filter, belong to the parent */
+    gxi.trace.function = NULL;
+    gxi.trace.filter = NULL;
+    gxi_watch_set_locked(GXI_HOOKED, 0);
     if (starter != gxi_thread_number()) {
         gxi_start_mutex = unlocked;
         gxi.start.starter = 0;
@@ -8452,8 +8590,18 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
     return result;
 }
 
+/* Calls in the trace hook must not reach the driver. */
+static GXI_COLD gpuexec_result gxi_fail_in_hook(gxi_call *call) {
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+            "let the hook note what it needs, and make this call after the hook has returned",
+            "the trace hook calls %s: the hook runs in the middle of %s%s%s, and calls that may "
+            "reach the driver are refused there",
+            call->function, gxi_local.in_hook->function, GXI_AT(gxi_local.in_hook->where));
+}
+
 /* Every API call that may reach the driver calls this first. */
 static GXI_NOINLINE gpuexec_result gxi_begin(gxi_call *call) {
+    if (GXI_UNLIKELY(gxi_local.in_hook != NULL)) return gxi_fail_in_hook(call);
     if (GXI_UNLIKELY(!GXI_LOAD(&gxi.start.started))) {
         gpuexec_result result = gxi_start_slow(call, NULL);
         if (result) return result;
@@ -9341,6 +9489,11 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
         gxi_fail_handle(call, id, kind, role);
         return NULL;
     }
+    if (gxi_local.in_hook && (slot->borrowed || call->kind == GXI_CLEANS)) {
+        gxi_fail_in_hook(call);
+        return NULL;
+    }
+    if (!call->handle) call->handle = id;
     if (slot->borrowed || call->kind == GXI_CLEANS) {
         gxi_call own = *call; /* keeps the caller's driver call for the error text */
         context = kind == GXI_CONTEXT ? slot : gxi_peek(slot->context, GXI_CONTEXT);
@@ -10816,6 +10969,458 @@ static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cur
 }
 
 /* -------------------------------------------------------------------------------------------------
+   >>impl-trace   The trace hook, and names in the texts of driver calls. gxi_call_before and
+   gxi_call_finish call the hook: a thread is inside it while it counts in gxi.trace.users, and
+   enters only while that has GXI_TRACE_OPEN. So a hook that has ended runs on no thread, and what
+   it needs does not change meanwhile. */
+
+#if !defined(GPUEXEC_NO_TRACE)
+/* --- what the arguments are ------------------------------------------------------------------- */
+
+/* the parameters of each row of gxi_driver_rows, as text */
+static const char *const gxi_driver_params[] = {
+#define GXI_ROW(need, name, version, params) #params,
+    GXI_DRIVER(GXI_ROW)
+#undef GXI_ROW
+};
+/* A parameter, with its name: the type's beginning. CUmemLocation is passed as two numbers. */
+static const char gxi_type_location[] = "gxi_location ";
+static int gxi_is_type(const char *param, const char *type) {
+    return strncmp(param, type, strlen(type)) == 0;
+}
+/* The next parameter, or NULL; at: the previous one, or the text that begins with "(". */
+static const char *gxi_param_next(const char *at) {
+    if (*at == '(') return strcmp(at, "(void)") == 0 ? NULL : at + 1;
+    at = strchr(at, ',');
+    return at ? at + 2 : NULL;
+}
+/* How many numbers GXI_NUMBERS makes of these parameters. */
+static int gxi_params_count_numbers(const char *params) {
+    const char *p = params;
+    int n = 0;
+    while ((p = gxi_param_next(p)) != NULL) n += gxi_is_type(p, gxi_type_location) ? 2 : 1;
+    return n;
+}
+/* Whether a row is an interface of that driver call. */
+static int gxi_is_row_of(const gxi_driver_row *row, const char *name) {
+    const size_t n = strlen(name);
+    return strncmp(row->name, name, n) == 0 && (!row->name[n] || row->name[n] == '_');
+}
+/* The parameters of a driver call with so many numbers; NULL: not known. */
+static const char *gxi_params_of(const char *name, int count) {
+    /* each launch has the numbers of this one */
+    const int launches = count > 4 && strcmp(name, "cuLaunchKernelEx") == 0;
+    size_t i;
+    if (launches) name = "cuLaunchKernel";
+    for (i = 0; i < GXI_DRIVER_COUNT; i++)
+        if (gxi_is_row_of(&gxi_driver_rows[i], name) &&
+                count <= gxi_params_count_numbers(gxi_driver_params[i]))
+            return gxi_driver_params[i];
+    return NULL;
+}
+/* The parameter that argument i is for; NULL: not known. */
+static const char *gxi_param_of(const gxi_watched_call *w, int i) {
+    const char *p = gxi_params_of(w->name, w->count);
+    while (p && (p = gxi_param_next(p)) != NULL) {
+        if (i == 0) return p;
+        i -= gxi_is_type(p, gxi_type_location) ? 2 : 1;
+        if (i < 0) return NULL; /* the second number of a location */
+    }
+    return NULL;
+}
+
+/* The kind of an object that gpuexec knows by the driver's. */
+static unsigned gxi_kind_of_param(const char *param) {
+    static const struct {
+        const char *type;
+        unsigned kind;
+    } kinds[] = { { "gxi_cu_stream ", GXI_STREAM }, { "gxi_cu_function ", GXI_KERNEL },
+        { "gxi_cu_event ", GXI_EVENT }, { "gxi_cu_context ", GXI_CONTEXT },
+        { "gxi_cu_module ", GXI_MODULE }, { "gxi_cu_exec ", GXI_GRAPH },
+        { "gxi_cu_library ", GXI_LIBRARY }, { "void *pool", GXI_POOL } };
+    size_t i;
+    for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (gxi_is_type(param, kinds[i].type) && param[strlen(kinds[i].type)] != '*')
+            return kinds[i].kind;
+    return GXI_NOTHING;
+}
+static int gxi_slot_has_native(const gxi_slot *slot, unsigned kind, uint64_t native) {
+    const uint64_t id = GXI_LOAD(&slot->id);
+    const unsigned own = id ? gxi_kind_of(id) : (unsigned)GXI_NOTHING;
+    const void *found = NULL;
+    if (own != kind) return 0;
+    switch (own) {
+    case GXI_CONTEXT: found = slot->cu_context; break;
+    case GXI_MODULE: found = slot->data.module.native; break;
+    case GXI_KERNEL: found = slot->data.kernel.native; break;
+    case GXI_STREAM: found = slot->data.stream.native; break;
+    case GXI_EVENT: found = slot->data.event.native; break;
+    case GXI_GRAPH: found = GXI_LOAD(&slot->data.graph.exec); break;
+    case GXI_POOL: found = slot->data.pool.native; break;
+    case GXI_LIBRARY: found = slot->data.library.native; break;
+    default: break;
+    }
+    return (uintptr_t)found == native;
+}
+/* gxi_tables_mutex is held. A search: it runs only for texts. */
+static const gxi_slot *gxi_slot_of_native_locked(unsigned kind, uint64_t native) {
+    unsigned i;
+    for (i = 0; i < gxi.objects.slots; i++)
+        if (gxi_slot_has_native(gxi_slot_at(i), kind, native)) return gxi_slot_at(i);
+    return NULL;
+}
+static void gxi_line_add_place(gxi_line *t, const char *where) {
+    char place[GXI_PLACE];
+    if (where) gxi_line_add(t, " %s", gxi_place_shorten(place, sizeof place, where));
+}
+/* " stream a.c:5", " kernel "add"" */
+static void gxi_line_add_native(gxi_line *t, unsigned kind, uint64_t native) {
+    const gxi_slot *slot;
+    gxi_lock(&gxi_tables_mutex);
+    slot = native ? gxi_slot_of_native_locked(kind, native) : NULL;
+    if (slot && kind == GXI_KERNEL) gxi_line_add(t, " %s", gxi_kernel_of(slot)->title);
+    else if (slot) {
+        gxi_line_add(t, " %s",
+                slot->legacy
+                        ? slot->legacy == 1 ? "legacy default stream" : "per-thread default stream"
+                        : gxi_kinds[kind].name);
+        gxi_line_add_place(t, slot->where);
+    }
+    gxi_unlock(&gxi_tables_mutex);
+}
+/* " device memory a.c:7": the allocation that contains an address. */
+static void gxi_line_add_memory(gxi_line *t, uint64_t address) {
+    const gxi_range *r;
+    gxi_lock(&gxi_tables_mutex);
+    r = gxi_range_contains(address);
+    if (r && address - r->lo < GXI_LOAD(&r->bytes)) {
+        gxi_line_add(t, " %s memory", gxi_memory_kinds[r->kind]);
+        gxi_line_add_place(t, r->where);
+    }
+    gxi_unlock(&gxi_tables_mutex);
+}
+/* The beginning of a text, in one line. */
+static void gxi_line_add_quoted(gxi_line *t, const char *text) {
+    int i;
+    gxi_line_add(t, " \"");
+    for (i = 0; text[i] && i < 60; i++)
+        gxi_line_add(t, "%c", (unsigned char)text[i] < ' ' || text[i] == 0x7F ? ' ' : text[i]);
+    gxi_line_add(t, text[i] ? "...\"" : "\"");
+}
+/* One side of a copy, which gpuexec never gives offsets. */
+static void gxi_line_add_side(gxi_line *t, unsigned type, const void *host, gpuexec_ptr device) {
+    const uint64_t address = type == GXI_MEMORYTYPE_HOST ? (uintptr_t)host : device;
+    gxi_line_add(t, "0x%llx", (unsigned long long)address);
+    gxi_line_add_memory(t, address);
+}
+/* The main members of a struct that a pointer refers to: " {...}". */
+static void gxi_line_add_struct(gxi_line *t, const char *param, const void *p) {
+    if (gxi_is_type(param, "const gxi_memcpy2d *")) {
+        const gxi_memcpy2d *const c = (const gxi_memcpy2d *)p;
+        gxi_line_add(t, " {to ");
+        gxi_line_add_side(t, c->to_type, c->to_host, c->to_device);
+        gxi_line_add(t, ", from ");
+        gxi_line_add_side(t, c->from_type, c->from_host, c->from_device);
+        gxi_line_add(t, ", %llu bytes x %llu}", (unsigned long long)c->width,
+                (unsigned long long)c->height);
+    } else if (gxi_is_type(param, "const gxi_memcpy3d *")) {
+        const gxi_memcpy3d *const c = (const gxi_memcpy3d *)p;
+        gxi_line_add(t, " {to ");
+        gxi_line_add_side(t, c->to.type, c->to.host, c->to.device);
+        gxi_line_add(t, ", from ");
+        gxi_line_add_side(t, c->from.type, c->from.host, c->from.device);
+        gxi_line_add(t, ", %llu bytes x %llu x %llu}", (unsigned long long)c->width,
+                (unsigned long long)c->height, (unsigned long long)c->depth);
+    } else if (gxi_is_type(param, "const gxi_kernel_node *")) {
+        const gxi_kernel_node *const k = (const gxi_kernel_node *)p;
+        gxi_line_add(t, " {0x%llx", GXI_NUMBER(k->function));
+        gxi_line_add_native(t, GXI_KERNEL, (uintptr_t)k->function);
+        gxi_line_add(t, ", %u, %u, %u, %u, %u, %u, %u}", k->dims.grid_x, k->dims.grid_y,
+                k->dims.grid_z, k->dims.block_x, k->dims.block_y, k->dims.block_z,
+                k->dims.shared_bytes);
+    } else if (gxi_is_type(param, "const gxi_fill_node *")) {
+        const gxi_fill_node *const f = (const gxi_fill_node *)p;
+        gxi_line_add(t, " {to 0x%llx", (unsigned long long)f->to);
+        gxi_line_add_memory(t, f->to);
+        gxi_line_add(t, ", value %u, %u bytes x %llu x %llu}", f->value, f->element,
+                (unsigned long long)f->width, (unsigned long long)f->height);
+    }
+}
+/* " -> 0x200000": what the driver has written there. */
+static void gxi_line_add_written(gxi_line *t, const char *param, const void *p) {
+    static const char *const addresses[] = { "gpuexec_ptr *address", "gpuexec_ptr *mapped",
+        "gxi_cu_context *context", "gxi_cu_module *module", "gxi_cu_function *function,",
+        "gxi_cu_stream *stream", "gxi_cu_event *event", "gxi_cu_graph *", "gxi_cu_exec *",
+        "gxi_cu_library *" };
+    size_t i;
+    for (i = 0; i < sizeof addresses / sizeof *addresses; i++)
+        if (gxi_is_type(param, addresses[i])) {
+            uint64_t value = 0;
+            memcpy(&value, p, i < 2 ? sizeof(gpuexec_ptr) : sizeof(void *));
+            if (value) gxi_line_add(t, " -> 0x%llx", (unsigned long long)value);
+            return;
+        }
+}
+static void gxi_line_add_argument(gxi_line *t, const gxi_watched_call *w, int i) {
+    const uint64_t x = w->args[i];
+    const char *const param = gxi_param_of(w, i);
+    const void *const p = w->readable ? (const void *)(uintptr_t)x : NULL;
+    unsigned kind;
+    if (!param || !x) return;
+    kind = gxi_kind_of_param(param);
+    if (kind) gxi_line_add_native(t, kind, x);
+    else if ((gxi_is_type(param, "gpuexec_ptr ") && param[strlen("gpuexec_ptr ")] != '*') ||
+            gxi_is_type(param, "const void *from") || gxi_is_type(param, "void *to,") ||
+            gxi_is_type(param, "void *memory"))
+        gxi_line_add_memory(t, x);
+    else if (p && gxi_is_type(param, "const char *") && param[strlen("const char *")] != '*' &&
+            !gxi_is_type(param, "const char *const"))
+        gxi_line_add_quoted(t, (const char *)p);
+    else if (p && gxi_is_type(param, "const ")) gxi_line_add_struct(t, param, p);
+    else if (p && w->after && w->cu == 0) gxi_line_add_written(t, param, p);
+}
+/* From now on, texts of driver calls name gpuexec's objects. */
+static void gxi_trace_name_objects(void) {
+    GXI_STORE(&gxi.hooks.add_argument, &gxi_line_add_argument);
+}
+
+/* --- the filter ------------------------------------------------------------------------------- */
+
+typedef struct gxi_pattern {
+    const char *p;
+    size_t n;
+    int excludes;
+} gxi_pattern;
+/* Takes the first pattern from a filter; *filter NULL: there was no other one. */
+static gxi_pattern gxi_pattern_take(const char **filter) {
+    gxi_pattern pattern = { *filter, strcspn(*filter, ","), 0 };
+    *filter = pattern.p[pattern.n] ? pattern.p + pattern.n + 1 : NULL;
+    while (pattern.n && (*pattern.p == ' ' || (*pattern.p == '!' && !pattern.excludes))) {
+        pattern.excludes |= *pattern.p++ == '!';
+        pattern.n--;
+    }
+    while (pattern.n && pattern.p[pattern.n - 1] == ' ') pattern.n--;
+    return pattern;
+}
+static int gxi_pattern_matches(const gxi_pattern *pattern, const char *name) {
+    const char *p = pattern->p, *const end = p + pattern->n, *star = NULL, *from = name;
+    while (*name)
+        if (p < end && *p == '*') {
+            star = p++;
+            from = name;
+        } else if (p < end && *p == *name) {
+            p++;
+            name++;
+        } else if (star) { /* the last star takes one character more */
+            p = star + 1;
+            name = ++from;
+        } else return 0;
+    while (p < end && *p == '*') p++;
+    return p == end;
+}
+/* Whether a filter lets a driver call through. */
+static int gxi_filter_matches(const char *filter, const char *name) {
+    int names = 0, found = 0;
+    if (!filter || !*filter) return 1;
+    while (filter) {
+        const gxi_pattern pattern = gxi_pattern_take(&filter);
+        const int matches = gxi_pattern_matches(&pattern, name);
+        if (matches && pattern.excludes) return 0;
+        names |= !pattern.excludes;
+        found |= matches;
+    }
+    return found || !names;
+}
+/* Whether gpuexec makes a call that the pattern matches. */
+static int gxi_pattern_matches_some(const gxi_pattern *pattern) {
+    char name[64];
+    size_t i;
+    for (i = 0; i < GXI_DRIVER_COUNT; i++) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(gxi_driver_rows[i].name, "_"),
+                gxi_driver_rows[i].name);
+        if (gxi_pattern_matches(pattern, name)) return 1;
+    }
+    return 0;
+}
+static gpuexec_result gxi_check_filter(gxi_call *call, const char *filter) {
+    const char *next = filter && *filter ? filter : NULL;
+    int i;
+    for (i = 1; next; i++) {
+        const gxi_pattern pattern = gxi_pattern_take(&next);
+        if (!pattern.n)
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                    "separate patterns by one comma, for example \"cuMem*,cuLaunch*,!cuMemFree*\"",
+                    "pattern %d of the filter \"%.200s\" is empty", i, filter);
+        if (!gxi_pattern_matches_some(&pattern))
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                    "write the names as CUDA's documentation does, without _v2; * stands for any "
+                    "characters",
+                    "pattern %d of the filter \"%.200s\" matches no driver call that gpuexec makes",
+                    i, filter);
+    }
+    return GPUEXEC_OK;
+}
+/* Where gxi.trace.decided has a name: each literal has its own address. */
+static uint64_t *gxi_trace_decided_of(const char *name) {
+    return &gxi.trace.decided[((uintptr_t)name ^ (uintptr_t)name >> 9) % GXI_TRACE_DECIDED];
+}
+
+/* --- the hook --------------------------------------------------------------------------------- */
+
+/* 0: there is no hook. */
+static int gxi_trace_enter(void) {
+    int users;
+    do {
+        users = GXI_LOAD(&gxi.trace.users);
+        if (!(users & GXI_TRACE_OPEN)) return 0;
+    } while (!gxi_compare_and_swap(&gxi.trace.users, users, users + 1));
+    return 1;
+}
+/* In a child that the hook has forked, no thread is inside it. */
+static void gxi_trace_leave(void) {
+    int users;
+    do users = GXI_LOAD(&gxi.trace.users);
+    while (users & ~GXI_TRACE_OPEN && !gxi_compare_and_swap(&gxi.trace.users, users, users - 1));
+}
+static void gxi_trace_run_hook(const gxi_call *call, const gxi_watched_call *w) GXI_NOEXCEPT {
+    gpuexec_trace_call seen;
+    seen.name = w->name;
+    seen.function = call->function;
+    seen.where = call->where;
+    seen.handle = call->stream && call->stream != GXI_CURRENT ? call->stream : call->handle;
+    seen.after = w->after;
+    seen.result = w->cu;
+    seen.began_ns = w->after ? w->began : 0;
+    seen.took_ns = w->after ? w->ended - w->began : 0;
+    seen.argument_count = (unsigned)w->count;
+    seen.arguments = w->args;
+    gxi_local.in_hook = call;
+    gxi.trace.function(gxi.trace.user, &seen);
+    gxi_local.in_hook = NULL;
+}
+static void gxi_trace_before(const gxi_call *call, const gxi_watched_call *w) {
+    uint64_t *const decided = gxi_trace_decided_of(w->name);
+    const uint64_t no = (uint64_t)(uintptr_t)w->name << 1;
+    gxi_local.traced = 0;
+    if (GXI_LOAD(decided) == no || !gxi_trace_enter()) return;
+    if (GXI_LOAD(decided) != (no | 1))
+        GXI_STORE(decided, no | (unsigned)gxi_filter_matches(gxi.trace.filter, w->name));
+    if (GXI_LOAD(decided) == (no | 1)) {
+        gxi_local.traced = gxi.trace.number;
+        gxi_trace_run_hook(call, w);
+    }
+    gxi_trace_leave();
+}
+/* Only for the hook that has seen the call begin. */
+static void gxi_trace_after(const gxi_call *call, const gxi_watched_call *w) {
+    if (!gxi_local.traced || !gxi_trace_enter()) return;
+    if (gxi_local.traced == gxi.trace.number) gxi_trace_run_hook(call, w);
+    gxi_trace_leave();
+}
+/* Ends the hook, and waits until it runs on no thread. 0: there is none. */
+static int gxi_trace_close(void) {
+    char *filter;
+    int users;
+    gxi_lock(&gxi_tables_mutex);
+    do users = GXI_LOAD(&gxi.trace.users);
+    while (users & GXI_TRACE_OPEN &&
+            !gxi_compare_and_swap(&gxi.trace.users, users, users & ~GXI_TRACE_OPEN));
+    gxi_unlock(&gxi_tables_mutex);
+    if (!(users & GXI_TRACE_OPEN)) return 0;
+    while (GXI_LOAD(&gxi.trace.users)) gxi_sleep_ms(1);
+    gxi_lock(&gxi_tables_mutex);
+    gxi_watch_set_locked(GXI_HOOKED, 0);
+    gxi.trace.function = NULL;
+    filter = gxi.trace.filter;
+    gxi.trace.filter = NULL;
+    gxi_unlock(&gxi_tables_mutex);
+    gxi_free(filter);
+    return 1;
+}
+GPUEXEC_API gpuexec_result gpuexec_trace_begin_at(
+        const char *where, const gpuexec_trace_desc *desc) {
+    char *filter = NULL, other[GXI_PLACE] = "";
+    const char *at;
+    unsigned i;
+    int busy;
+    GXI_CALL(gpuexec_trace_begin, GXI_QUERIES);
+    if (gxi_local.in_hook) return gxi_fail_in_hook(call);
+    if (GXI_IS_NULL(desc)) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_check_desc(call, "gpuexec_trace_desc", desc->start_canary, desc->end_canary))
+        return GPUEXEC_BAD_ARGUMENT;
+    if (!desc->function)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "set gpuexec_trace_desc.function to the function that sees the driver calls",
+                "the desc has no function");
+    if (gxi_check_filter(call, desc->filter)) return GPUEXEC_BAD_ARGUMENT;
+    if (desc->filter && *desc->filter && !(filter = gxi_copy_string(desc->filter)))
+        return gxi_fail_memory(call, "begin a trace");
+    gxi_fork_watch();
+    gxi_lock(&gxi_tables_mutex);
+    busy = gxi.trace.function != NULL;
+    if (busy) memcpy(other, gxi.trace.where, sizeof other);
+    else {
+        gxi.trace.function = desc->function;
+        gxi.trace.user = desc->user;
+        gxi.trace.filter = filter;
+        gxi.trace.where[0] = 0;
+        gxi_place_shorten(gxi.trace.where, sizeof gxi.trace.where, where);
+        gxi.trace.number += gxi.trace.number + 1 ? 1 : 2; /* never 0 */
+        for (i = 0; i < GXI_TRACE_DECIDED; i++) GXI_STORE(&gxi.trace.decided[i], 0);
+        gxi_trace_name_objects();
+        GXI_STORE(&gxi.hooks.before_call[GXI_WATCH_HOOK], &gxi_trace_before);
+        GXI_STORE(&gxi.hooks.after_call[GXI_WATCH_HOOK], &gxi_trace_after);
+        GXI_STORE(&gxi.trace.users, GXI_TRACE_OPEN);
+        gxi_watch_set_locked(GXI_HOOKED, 1);
+    }
+    gxi_unlock(&gxi_tables_mutex);
+    if (!busy) return GPUEXEC_OK;
+    gxi_free(filter);
+    at = *other ? other : NULL;
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+            "end it with gpuexec_trace_end first, or let one hook call the other",
+            "another trace hook is set%s%s", GXI_PART(": gpuexec_trace_begin at ", at));
+}
+GPUEXEC_API gpuexec_result gpuexec_trace_end_at(const char *where) {
+    GXI_CALL(gpuexec_trace_end, GXI_CLEANS);
+    if (gxi_local.in_hook) return gxi_fail_in_hook(call);
+    if (gxi_trace_close()) return GPUEXEC_OK;
+    return gxi_fail(
+            call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_trace_begin first", "no trace hook is set");
+}
+GPUEXEC_API size_t gpuexec_trace_text(const gpuexec_trace_call *seen, char *text, size_t bytes) {
+    gxi_line t = { NULL, 0, 0 };
+    gxi_watched_call w;
+    unsigned i;
+    GXI_CALL_NO_PLACE(gpuexec_trace_text, GXI_QUERIES);
+    if (text && bytes) {
+        *text = 0;
+        t.p = text;
+        t.size = bytes;
+    }
+    if (gxi_is_null(call, seen, "the argument \"call\"")) return 0;
+    if (!seen->name || !seen->function || seen->argument_count > GXI_MOST_ARGUMENTS ||
+            (seen->argument_count && !seen->arguments)) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass what the hook has received",
+                "the gpuexec_trace_call does not describe a driver call");
+        return 0;
+    }
+    memset(&w, 0, sizeof w);
+    w.name = seen->name;
+    w.count = (int)seen->argument_count;
+    for (i = 0; i < seen->argument_count; i++) w.args[i] = seen->arguments[i];
+    w.after = seen->after;
+    w.cu = seen->result;
+    w.readable = gxi_local.in_hook && seen->arguments == gxi_local.watched.args;
+    gxi_line_add_driver_call(&t, seen->function, seen->where, &w);
+    return t.n;
+}
+#else
+static void gxi_trace_name_objects(void) {}
+static int gxi_trace_close(void) { return 0; }
+#endif
+
+/* -------------------------------------------------------------------------------------------------
    >>impl-capturing   Which streams capture. A stream whose gxi_slot.data.stream.open is 0 does not:
    gpuexec has begun no capture on it, it has joined none, and no other code has its CUstream. All
    other streams are listed in gxi.captures.open, and only the driver knows which of them capture:
@@ -11168,6 +11773,7 @@ static uint64_t gxi_context_new(gxi_call *call, struct CUctx_st *native, void *g
     made.data.context.info = info;
     made.adopted = origin == GXI_ADOPTED;
     GXI_STORE(&gxi.hooks.close_context, &gxi_context_close);
+    gxi_trace_name_objects();
     id = gxi_new(call, GXI_CONTEXT, &made, &gxi.objects.first[GXI_CONTEXT]);
     if (!id) gxi_free(info);
     return id;
@@ -12449,6 +13055,10 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     int own, stuck = 0;
     GXI_CALL_NO_PLACE(gpuexec_shutdown, GXI_WAITS);
     if (gxi_local.in_log) return GPUEXEC_BAD_ARGUMENT; /* the logger must not call the library */
+    if (gxi_local.in_hook) {
+        gxi_fail_in_hook(call);
+        return gxi_take_error();
+    }
     if (GXI_LOAD(&gxi.start.started)) {
         if (gxi_setup_desc()->report_leaks) gxi_report_leaks();
         slot = GXI_LOAD(&gxi.hooks.find_stuck) ? gxi_first_child(&gxi.objects.first[GXI_CONTEXT])
@@ -12463,6 +13073,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
                 gxi_slot_close_unowned(call, slot, stuck);
         }
     GXI_HOOK(end_timeline, ());
+    gxi_trace_close();
     gxi_slots_free();
     gxi_labels_free();
     gxi.ipc.nlost = 0;
@@ -13487,7 +14098,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     char *const cited = gxi_cite_sources(log, ptx);
     const unsigned says = gxi_log_words_of(log);
     char version[GXI_VALUE] = "", target[GXI_VALUE] = "", suffix;
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
     int sm, supported = gxi_ptx_of_driver(gxi.driver.version), target_sm = 0;
     gxi_device_capability(&query, gxi_context_of(context)->device, &sm);
@@ -14338,7 +14949,7 @@ static int gxi_file_of_entry_point(const void *row, char *out, size_t size) {
 /* Begins a key, with what decides the code whatever its source: 0 if there is no cache. */
 static int gxi_cache_key_begin(
         gxi_call *call, gxi_cache_entry *e, const gxi_slot *context, const char *kind) {
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0, 0 };
     gxi_text why = { 0, 0, 0, 0 };
     char file[1024] = "";
     int capability = 0;
@@ -18968,7 +19579,7 @@ static GXI_NOINLINE gpuexec_result gxi_enter_legacy(
         gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
     int status;
     if (gxi_enter(call, context, scope)) return gxi_failed_result();
-    if (gxi.cu.cuStreamIsCapturing(GXI_STREAM_LEGACY, &status) != GXI_CAPTURE_IMPLICIT)
+    if (GXI_TRY_TRACED(cuStreamIsCapturing, (GXI_STREAM_LEGACY, &status)) != GXI_CAPTURE_IMPLICIT)
         return GPUEXEC_OK;
     gxi_leave(scope);
     return gxi_fail(call, GPUEXEC_CAPTURING,
@@ -19018,8 +19629,8 @@ static GXI_NOINLINE gpuexec_result gxi_enter_not_capturing(gxi_call *call, const
     if (stream->legacy != 2 && gxi_check_capture(call, stream, cannot, cure))
         return gxi_failed_result();
     if (gxi_enter_relaxed(call, stream, scope)) return gxi_failed_result();
-    if (stream->legacy != 2 || gxi.cu.cuStreamIsCapturing(stream->data.stream.native, &status) ||
-            !status)
+    if (stream->legacy != 2 ||
+            GXI_TRY_TRACED(cuStreamIsCapturing, (stream->data.stream.native, &status)) || !status)
         return GPUEXEC_OK;
     gxi_leave(scope);
     return gxi_fail_captures(call, cannot, cure);
@@ -19036,7 +19647,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_work(
             (stream->legacy != 2 && gxi_capture_status_of(stream)))
         return GPUEXEC_OK;
     if (gxi_enter_relaxed(call, stream, &scope)) return gxi_failed_result();
-    if (stream->legacy == 2) gxi.cu.cuStreamIsCapturing(stream->data.stream.native, &status);
+    if (stream->legacy == 2)
+        GXI_TRY_TRACED(cuStreamIsCapturing, (stream->data.stream.native, &status));
     cu = status ? 0 : GXI_TRY(cuStreamSynchronize, (stream->data.stream.native));
     gxi_leave(&scope);
     call->checked = work;
@@ -24178,7 +24790,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
     const unsigned grid[3] = { l->params.dims.grid_x, l->params.dims.grid_y,
         l->params.dims.grid_z };
     unsigned cluster[3], own[3];
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0, 0 };
     int i, values[4], limit = 0, has = 0, capability;
     /* drivers before 11.8 do not have these attributes: 0 */
     const int cu = gxi_query_attributes(&query, device, kernel->data.kernel.native, attributes,
@@ -24442,7 +25054,7 @@ static GXI_COLD gpuexec_result gxi_check_launch(
     static const int of_kernel[] = { GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_SHARED_SIZE_BYTES,
         GXI_FUNC_NUM_REGS };
     const char *name = kernel->data.kernel.info->title;
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
     const int device = context ? gxi_context_of(context)->device : 0,
               ordinal = gxi_ordinal_of(kernel);
@@ -29020,7 +29632,7 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     int waits = 1;
     gxi_barrier *b;
     /* the name in the trace */
-    const gxi_call query = { "gpuexec_barrier_check", NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0 };
+    const gxi_call query = { "gpuexec_barrier_check", NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0, 0 };
     gxi_lock(&gxi_barriers_mutex);
     for (b = gxi.barriers.first; b; b = b->next)
         if (!gxi_barrier_lost_context(&query, b)) gxi_barrier_abort(b, NULL, NULL);
@@ -32127,33 +32739,18 @@ static void gxi_lane_close(gxi_lane *lane) {
 static int gxi_is_default_stream(const struct CUstream_st *native) {
     return (uintptr_t)native <= 2;
 }
-/* The label of an object, quoted and with a space before it, if it has one. */
-typedef struct gxi_quoted_label {
-    char text[70];
-} gxi_quoted_label;
-static gxi_quoted_label gxi_quoted_label_of(uint64_t id) {
-    gxi_quoted_label quoted = { "" };
-#if !defined(GPUEXEC_NO_LABEL)
-    char label[GXI_LABEL];
-    if (gxi_label_get(id, label, sizeof label))
-        snprintf(quoted.text, sizeof quoted.text, " \"%s\"", label);
-#else
-    (void)id;
-#endif
-    return quoted;
-}
 /* slot: of the stream, or NULL */
 static void gxi_lane_name(const gxi_lane *lane, const gxi_slot *slot) {
     char name[GXI_PLACE + 160], place[GXI_PLACE];
     const uintptr_t number = (uintptr_t)lane->native;
-    const gxi_quoted_label label = gxi_quoted_label_of(slot ? slot->id : 0);
+    const char *const label = slot ? gxi_label_text(slot->id) : "";
     if (number <= 2)
         snprintf(name, sizeof name, "%s default stream%s", number == 2 ? "per-thread" : "legacy",
-                label.text);
+                label);
     else if (slot && slot->where)
-        snprintf(name, sizeof name, "stream%s created at %s", label.text,
+        snprintf(name, sizeof name, "stream%s created at %s", label,
                 gxi_place_shorten(place, sizeof place, slot->where));
-    else snprintf(name, sizeof name, "stream%s 0x%llx", label.text, (unsigned long long)number);
+    else snprintf(name, sizeof name, "stream%s 0x%llx", label, (unsigned long long)number);
     gxi_timeline_name("thread_name", 1000 + lane->context->ordinal, lane->number, name);
 }
 /* The stream's lane, made if there is none; NULL: its work cannot be timed. */
@@ -32352,7 +32949,7 @@ static const char *gxi_memcpy_title(unsigned from, unsigned to) {
 static void gxi_work_describe_graph(gxi_work *work, uint64_t about) {
 #if !defined(GPUEXEC_NO_GRAPH)
     const gxi_slot *const slot = gxi_peek(about, gxi_kind_of(about));
-    const gxi_quoted_label label = gxi_quoted_label_of(about);
+    const char *const label = gxi_label_text(about);
     char name[GXI_PLACE + 100], place[GXI_PLACE];
     if (!slot) return;
     if (gxi_kind_of(about) == GXI_GRAPH) {
@@ -32364,9 +32961,9 @@ static void gxi_work_describe_graph(gxi_work *work, uint64_t about) {
     else
         work->nodes = (unsigned)gxi_batch_of(slot)->count;
 #endif
-    if (!slot->where && !*label.text) return;
+    if (!slot->where && !*label) return;
     if (!gxi_place_shorten(place, sizeof place, slot->where)) *place = 0;
-    snprintf(name, sizeof name, "%s%s%s%s", gxi_kinds[gxi_kind_of(about)].name, label.text,
+    snprintf(name, sizeof name, "%s%s%s%s", gxi_kinds[gxi_kind_of(about)].name, label,
             *place ? " " : "", place);
     work->title = gxi_place_copy(name);
 #else
@@ -32547,9 +33144,13 @@ static void gxi_timeline_close_contexts(const gxi_watched_call *w, const gxi_tim
 }
 static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w) {
     const gxi_timed_call *const timed = gxi_timed_call_of(w->name);
-    gxi_local.work = NULL;
     if (!timed || timed->kind == GXI_IS_HIDDEN) return;
     gxi_lock(&gxi_timeline_mutex);
+    if (gxi_local.work && gxi_local.work_of == gxi_timeline.serial && gxi_timeline.file) {
+        gxi_work_free(gxi_local.work); /* watching changed during that call: its end was not seen */
+        gxi_timeline.info.untimed++;
+    }
+    gxi_local.work = NULL;
     if (gxi_is_recording()) GXI_IN_RELAXED_MODE {
             if (timed->kind <= GXI_IS_LAST) gxi_local.work = gxi_work_begin(call, w, timed);
             else if (timed->kind != GXI_ENDS_STREAM) gxi_timeline_close_contexts(w, timed);
@@ -32562,6 +33163,7 @@ static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) 
     gxi_work *const work = gxi_local.work;
     uint64_t id = 0;
     if (timed && timed->kind == GXI_IS_HIDDEN) return;
+    gxi_local.work = NULL;
     gxi_lock(&gxi_timeline_mutex);
     if (!gxi_is_recording()) { /* it ended meanwhile, with all work */
         gxi_unlock(&gxi_timeline_mutex);
