@@ -31096,7 +31096,8 @@ static int gxi_json_is_number(gxi_json s, int scale, int64_t *out) {
     return 1;
 }
 
-/* The bytes of the UTF-8 character at p, before `end`; 0 if it is not one. *code: which. */
+/* The bytes of the UTF-8 character at p, before `end`; 0 if it is not one that XML can contain.
+   *code: which. */
 static size_t gxi_utf8_bytes(const char *p, const char *end, unsigned *code) {
     const unsigned char c = (unsigned char)*p;
     const size_t n = c < 0x80 ? 1 : c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
@@ -31108,7 +31109,7 @@ static size_t gxi_utf8_bytes(const char *p, const char *end, unsigned *code) {
         *code = *code << 6 | ((unsigned char)p[i] & 0x3F);
     }
     if ((n == 3 && *code < 0x800) || (n == 4 && *code < 0x10000) || *code > 0x10FFFF ||
-            (*code >= 0xD800 && *code < 0xE000))
+            (*code >= 0xD800 && *code < 0xE000) || (*code | 1) == 0xFFFF)
         return 0;
     return n;
 }
@@ -31880,8 +31881,9 @@ static const char *const gxi_page_style[] = {
     "}\n"
     "h1 { font-size: 18px; margin: 0; overflow-wrap: anywhere; }\n"
     ".soft { color: var(--soft); font-size: 13px; }\n"
-    ".note { border-left: 3px solid var(--mark); padding: 2px 10px; margin: 8px 0;\n"
+    ".note { border-left: 3px solid var(--line); padding: 2px 10px; margin: 8px 0;\n"
     "  overflow-wrap: anywhere; }\n"
+    ".warns { border-color: var(--mark); }\n"
     "#bar { display: flex; flex-wrap: wrap; gap: 6px 8px; align-items: center; margin: 10px 0 "
     "8px; }\n"
     "#bar input[type=search] { flex: 1 1 200px; max-width: 340px; min-width: 120px; }\n"
@@ -31955,12 +31957,13 @@ static const char *const gxi_page_body[] = {
     "totals.</p></noscript>\n",
 };
 static const char *const gxi_page_script[] = {
-    /* the data, in typed arrays; ends: the latest end of an event so far, by which searches begin */
+    /* the data, in typed arrays; ends: the latest end in a lane so far, by which searches begin */
     "'use strict';\n"
     "const $ = id => document.getElementById(id), D = JSON.parse($('data').textContent);\n"
     "const N = D.t.length, MORE = String.fromCharCode(8230), MICRO = String.fromCharCode(181);\n"
     "const T = new Float64Array(N), ends = new Float64Array(N), lane = new Uint32Array(N);\n"
-    "const group = new Map(), shown = { at: 0, ns: Math.max(D.span, 1) * 1.02 };\n"
+    "const ALL = Math.max(D.span, 20) * 1.03, group = new Map(), shown = { at: -ALL / 100, ns: "
+    "ALL };\n"
     "const KINDS = { k: 'kernel', c: 'copy', f: 'fill', g: 'graph', h: 'host function', a: "
     "'call',\n"
     "  r: 'range', m: 'memory', o: 'order', x: 'event' };\n"
@@ -31992,8 +31995,7 @@ static const char *const gxi_page_script[] = {
     "getComputedStyle(document.body)\n"
     "  .fontFamily;\n"
     "let width = 0, height = 0, left = 0, places = [], hits = [], drawn = [], colors = {};\n"
-    "let hovered = -1, chosen = -1, range = null, wanted = null, found = 0, queued = 0, "
-    "selecting = '';\n"
+    "let hovered = -1, chosen = -1, range = null, wanted = null, found = 0, queued = 0;\n"
     "const X = ns => left + (ns - shown.at) / shown.ns * (width - left);\n"
     "const NS = x => shown.at + (x - left) / (width - left) * shown.ns;\n"
     "const redraw = () => { queued = queued || requestAnimationFrame(draw); };\n"
@@ -32018,10 +32020,17 @@ static const char *const gxi_page_script[] = {
     "      else high = middle - 1;\n"
     "    }\n"
     "    if (low && s.charCodeAt(low - 1) >> 10 === 54) low--;\n"
-    "    s = low < 2 ? '' : s.slice(0, low) + MORE;\n"
+    "    s = low < 5 ? '' : s.slice(0, low) + MORE;\n"
     "  }\n"
     "  if (fits.size > 20000) fits.clear();\n"
     "  fits.set(key, s);\n"
+    "  return s;\n"
+    "}\n",
+    /* the name of a lane without what matters least */
+    "function short(s, room) {\n"
+    "  pen.font = '400 12px ' + FONT;\n"
+    "  for (const [a, b] of [[' created at ', ' '], [/^stream \"/, '\"']])\n"
+    "    if (pen.measureText(s).width > room) s = s.replace(a, b);\n"
     "  return s;\n"
     "}\n",
     /* where the lanes are, from the top of all of them */
@@ -32071,44 +32080,68 @@ static const char *const gxi_page_script[] = {
     /* a block: one event, or what is too narrow to draw, folded */
     "const COPIES = { 'copy to device': 8595, 'copy to host': 8593, 'copy on device': 8635,\n"
     "  'copy between devices': 8644, 'copy in host memory': 8635 };\n"
-    "function label(i) {\n"
-    "  const s = COPIES[name(i)] ? String.fromCharCode(COPIES[name(i)]) + ' ' : '';\n"
-    "  return D.b[i] >= 0 ? (s || name(i) + ' ') + size(D.b[i]) + ', ' + rate(i) : name(i);\n"
+    "function label(i, room) {\n"
+    "  const arrow = COPIES[name(i)] ? String.fromCharCode(COPIES[name(i)]) : name(i);\n"
+    "  if (D.b[i] < 0) return name(i).replace(/^void /, '');\n"
+    "  const short = arrow + ' ' + size(D.b[i]), long = short + ', ' + rate(i);\n"
+    "  return pen.measureText(long).width <= room ? long : pen.measureText(short).width <= room "
+    "?\n"
+    "    short : '';\n"
     "}\n"
-    "function block(i, x0, x1, y, n, busyNs, match) {\n"
+    "function block(i, x0, x1, y, n, busyNs, match, columns) {\n"
     "  const [fill, ink] = D.paints[D.k[i]], low = kind(i) === 'c' || kind(i) === 'f';\n"
     "  const a = Math.max(x0, left), w = Math.max(Math.min(x1, width) - a, 1);\n"
     "  const top = y + (low ? 3 : 0), h = ROW - 2 - (low ? 6 : 0), dim = wanted && !match;\n"
     "  if (a >= width || x1 < left) return;\n"
-    "  pen.globalAlpha = dim ? .18 : n > 1 ? .62 : 1;\n"
+    "  pen.globalAlpha = (dim ? .18 : 1) * (n > 1 ? .3 : 1);\n"
     "  pen.fillStyle = fill;\n"
     "  pen.fillRect(a, top, w, h);\n"
-    "  pen.globalAlpha = 1;\n"
-    "  if (n > 1 && w > 8 && !dim) {\n"
-    "    pen.fillStyle = colors.back;\n"
-    "    for (let x = a + 2; x < a + w - 1; x += 4) pen.fillRect(x, top + h - 3, 2, 1);\n"
+    "  pen.globalAlpha = dim ? .18 : 1;\n"
+    "  for (const c of columns || []) {\n"
+    "    const part = Math.min(1, c.ns / shown.ns * (width - left)) * h;\n"
+    "    pen.fillStyle = D.paints[c.type][0];\n"
+    "    pen.fillRect(c.x, top + h - part, 1, part);\n"
     "  }\n"
-    "  const mate = hovered >= 0 && group.has(hovered) && n === 1 && group.get(i) === "
-    "group.get(hovered);\n"
+    "  pen.globalAlpha = 1;\n"
+    "  const mate = hovered >= 0 && group.has(hovered) && group.get(i) === group.get(hovered);\n"
     "  if (n === 1 && (i === hovered || i === chosen || mate)) {\n"
     "    pen.strokeStyle = i === chosen ? colors.text : colors.accent;\n"
     "    pen.lineWidth = 2;\n"
     "    pen.strokeRect(a + (w > 3 ? 1 : 0), top + 1, Math.max(w - 2, 1), h - 2);\n"
     "  }\n"
-    "  if (w > 22) {\n"
-    "    const color = dim ? colors.soft : n > 1 ? colors.text : ink;\n"
-    "    text(n > 1 ? count(n) + ' events' : label(i), a + 4, top + h / 2, w - 8, color, low ? "
-    "11 : 12);\n"
-    "  }\n"
     "  hits.push({ x0: a - 1, x1: a + w + 1, y0: top, y1: top + h, i, n, busyNs });\n"
+    "  if (w < 22) return;\n"
+    "  pen.font = '400 ' + (low ? 11 : 12) + 'px ' + FONT;\n"
+    "  if (n === 1) {\n"
+    "    text(label(i, w - 8), a + 4, top + h / 2, w - 8, dim ? colors.soft : ink, low ? 11 : "
+    "12);\n"
+    "    return;\n"
+    "  }\n"
+    "  const s = count(n) + ' events', room = pen.measureText(s).width + 8;\n"
+    "  if (w < room + 30) return;\n"
+    "  pen.globalAlpha = .85;\n"
+    "  pen.fillStyle = colors.back;\n"
+    "  pen.fillRect(a + 2, top + 1, room, h - 2);\n"
+    "  pen.globalAlpha = 1;\n"
+    "  text(s, a + 6, top + h / 2, room, dim ? colors.soft : colors.text, low ? 11 : 12);\n"
     "}\n",
-    /* one lane: a run of neighbours below 1.5 pixels becomes one block, in the color that most of its
-       time has (the majority vote of Boyer and Moore) */
+    /* one lane: a run of neighbours below 1.5 pixels becomes one block, whose columns, of a pixel
+       each, show how busy the lane is, in the color that most of that time has (by the majority vote
+       of Boyer and Moore) */
+    "function vote(v, type, ns) {\n"
+    "  v.ns += ns;\n"
+    "  v.weight += type === v.type ? ns : -ns;\n"
+    "  if (v.weight >= 0) return false;\n"
+    "  v.type = type;\n"
+    "  v.weight = -v.weight;\n"
+    "  return true;\n"
+    "}\n"
     "function drawLane({ l }, y) {\n"
     "  const runs = [], scale = (width - left) / shown.ns, stop = shown.at + shown.ns;\n"
     "  const close = row => {\n"
     "    const r = runs[row];\n"
-    "    if (r) block(r.i, r.x0, r.x1, y + row * ROW, r.n, r.busy, r.match);\n"
+    "    if (r) block(r.i, r.x0, r.x1, y + row * ROW, r.n, r.ns, r.match, r.n > 1 && "
+    "r.columns);\n"
     "    runs[row] = null;\n"
     "  };\n"
     "  let mark = null;\n"
@@ -32116,32 +32149,33 @@ static const char *const gxi_page_script[] = {
     "    const x = left + (T[i] - shown.at) * scale, d = D.d[i], row = D.r[i];\n"
     "    const match = wanted && wanted[i];\n"
     "    if (d < 0) {\n"
-    "      if (mark && x - mark.x < 8) {\n"
+    "      if (mark && x - mark.x1 < 9) {\n"
+    "        mark.x1 = x;\n"
     "        mark.n++;\n"
     "        mark.match |= match;\n"
-    "        if (i === chosen) mark.i = i;\n"
     "      } else {\n"
     "        drawMark(mark, y + l.rows * ROW);\n"
-    "        mark = { x, i, n: 1, match };\n"
+    "        mark = { x0: x, x1: x, i, n: 1, match };\n"
     "      }\n"
     "      continue;\n"
     "    }\n"
     "    const w = d * scale, r = runs[row];\n"
     "    if (w < 1.5 && i !== chosen) {\n"
+    "      const type = D.k[i], pixel = Math.floor(x);\n"
+    "      let run = r;\n"
     "      if (r && x - r.x1 < 1) {\n"
     "        r.x1 = Math.max(r.x1, x + w);\n"
     "        r.n++;\n"
-    "        r.busy += d;\n"
     "        r.match |= match;\n"
-    "        r.weight += D.k[i] === D.k[r.i] ? d : -d;\n"
-    "        if (r.weight < 0) {\n"
-    "          r.i = i;\n"
-    "          r.weight = -r.weight;\n"
-    "        }\n"
-    "        continue;\n"
+    "        if (vote(r, type, d)) r.i = i;\n"
+    "      } else {\n"
+    "        close(row);\n"
+    "        run = runs[row] = { i, x0: x, x1: x + w, n: 1, match, type, ns: d, weight: d, "
+    "columns: [] };\n"
     "      }\n"
-    "      close(row);\n"
-    "      runs[row] = { i, x0: x, x1: x + w, n: 1, busy: d, weight: d, match };\n"
+    "      const last = run.columns[run.columns.length - 1];\n"
+    "      if (last && last.x === pixel) vote(last, type, d);\n"
+    "      else run.columns.push({ x: pixel, type, ns: d, weight: d });\n"
     "      continue;\n"
     "    }\n"
     "    close(row);\n"
@@ -32150,31 +32184,37 @@ static const char *const gxi_page_script[] = {
     "  runs.forEach((r, row) => close(row));\n"
     "  drawMark(mark, y + l.rows * ROW);\n"
     "}\n",
-    /* an instant: records are full diamonds, waits empty ones; allocations point up, frees down */
+    /* an instant: records are full diamonds, waits empty ones; allocations point up, frees down; a
+       bar: several, too close to draw */
     "function drawMark(m, y) {\n"
-    "  if (!m || m.x < left - 4) return;\n"
+    "  if (!m || m.x1 < left - 4) return;\n"
     "  const s = name(m.i), c = y + 5, on = m.n === 1 && (m.i === hovered || m.i === chosen);\n"
     "  pen.globalAlpha = wanted && !m.match ? .2 : 1;\n"
     "  pen.strokeStyle = pen.fillStyle = on ? colors.accent : kind(m.i) === 'm' ? colors.mark :\n"
     "    colors.soft;\n"
-    "  pen.lineWidth = 1.4;\n"
-    "  pen.beginPath();\n"
-    "  const shape = s === 'allocate' ? [[-4, 3], [0, -4], [4, 3]] : s === 'free' ?\n"
-    "    [[-4, -3], [0, 4], [4, -3]] : [[-4, 0], [0, -4], [4, 0], [0, 4]];\n"
-    "  shape.forEach(([dx, dy]) => pen.lineTo(m.x + dx, c + dy));\n"
-    "  pen.closePath();\n"
-    "  if (s === 'wait' || s === 'free') pen.stroke();\n"
-    "  else pen.fill();\n"
-    "  if (m.n > 1) pen.fillRect(m.x - 4, c + 5, 8, 1.5);\n"
+    "  if (m.n > 1) {\n"
+    "    pen.globalAlpha *= .6;\n"
+    "    pen.fillRect(m.x0 - 3, c - 1.5, m.x1 - m.x0 + 6, 3);\n"
+    "  } else {\n"
+    "    const shape = s === 'allocate' ? [[-4, 3], [0, -4], [4, 3]] : s === 'free' ?\n"
+    "      [[-4, -3], [0, 4], [4, -3]] : [[-4, 0], [0, -4], [4, 0], [0, 4]];\n"
+    "    pen.lineWidth = 1.4;\n"
+    "    pen.beginPath();\n"
+    "    shape.forEach(([dx, dy]) => pen.lineTo(m.x0 + dx, c + dy));\n"
+    "    pen.closePath();\n"
+    "    if (s === 'wait' || s === 'free') pen.stroke();\n"
+    "    else pen.fill();\n"
+    "  }\n"
     "  pen.globalAlpha = 1;\n"
-    "  hits.push({ x0: m.x - 5, x1: m.x + 5, y0: c - 6, y1: c + 7, i: m.i, n: m.n, mark: 1 });\n"
+    "  hits.push({ x0: m.x0 - 5, x1: m.x1 + 5, y0: c - 6, y1: c + 7, i: m.i, n: m.n, mark: 1 "
+    "});\n"
     "}\n",
-    /* arrows [launches, from, from lane, to - from, to lane]: all that order streams, as long as they
-       are few; those from calls to their work only for the event that is hovered or selected */
+    /* arrows [launches, from, from lane, to - from, to lane]: all that order streams, as long as
+       they are few; those from calls to their work only for the hovered or selected event */
     "function drawArrows(top) {\n"
-    "  const near = (i, n, ns) => i >= 0 && lane[i] === n && ns >= T[i] - 2 &&\n"
+    "  const holds = (i, n, ns) => i >= 0 && lane[i] === n && ns >= T[i] - 2 &&\n"
     "    ns <= T[i] + Math.max(D.d[i], 0) + 2;\n"
-    "  const touches = (i, a) => near(i, a[2], a[1]) || near(i, a[4], a[1] + a[3]);\n"
+    "  const touches = (i, a) => holds(i, a[2], a[1]) || holds(i, a[4], a[1] + a[3]);\n"
     "  const at = (n, ns, launches) => {\n"
     "    const p = place(n);\n"
     "    if (!p) return null;\n"
@@ -32199,19 +32239,25 @@ static const char *const gxi_page_script[] = {
     "    const x0 = X(a[1]), x1 = X(a[1] + a[3]), y0 = at(a[2], a[1], a[0]);\n"
     "    const y1 = at(a[4], a[1] + a[3], a[0]);\n"
     "    if (y0 === null || y1 === null) continue;\n"
-    "    const bend = Math.max(12, Math.abs(x1 - x0) / 3), head = y1 > y0 ? -1 : 1;\n"
+    "    const near = Math.abs(x1 - x0) < 40, bend = near ? 0 : Math.min((x1 - x0) / 3, 60);\n"
+    "    const dx = near ? x1 - x0 : Math.sign(x1 - x0), dy = near ? y1 - y0 : 0;\n"
     "    pen.strokeStyle = pen.fillStyle = on ? colors.accent : colors.soft;\n"
-    "    pen.globalAlpha = on ? 1 : .55;\n"
+    "    pen.globalAlpha = on ? 1 : .6;\n"
     "    pen.lineWidth = on ? 1.8 : 1;\n"
     "    pen.beginPath();\n"
     "    pen.moveTo(x0, y0);\n"
-    "    pen.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);\n"
+    "    if (near) pen.lineTo(x1, y1);\n"
+    "    else pen.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);\n"
     "    pen.stroke();\n"
+    "    pen.save();\n"
+    "    pen.translate(x1, y1);\n"
+    "    pen.rotate(Math.atan2(dy, dx));\n"
     "    pen.beginPath();\n"
-    "    pen.moveTo(x1, y1);\n"
-    "    pen.lineTo(x1 - 6, y1 - 3);\n"
-    "    pen.lineTo(x1 - 6, y1 + 3);\n"
+    "    pen.moveTo(-2, 0);\n"
+    "    pen.lineTo(-9, -3.5);\n"
+    "    pen.lineTo(-9, 3.5);\n"
     "    pen.fill();\n"
+    "    pen.restore();\n"
     "  }\n"
     "  pen.globalAlpha = 1;\n"
     "}\n",
@@ -32265,6 +32311,8 @@ static const char *const gxi_page_script[] = {
     "    }\n"
     "    pen.fillStyle = colors.line;\n"
     "    pen.fillRect(0, y + p.h - 1, width, 1);\n"
+    "    pen.fillRect(left - 1, y, 1, p.h);\n"
+    "    hits.push({ x0: 0, x1: left, y0: y, y1: y + p.h, lane: p.l });\n"
     "  }\n"
     "  pen.save();\n"
     "  pen.beginPath();\n"
@@ -32276,13 +32324,12 @@ static const char *const gxi_page_script[] = {
     "  for (const p of visible) {\n"
     "    const y = top + p.y, full = y + HEAD / 2 > AXIS + 7 && y + HEAD / 2 < height - 6;\n"
     "    if (!full) continue;\n"
-    "    if (p.l) text(p.l.name, 20, y + 3 + ROW / 2, left - 28, colors.text);\n"
+    "    if (p.l) text(short(p.l.name, left - 28), 20, y + 3 + ROW / 2, left - 28, "
+    "colors.text);\n"
     "    else text((folded.has(p.process) ? '+  ' : '-  ') + D.processes[p.process], 8, y + HEAD "
     "/ 2,\n"
     "      width - 16, colors.text, 12, 600);\n"
     "  }\n"
-    "  pen.fillStyle = colors.line;\n"
-    "  pen.fillRect(left - 1, AXIS, 1, height);\n"
     "  if (range) {\n"
     "    const [a, b] = [X(range[0]), X(range[1])];\n"
     "    pen.globalAlpha = .2;\n"
@@ -32303,7 +32350,7 @@ static const char *const gxi_page_script[] = {
     "  if (!busy) {\n"
     "    busy = new Float64Array(w + 1);\n"
     "    for (let i = 0; i < N; i++) {\n"
-    "      if (D.d[i] <= 0 || 'ar'.includes(kind(i)) || D.r[i]) continue;\n"
+    "      if (D.d[i] <= 0 || D.r[i] || !D.lanes[lane[i]].device) continue;\n"
     "      const a = T[i] * scale, b = Math.min((T[i] + D.d[i]) * scale, w);\n"
     "      for (let x = Math.floor(a); x < b; x++) busy[x] += Math.min(b, x + 1) - Math.max(a, "
     "x);\n"
@@ -32350,10 +32397,12 @@ static const char *const gxi_page_script[] = {
     "    group.forEach(v => n += v === g);\n"
     "    add('multi-device launch', 'one of ' + n + ' kernels');\n"
     "  }\n"
-    "  return [KINDS[kind(i)] === name(i) ? name(i) : KINDS[kind(i)] + ' ' + name(i), rows];\n"
+    "  return [name(i).startsWith(KINDS[kind(i)]) ? name(i) : KINDS[kind(i)] + ' ' + name(i), "
+    "rows];\n"
     "}\n"
     "function describe(box, h) {\n"
-    "  const [head, rows] = h.n > 1 ? [count(h.n) + (h.mark ? ' instants' : ' events') +\n"
+    "  const [head, rows] = h.lane ? [h.lane.name, [['events', count(h.lane.count)]]] : h.n > 1 "
+    "? [count(h.n) + (h.mark ? ' instants' : ' events') +\n"
     "    ', too close to draw', [['first or longest', name(h.i)]].concat(h.mark ? [] :\n"
     "    [['busy', time(h.busyNs)]], [['zoom in', 'to see each']])] : facts(h.i);\n"
     "  const list = document.createElement('dl'), title = document.createElement('div');\n"
@@ -32388,15 +32437,13 @@ static const char *const gxi_page_script[] = {
     "}\n",
     /* moving: never beyond the file, never closer than 20 ns */
     "function show(at, ns) {\n"
-    "  const whole = Math.max(D.span, 1) * 1.02;\n"
-    "  shown.ns = Math.min(Math.max(ns, 20), Math.max(whole, 20));\n"
-    "  shown.at = Math.min(Math.max(at, -.01 * shown.ns), Math.max(whole - shown.ns, -.01 * "
-    "shown.ns));\n"
+    "  shown.ns = Math.min(Math.max(ns, 20), ALL);\n"
+    "  shown.at = Math.max(Math.min(at, ALL * .99 - shown.ns), -Math.min(ALL / 100, shown.ns / "
+    "20));\n"
     "  redraw();\n"
     "}\n"
     "function zoom(factor, x = (left + width) / 2) {\n"
-    "  const t = NS(Math.max(x, left)), ns = Math.min(Math.max(shown.ns * factor, 20), D.span * "
-    "1.02);\n"
+    "  const t = NS(Math.max(x, left)), ns = Math.min(Math.max(shown.ns * factor, 20), ALL);\n"
     "  show(t - (t - shown.at) * ns / shown.ns, ns);\n"
     "}\n"
     "function choose(i, move) {\n"
@@ -32447,7 +32494,7 @@ static const char *const gxi_page_script[] = {
     "const hit = (x, y) => {\n"
     "  for (let k = hits.length; k--;) {\n"
     "    const h = hits[k];\n"
-    "    const inside = h.process !== undefined || x >= left;\n"
+    "    const inside = h.process !== undefined || h.lane || x >= left;\n"
     "    if (y > AXIS && inside && x >= h.x0 && x <= h.x1 && y >= h.y0 && y <= h.y1) return h;\n"
     "  }\n"
     "  return null;\n"
@@ -32506,7 +32553,7 @@ static const char *const gxi_page_script[] = {
     "      if (!folded.delete(h.process)) folded.add(h.process);\n"
     "      arrange();\n"
     "    } else if (h && h.n > 1) zoom(.2, x);\n"
-    "    else choose(h ? h.i : -1);\n"
+    "    else choose(h && !h.lane ? h.i : -1);\n"
     "  }\n"
     "};\n"
     "canvas.addEventListener('pointerup', release);\n"
@@ -32536,8 +32583,8 @@ static const char *const gxi_page_script[] = {
     "};\n"
     "const KEYS = {\n"
     "  '+': () => zoom(.7), '=': () => zoom(.7), '-': () => zoom(1 / .7), '0': () => show(0, "
-    "Infinity),\n"
-    "  w: () => zoom(.7), s: () => zoom(1 / .7), Home: () => show(0, Infinity),\n"
+    "ALL),\n"
+    "  w: () => zoom(.7), s: () => zoom(1 / .7), Home: () => show(0, ALL),\n"
     "  ArrowLeft: () => show(shown.at - shown.ns * .1, shown.ns),\n"
     "  ArrowRight: () => show(shown.at + shown.ns * .1, shown.ns),\n"
     "  a: () => show(shown.at - shown.ns * .1, shown.ns),\n"
@@ -32565,7 +32612,7 @@ static const char *const gxi_page_script[] = {
     "$('search').addEventListener('input', search);\n"
     "$('in').onclick = () => zoom(.5);\n"
     "$('out').onclick = () => zoom(2);\n"
-    "$('all').onclick = () => show(0, Infinity);\n",
+    "$('all').onclick = () => show(0, ALL);\n",
     /* tables: a click on a head sorts, one on a name searches it */
     "for (const table of document.querySelectorAll('table')) {\n"
     "  const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];\n"
@@ -32597,17 +32644,20 @@ static const char *const gxi_page_script[] = {
     "  if (about.version) parts.push('gpuexec ' + about.version);\n"
     "  $('title').textContent = D.file;\n"
     "  $('summary').textContent = parts.join('  ' + String.fromCharCode(183) + '  ');\n"
-    "  const notes = Array.isArray(about.notes) ? about.notes.map(String) : [];\n"
+    "  const notes = Array.isArray(about.notes) ? about.notes.map(String) : [], plain = "
+    "notes.length;\n"
     "  if (about.dropped > 0) notes.unshift(many(about.dropped, 'event') + ' had no room: the "
     "timeline' +\n"
     "    ' is incomplete.');\n"
-    "  if (D.ignored) notes.push(many(D.ignored, 'event') + ' of other kinds are not shown.');\n"
+    "  if (D.ignored) notes.push('Not shown, because their phase is not known: ' +\n"
+    "    many(D.ignored, 'event') + '.');\n"
     "  if (D.cut) notes.unshift('The file was cut: the program ended before the timeline did. "
     "What' +\n"
     "    ' was written until then is here.');\n"
-    "  for (const n of notes) {\n"
+    "  const warnings = notes.length - plain - (D.ignored ? 1 : 0);\n"
+    "  for (const [k, n] of notes.entries()) {\n"
     "    const note = document.createElement('p');\n"
-    "    note.className = 'note';\n"
+    "    note.className = k < warnings ? 'note warns' : 'note';\n"
     "    note.textContent = n;\n"
     "    $('notes').append(note);\n"
     "  }\n"
@@ -32873,6 +32923,17 @@ static int gxi_letter_cells(unsigned code) {
             ? 2
             : 1;
 }
+static int gxi_text_cells(const char *text) {
+    const char *const end = text + strlen(text);
+    int cells = 0;
+    while (text < end) {
+        unsigned code = ' ';
+        const size_t n = gxi_utf8_bytes(text, end, &code);
+        cells += gxi_letter_cells(code);
+        text += n ? n : 1;
+    }
+    return cells;
+}
 /* Writes as much of a text as fits into `cells`. */
 static void gxi_put_cells(FILE *file, const char *text, int cells) {
     const char *const end = text + strlen(text);
@@ -32913,6 +32974,21 @@ static void gxi_put_text(FILE *file, double x, double y, const char *classes) {
     fputs("\">", file);
 }
 
+/* The name of a lane, without what matters least if it is long. */
+static void gxi_put_lane_name(FILE *file, const char *name, int cells) {
+    static const char created[] = " created at ", stream[] = "stream ";
+    const char *const at = strstr(name, created);
+    char text[256];
+    if (gxi_text_cells(name) > cells && at) {
+        snprintf(text, sizeof text, "%.*s %s", (int)(at - name < 120 ? at - name : 120), name,
+                at + sizeof created - 1);
+        name = text;
+        if (gxi_text_cells(name) > cells && strncmp(name, stream, sizeof stream - 1) == 0)
+            name += sizeof stream - 1;
+    }
+    gxi_put_cells(file, name, cells);
+}
+
 /* --- lanes ------------------------------------------------------------------------------------ */
 
 static void gxi_picture_block(gxi_picture *p, const gxi_picture_run *run, int y) {
@@ -32934,39 +33010,49 @@ static void gxi_picture_block(gxi_picture *p, const gxi_picture_run *run, int y)
             colors->fill, run->count > 1 ? " fill-opacity=\".6\"" : "");
     if (cells < 4) return;
     if (run->count > 1) {
-        char text[24];
-        snprintf(text, sizeof text, "%lu events", (unsigned long)run->count);
-        if ((int)strlen(text) > cells) return;
+        uint32_t n;
+        int needed = 8; /* " events", and a digit or "," each */
+        for (n = run->count; n >= 10; n /= 10) needed++;
+        if (needed + needed / 3 > cells) return;
         gxi_put_text(p->file, x0 + 3, y + 11.5, "t");
-        fputs(text, p->file);
+        gxi_put_count(p->file, run->count);
+        fputs(" events", p->file);
     } else {
+        const char *const label = type + (strncmp(type, "kvoid ", 6) == 0 ? 6 : 1);
+        if (cells < 7 && gxi_text_cells(label) > cells) return; /* too little of it */
         gxi_put_text(p->file, x0 + 3, y + 11.5, colors->ink[1] == '0' ? "k" : "w");
-        gxi_put_cells(p->file, type + 1, cells);
+        gxi_put_cells(p->file, label, cells);
     }
     fputs("</text>\n", p->file);
 }
 /* Instants as on the page: records are full diamonds, waits empty ones; allocations point up, frees
-   down. */
-static void gxi_picture_mark(gxi_picture *p, const gxi_lane_event *e, double x, int y) {
-    const char *const type = gxi_word(&p->l->types, e->type);
-    const int memory = *type == 'm', frees = memory && strcmp(type, "mfree") == 0,
-              empty = frees || strcmp(type, "owait") == 0;
+   down; a bar: several. */
+static void gxi_picture_marks(gxi_picture *p, const gxi_picture_run *run, int y) {
+    const char *const type = gxi_word(&p->l->types, p->l->events[run->event].type);
+    const int memory = *type == 'm', frees = strcmp(type, "mfree") == 0,
+              empty = run->count == 1 && (frees || strcmp(type, "owait") == 0);
+    if (!run->count) return;
     p->shapes++;
     if (!p->file) return;
     fprintf(p->file, "<path class=\"%s%s\" d=\"M", memory ? "m" : "o", empty ? " e" : "");
-    gxi_put_fixed(p->file, x, 1);
-    fprintf(p->file, " %d%s\"/>\n", y,
-            frees        ? "m-3.5 -3h7l-3.5 6z"
-                    : memory ? "m-3.5 3h7l-3.5 -6z"
-                             : "m-3.5 0l3.5 -3.5l3.5 3.5l-3.5 3.5z");
+    gxi_put_fixed(p->file, run->x0 - (run->count > 1 ? 3 : 0), 1);
+    fprintf(p->file, " %d", y);
+    if (run->count > 1) {
+        putc('H', p->file);
+        gxi_put_fixed(p->file, run->x1 + 3, 1);
+    } else
+        fputs(frees ? "m-3.5 -3h7l-3.5 6z"
+                        : memory ? "m-3.5 3h7l-3.5 -6z"
+                                 : "m-3.5 0l3.5 -3.5l3.5 3.5l-3.5 3.5z", p->file);
+    fputs("\"/>\n", p->file);
 }
 /* A run of neighbours that are too narrow becomes one block, in the color that most of its time has
    (the majority vote of Boyer and Moore). */
 static void gxi_picture_lane(gxi_picture *p, const gxi_lane *lane, int y, uint32_t rows) {
-    gxi_picture_run runs[GXI_PICTURE_ROWS];
-    double marked = -100.0;
+    gxi_picture_run runs[GXI_PICTURE_ROWS], marks;
     uint32_t i;
     memset(runs, 0, sizeof runs);
+    memset(&marks, 0, sizeof marks);
     for (i = lane->first; i < lane->first + lane->count; i++) {
         const gxi_lane_event *const e = &p->l->events[i];
         const double x0 = gxi_picture_x(p, e->at),
@@ -32974,9 +33060,14 @@ static void gxi_picture_lane(gxi_picture *p, const gxi_lane *lane, int y, uint32
         gxi_picture_run *const run = &runs[e->row < rows ? e->row : 0];
         const int narrow = x1 - x0 < p->gap;
         if (e->ns < 0) {
-            if (x0 - marked >= 8 && x0 - marked >= p->gap * 2) {
-                gxi_picture_mark(p, e, marked = x0, y + (int)rows * GXI_PICTURE_ROW + 4);
+            if (!marks.count || (x0 - marks.x1 >= 9 && x0 - marks.x1 >= p->gap)) {
+                gxi_picture_marks(p, &marks, y + (int)rows * GXI_PICTURE_ROW + 4);
+                marks.x0 = x0;
+                marks.event = i;
+                marks.count = 0;
             }
+            marks.x1 = x0;
+            marks.count++;
             continue;
         }
         if (e->row >= rows) continue;
@@ -32999,6 +33090,7 @@ static void gxi_picture_lane(gxi_picture *p, const gxi_lane *lane, int y, uint32
         run->folds = narrow;
     }
     for (i = 0; i < rows; i++) gxi_picture_block(p, &runs[i], y + (int)(i * GXI_PICTURE_ROW));
+    gxi_picture_marks(p, &marks, y + (int)rows * GXI_PICTURE_ROW + 4);
 }
 static int gxi_picture_lane_height(const gxi_lane *lane, uint32_t *rows) {
     *rows = lane->rows < GXI_PICTURE_ROWS ? lane->rows : GXI_PICTURE_ROWS;
@@ -33023,11 +33115,13 @@ static void gxi_picture_arrows(gxi_picture *p, const int *tops) {
         if (a->launches || y0 < 0 || y1 < 0) continue;
         fputs("<path class=\"a\" d=\"M", p->file);
         gxi_put_fixed(p->file, x0, 1);
-        fprintf(p->file, " %dC", y0);
-        gxi_put_fixed(p->file, x0 + 14, 1);
-        fprintf(p->file, " %d ", y0);
-        gxi_put_fixed(p->file, x1 - 14, 1);
-        fprintf(p->file, " %d ", y1);
+        fprintf(p->file, " %d%c", y0, x1 - x0 < 30 ? 'L' : 'C');
+        if (x1 - x0 >= 30) {
+            gxi_put_fixed(p->file, x0 + (x1 - x0) / 3, 1);
+            fprintf(p->file, " %d ", y0);
+            gxi_put_fixed(p->file, x1 - (x1 - x0) / 3, 1);
+            fprintf(p->file, " %d ", y1);
+        }
         gxi_put_fixed(p->file, x1, 1);
         fprintf(p->file, " %d\"/>\n", y1);
     }
@@ -33065,7 +33159,7 @@ static int gxi_picture_lanes(gxi_picture *p, int *tops) {
         tops[i] = y;
         if (p->file) {
             gxi_put_text(p->file, 14, y + 11.5, "t");
-            gxi_put_cells(p->file, gxi_lane_name(l, lane, room),
+            gxi_put_lane_name(p->file, gxi_lane_name(l, lane, room),
                     (int)((GXI_PICTURE_LEFT - 22) / GXI_PICTURE_LETTER));
             fprintf(p->file, "</text>\n<path class=\"l\" d=\"M8 %dH%d\"/>\n", y + height - 2,
                     GXI_PICTURE_WIDTH - 8);
@@ -33119,7 +33213,7 @@ static int gxi_picture_legend(const gxi_picture *p, const gxi_lane_total *t, con
     fprintf(p->file, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", x, y - 9,
             p->totals->colors[t->type]->fill);
     gxi_put_text(p->file, x + 16, y, "t");
-    gxi_put_cells(p->file, type + 1, 26);
+    gxi_put_cells(p->file, type + (strncmp(type, "kvoid ", 6) == 0 ? 6 : 1), 26);
     fputs("</text>\n", p->file);
     gxi_put_text(p->file, x + 420, y, "n");
     gxi_put_count(p->file, t->count);

@@ -69,7 +69,7 @@ static void timeline_work(timeline_writer *w, int thread, int stream, const char
 }
 static void timeline_kernel(timeline_writer *w, int thread, int stream, int kernel, int group) {
     static const int typical[TIMELINE_KERNELS] = { 42000, 9000, 160000, 21000, 12000, 30000, 1800 };
-    const long long ns = typical[kernel] + timeline_random(w, (unsigned)typical[kernel] / 4);
+    const long long ns = typical[kernel] + (int)timeline_random(w, (unsigned)typical[kernel] / 4);
     char head[200], args[160];
     snprintf(head, sizeof head, "\"cat\":\"kernel\",\"name\":\"%s\"", timeline_kernels[kernel]);
     snprintf(args, sizeof args, "{\"grid\":\"%dx1x1\",\"block\":\"256x1x1\",\"shared\":%d,\"at\":"
