@@ -54,14 +54,15 @@
         >>index       sorted sets: graphs by address, kernels by CUfunction
         >>ranges      the table of allocations
         >>impl-setup, impl-device, impl-naming, impl-capturing, impl-context, impl-primary,
-        >>impl-green, impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache, impl-includes,
-        >>impl-module, impl-kernel, impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked,
+        >>impl-green, impl-shutdown, impl-ptx, impl-image, impl-files, impl-find, impl-cache,
+        >>impl-includes, impl-module, impl-kernel, impl-best, impl-library, impl-nvjitlink,
+   impl-link, impl-linked,
         >>impl-compile, impl-memory, impl-stream, impl-waits, impl-hints, impl-current, impl-cached,
         >>impl-pool, impl-virtual, impl-growth, impl-managed, impl-event, impl-transfer,
         >>impl-explain, impl-copies, impl-arguments, impl-dims, impl-attributes, impl-launch,
         >>impl-params, impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes,
         >>impl-batch, impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection,
-        >>impl-lanes, impl-script, impl-page, impl-picture
+        >>impl-json, impl-lanes, impl-script, impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -926,6 +927,17 @@
       until you call gpuexec_barrier_reset. While you are launching kernels that wait for each
       other, do not allocate or free memory, load modules, or synchronize on any thread: such calls
       can block until the running kernels finish.
+
+    TIMELINES (>>timeline)
+      gpuexec_timeline_page("run.json", "run.html") makes a page of a timeline's file: open it in a
+      browser. A name that ends in .svg makes a picture for documents instead:
+          gpuexec_timeline_page("run.json", "run.svg");
+      Kernels have the color of their name, the same in each page; copies are lower blocks; full and
+      empty diamonds are records and waits, which arrows connect. Zoom in to find the gaps, then
+      look at the lane of the host thread above: a gap that follows a wait of the host is one that
+      streams can fill (OVERLAPPING WORK). The table below shows which kernel takes the most time.
+      Neither needs a GPU: a page can be made on another machine, and of a file that a crash has
+      cut.
 
     FROM ONE GPU TO A CLUSTER
       Choose the first of the following that is sufficient. Each one needs more code than the one
@@ -4192,19 +4204,19 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc c
    >>timeline   What ran when. */
 
 #if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_TIMELINE)
-/* Draws the timeline in the file json_path (see TIMELINES in the manual) and writes it to page_path,
-   whose end selects what is written:
-   ".html": a page for a browser, one file, which needs no network and no server. It has a lane for
-       each stream and each host thread, zooms, searches, and shows all facts about each event; below
-       are the totals of each kernel and each direction of copies.
+/* Draws the timeline in the file json_path (see TIMELINES in the manual) and writes it to
+   page_path, whose end selects what is written:
+   ".html": a page for a browser, in one file, which needs no network and no server. It has a lane
+       for each stream and each host thread, zooms, searches, and shows all facts about each event;
+       below are the totals of each kernel and of each direction of copies.
    ".svg": a picture for documents, 900 pixels wide, of at most about 2,000 shapes.
-   What is too narrow to draw is drawn as one block with its neighbours. If a crash has cut the file,
-   the rest of it is drawn, and the page says so. The page is written beside page_path and then
-   renamed: after a failure, an older page is unchanged. Takes about a second for 100,000 events, and
-   100 bytes of memory for each.
+   Neighbours that are too narrow to draw are one block, which says how many they are, and whose
+   height shows how busy the lane is. If a crash has cut the file, what was written before is drawn,
+   and the page says so. The page is written beside page_path and then renamed: after a failure, an
+   older page is unchanged. 100,000 events take about a second and 10 MB of memory.
    GPUEXEC_BAD_ARGUMENT if page_path ends in neither; GPUEXEC_FILE_ERROR if a file cannot be read or
-   written, or if the one at json_path is not a timeline: the text has the number of the first line
-   that is wrong. Latches nothing. No driver call, and no driver is needed. */
+   written, or if json_path is not a timeline: the text has the number of the first line that is
+   wrong. Latches nothing. No driver call; no driver is needed. */
 GPUEXEC_API gpuexec_result gpuexec_timeline_page_at(
         const char *where, const char *json_path, const char *page_path);
 #endif
@@ -13102,6 +13114,30 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
 }
 #endif
 
+#if !defined(GPUEXEC_NO_IMAGES)
+/* The number of letters to insert, remove or change to turn a into b; 99 for very long names. */
+static int gxi_edit_distance(const char *a, const char *b) {
+    int row[65], i, k, before, old, n = (int)strlen(b);
+    if (strlen(a) > 64 || n > 64) return 99;
+    for (k = 0; k <= n; k++) row[k] = k;
+    for (i = 1; a[i - 1]; i++) {
+        before = row[0];
+        row[0] = i;
+        for (k = 1; k <= n; k++) {
+            old = row[k];
+            row[k] = before + (a[i - 1] != b[k - 1]);
+            if (old + 1 < row[k]) row[k] = old + 1;
+            if (row[k - 1] + 1 < row[k]) row[k] = row[k - 1] + 1;
+            before = old;
+        }
+    }
+    return row[n];
+}
+#endif
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-files   Files that are read whole, and files that are written beside their place. */
+
 static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     const char *other = gxi_special_file_type(path);
     FILE *file;
@@ -13182,7 +13218,8 @@ static gpuexec_result gxi_new_file_create(
     f->path = path;
     /* the new file would replace a device or a FIFO */
     if (other)
-        return gxi_fail(call, GPUEXEC_FILE_ERROR, cure, "cannot write \"%s\": it is %s", path, other);
+        return gxi_fail(
+                call, GPUEXEC_FILE_ERROR, cure, "cannot write \"%s\": it is %s", path, other);
     while (name > path && !strchr(GXI_SLASHES, name[-1])) name--;
     /* what another user put there is not opened */
     for (i = 0; i < 100 && !f->file; i++) {
@@ -13216,29 +13253,8 @@ static gpuexec_result gxi_new_file_finish(gxi_call *call, gxi_new_file *f, int w
     if (!whole || failed || error) remove(f->aside.p);
     gxi_text_free(&f->aside);
     if (!whole || (!failed && !error)) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "cannot write \"%s\": %s", f->path,
-            strerror(error));
-}
-#endif
-
-#if !defined(GPUEXEC_NO_IMAGES)
-/* The number of letters to insert, remove or change to turn a into b; 99 for very long names. */
-static int gxi_edit_distance(const char *a, const char *b) {
-    int row[65], i, k, before, old, n = (int)strlen(b);
-    if (strlen(a) > 64 || n > 64) return 99;
-    for (k = 0; k <= n; k++) row[k] = k;
-    for (i = 1; a[i - 1]; i++) {
-        before = row[0];
-        row[0] = i;
-        for (k = 1; k <= n; k++) {
-            old = row[k];
-            row[k] = before + (a[i - 1] != b[k - 1]);
-            if (old + 1 < row[k]) row[k] = old + 1;
-            if (row[k - 1] + 1 < row[k]) row[k] = row[k - 1] + 1;
-            before = old;
-        }
-    }
-    return row[n];
+    return gxi_fail(
+            call, GPUEXEC_FILE_ERROR, NULL, "cannot write \"%s\": %s", f->path, strerror(error));
 }
 #endif
 
@@ -30971,12 +30987,9 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc c
 
 #if !defined(GPUEXEC_NO_TIMELINE)
 /* -------------------------------------------------------------------------------------------------
-   >>impl-lanes   Reads the file of a timeline for >>impl-page and >>impl-picture: into lanes (a
-   stream, or a thread of the host) of events, sorted by time. The file is in the Trace Event Format
-   (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU), one event on each
-   line. No function trusts it: each line is checked as JSON (RFC 8259) before anything is read from
-   it. Numbers are read and written without the C library, whose decimal point depends on the
-   locale. */
+   >>impl-json   Reads JSON (RFC 8259), as far as >>impl-lanes needs it, and collects texts. No
+   function trusts what it reads: a line is checked as a whole first. Numbers are read without the C
+   library, whose decimal point depends on the locale. */
 
 /* A part of a line: of a string, what is between the quotes. */
 typedef struct gxi_json {
@@ -31097,7 +31110,7 @@ static int gxi_json_is_number(gxi_json s, int scale, int64_t *out) {
 }
 
 /* The bytes of the UTF-8 character at p, before `end`; 0 if it is not one that XML can contain.
-   *code: which. */
+ *code: which. */
 static size_t gxi_utf8_bytes(const char *p, const char *end, unsigned *code) {
     const unsigned char c = (unsigned char)*p;
     const size_t n = c < 0x80 ? 1 : c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
@@ -31165,16 +31178,17 @@ static char *gxi_json_decode(gxi_json s, char *out) {
     return out;
 }
 
-/* --- words: texts, each stored once, numbered in the order of their addition ------------------- */
+/* --- words: texts, each stored once, numbered in the order of their addition -------------------
+ */
 
 typedef struct gxi_words {
     char *text; /* each ends with a 0 */
     size_t bytes, room;
-    size_t *at; /* where each begins in `text` */
+    size_t *at;            /* where each begins in `text` */
     uint32_t *table, size; /* numbers plus 1, hashed; a power of two */
     uint32_t count, cap;
 } gxi_words;
-static const char *gxi_word(const gxi_words *w, uint32_t i) { return w->text + w->at[i]; }
+static const char *gxi_word_of(const gxi_words *w, uint32_t i) { return w->text + w->at[i]; }
 /* Doubles a full list. NULL: no memory; the list stays. */
 static void *gxi_list_double(void *list, uint32_t *cap, size_t element) {
     const uint32_t more = *cap ? *cap * 2 : 64;
@@ -31194,7 +31208,7 @@ static int gxi_words_rehash(gxi_words *w) {
     if (!table) return 0;
     memset(table, 0, size * sizeof *table);
     for (i = 0; i < w->count; i++) {
-        k = (uint32_t)gxi_hash_bytes(gxi_word(w, i), strlen(gxi_word(w, i))) & (size - 1);
+        k = (uint32_t)gxi_hash_bytes(gxi_word_of(w, i), strlen(gxi_word_of(w, i))) & (size - 1);
         while (table[k]) k = (k + 1) & (size - 1);
         table[k] = i + 1;
     }
@@ -31225,7 +31239,7 @@ static int gxi_words_commit(gxi_words *w, char *end, uint32_t *number) {
     k = (uint32_t)gxi_hash_bytes(text, n) & (w->size - 1);
     for (; w->table[k]; k = (k + 1) & (w->size - 1)) {
         *number = w->table[k] - 1;
-        if (strcmp(gxi_word(w, *number), text) == 0) return 1;
+        if (strcmp(gxi_word_of(w, *number), text) == 0) return 1;
     }
     if (!GXI_GROW(size_t, w->at, w->count, w->cap)) return 0;
     *number = w->count++;
@@ -31247,7 +31261,11 @@ static void gxi_words_free(gxi_words *w) {
     gxi_free(w->table);
 }
 
-/* --- lanes ------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------------
+   >>impl-lanes   Reads the file of a timeline for >>impl-page and >>impl-picture: into lanes (a
+   stream, or a thread of the host) of events, sorted by time. The file is in the Trace Event Format
+   (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU), one event on each
+   line. */
 
 /* What an event is; the letter is the first byte of its type's word. */
 enum { GXI_LANE_ROWS = 16 };
@@ -31258,9 +31276,9 @@ static const struct {
     { "host", 'h' }, { "call", 'a' }, { "range", 'r' }, { "memory", 'm' }, { "order", 'o' } };
 
 typedef struct gxi_lane_event {
-    int64_t at, ns; /* ns: the duration; -1: an instant */
-    int64_t bytes, group; /* -1: none */
-    uint32_t lane, type; /* type: of gxi_lanes.types, its kind's letter and its name */
+    int64_t at, ns;        /* ns: the duration; -1: an instant */
+    int64_t bytes, group;  /* -1: none */
+    uint32_t lane, type;   /* type: of gxi_lanes.types, its kind's letter and its name */
     uint32_t place, facts; /* of gxi_lanes.strings; facts: its other args, as members of JSON */
     uint32_t row;
 } gxi_lane_event;
@@ -31399,8 +31417,8 @@ static gxi_line_result gxi_lanes_add_about(gxi_lanes *l, const gxi_lane_line *e)
 }
 /* Stores an event's args: bytes, group and place by number, the others as one text, which many
    events have in common. GB/s follow from bytes and time. */
-static int gxi_lanes_add_args(gxi_lanes *l, gxi_lane_event *event, const gxi_lane_line *e,
-        int with_category) {
+static int gxi_lanes_add_args(
+        gxi_lanes *l, gxi_lane_event *event, const gxi_lane_line *e, int with_category) {
     const char *p = e->args.p;
     gxi_json key, value;
     gxi_text facts = { 0, 0, 0, 0 };
@@ -31580,8 +31598,8 @@ static int gxi_lanes_finish(gxi_lanes *l) {
 enum { GXI_LANE_LINE_BYTES = 1 << 20 };
 typedef struct gxi_lane_reader {
     FILE *file;
-    char *line;        /* GXI_LANE_LINE_BYTES + 1 */
-    size_t bytes;      /* of the line, without its end */
+    char *line;   /* GXI_LANE_LINE_BYTES + 1 */
+    size_t bytes; /* of the line, without its end */
     unsigned long number;
     int whole; /* it ended with a newline */
 } gxi_lane_reader;
@@ -31623,14 +31641,13 @@ static gpuexec_result gxi_lanes_read_lines(
             continue;
         }
         result = gxi_lanes_add_line(l, r->line, r->bytes);
-        if (result == GXI_LINE_NO_MEMORY)
-            return gxi_fail_memory(call, "read \"%s\"", path);
+        if (result == GXI_LINE_NO_MEMORY) return gxi_fail_memory(call, "read \"%s\"", path);
         if (result == GXI_LINE_DAMAGED && r->whole)
             return gxi_lanes_fail_line(call, path, r, "is not an event");
     }
     if (ferror(r->file))
-        return gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "cannot read \"%s\": %s", path,
-                strerror(errno));
+        return gxi_fail(
+                call, GPUEXEC_FILE_ERROR, NULL, "cannot read \"%s\": %s", path, strerror(errno));
     if (!begun)
         return gxi_fail(call, GPUEXEC_FILE_ERROR,
                 "a timeline writes its file when it ends: end it before you make a page",
@@ -31651,8 +31668,8 @@ static gpuexec_result gxi_lanes_read(gxi_call *call, gxi_lanes *l, const char *p
                 "cannot read \"%s\": it is %s", path, other);
     reader.file = fopen(path, "rb");
     if (!reader.file)
-        return gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "cannot open \"%s\": %s", path,
-                strerror(errno));
+        return gxi_fail(
+                call, GPUEXEC_FILE_ERROR, NULL, "cannot open \"%s\": %s", path, strerror(errno));
     reader.line = (char *)gxi_realloc(NULL, GXI_LANE_LINE_BYTES + 1);
     result = reader.line && gxi_words_room(&l->strings, 1) &&
                     gxi_words_commit(&l->strings, l->strings.text, &none)
@@ -31663,7 +31680,8 @@ static gpuexec_result gxi_lanes_read(gxi_call *call, gxi_lanes *l, const char *p
     return result;
 }
 
-/* --- what page and picture have in common ------------------------------------------------------ */
+/* --- what page and picture have in common ------------------------------------------------------
+ */
 
 /* of all events of one type that have a duration */
 typedef struct gxi_lane_total {
@@ -31721,7 +31739,7 @@ static int gxi_totals_set_colors(gxi_totals *t, const gxi_words *types) {
     uint32_t i, k, n = 0;
     if (!names) return 0;
     for (i = 0; i < types->count; i++) {
-        const char *const word = gxi_word(types, i);
+        const char *const word = gxi_word_of(types, i);
         if (*word == 'k') {
             names[n].name = word;
             names[n++].type = i;
@@ -31789,8 +31807,7 @@ static int gxi_totals_make(gxi_totals *t, const gxi_lanes *l) {
         total->count = k - i;
         total->highest = times[k - 1].ns;
         total->median = times[i + (k - i) / 2].ns;
-        if ((k - i) % 2 == 0)
-            total->median -= (total->median - times[i + (k - i) / 2 - 1].ns) / 2;
+        if ((k - i) % 2 == 0) total->median -= (total->median - times[i + (k - i) / 2 - 1].ns) / 2;
     }
     gxi_free(times);
     if (ntypes) qsort(t->list, ntypes, sizeof *t->list, gxi_total_compare);
@@ -31801,8 +31818,7 @@ static int gxi_totals_make(gxi_totals *t, const gxi_lanes *l) {
 static void gxi_put_digits(FILE *file, double x) {
     const int digits = x < 9.995 ? 2 : x < 99.95 ? 1 : 0;
     const double scaled = x * (digits == 2 ? 100 : digits ? 10 : 1) + 0.5;
-    const unsigned long long n = scaled < 1e18 ? (unsigned long long)scaled
-                                               : 1000000000000000000u;
+    const unsigned long long n = scaled < 1e18 ? (unsigned long long)scaled : 1000000000000000000u;
     if (digits == 2) fprintf(file, "%llu.%02llu", n / 100, n % 100);
     else if (digits) fprintf(file, "%llu.%llu", n / 10, n % 10);
     else fprintf(file, "%llu", n);
@@ -31848,13 +31864,13 @@ static void gxi_put_xml(FILE *file, const char *text, size_t bytes) {
 static const char *gxi_lane_process_name(const gxi_lanes *l, uint32_t process, char *room) {
     const gxi_lane_process *const p = &l->processes[process];
     snprintf(room, 48, "process %lld", (long long)p->pid);
-    return p->name ? gxi_word(&l->strings, p->name) : room;
+    return p->name ? gxi_word_of(&l->strings, p->name) : room;
 }
 enum { GXI_FIRST_DEVICE = 1000 }; /* pid: this plus the ordinal */
 static const char *gxi_lane_name(const gxi_lanes *l, const gxi_lane *lane, char *room) {
     snprintf(room, 48, "%s %lld", lane->pid >= GXI_FIRST_DEVICE ? "stream" : "thread",
             (long long)lane->tid);
-    return lane->name ? gxi_word(&l->strings, lane->name) : room;
+    return lane->name ? gxi_word_of(&l->strings, lane->name) : room;
 }
 /* A path without its folders. */
 static const char *gxi_file_name(const char *path) {
@@ -32126,8 +32142,8 @@ static const char *const gxi_page_script[] = {
     "  text(s, a + 6, top + h / 2, room, dim ? colors.soft : colors.text, low ? 11 : 12);\n"
     "}\n",
     /* one lane: a run of neighbours below 1.5 pixels becomes one block, whose columns, of a pixel
-       each, show how busy the lane is, in the color that most of that time has (by the majority vote
-       of Boyer and Moore) */
+       each, show how busy the lane is, in the color that most of that time has (by the majority
+       vote of Boyer and Moore) */
     "function vote(v, type, ns) {\n"
     "  v.ns += ns;\n"
     "  v.weight += type === v.type ? ns : -ns;\n"
@@ -32701,9 +32717,8 @@ static const struct gxi_page_table {
     const char *title, *first;
     int with_bytes;
 } gxi_page_tables[] = { { "k", "Kernels", "kernel", 0 },
-    { "cf", "Copies and fills", "direction", 1 },
-    { "gh", "Graphs and host functions", "work", 0 }, { "ar", "Host", "range or call", 0 },
-    { "x", "Other events", "event", 0 } };
+    { "cf", "Copies and fills", "direction", 1 }, { "gh", "Graphs and host functions", "work", 0 },
+    { "ar", "Host", "range or call", 0 }, { "x", "Other events", "event", 0 } };
 
 static void gxi_put_time_cell(FILE *file, int64_t ns) {
     fprintf(file, "<td data-v=%lld>", (long long)ns);
@@ -32724,8 +32739,8 @@ static void gxi_put_total(FILE *file, const gxi_lane_total *t, const char *name,
     if (with_bytes) {
         fprintf(file, "<td data-v=%lld>", (long long)t->bytes);
         gxi_put_bytes(file, t->bytes);
-        fprintf(file, "<td data-v=%lld>", t->ns ? (long long)((double)t->bytes / (double)t->ns *
-                1e6) : 0);
+        fprintf(file, "<td data-v=%lld>",
+                t->ns ? (long long)((double)t->bytes / (double)t->ns * 1e6) : 0);
         if (t->ns) gxi_put_digits(file, (double)t->bytes / (double)t->ns);
     } else {
         const double share = all ? 100.0 * (double)t->ns / (double)all : 0.0;
@@ -32744,22 +32759,25 @@ static void gxi_put_table(FILE *file, const gxi_lanes *l, const gxi_totals *tota
     uint32_t i;
     for (i = 0; i < totals->count; i++) {
         const gxi_lane_total *const t = &totals->list[i];
-        if (!t->count || !strchr(table->kinds, *gxi_word(&l->types, t->type))) continue;
+        if (!t->count || !strchr(table->kinds, *gxi_word_of(&l->types, t->type))) continue;
         all += t->ns;
         rows++;
     }
     if (!rows) return;
-    fprintf(file, "<div class=table><table id=table-%s><caption>%s</caption><thead><tr>"
-            "<th><button>%s</button>", table->kinds, table->title, table->first);
+    fprintf(file,
+            "<div class=table><table id=table-%s><caption>%s</caption><thead><tr>"
+            "<th><button>%s</button>",
+            table->kinds, table->title, table->first);
     for (i = 0; i < 4; i++)
         fprintf(file, "<th%s><button>%s</button>", i == 1 ? " aria-sort=descending" : "",
                 columns[i]);
     fputs(table->with_bytes ? "<th><button>bytes</button><th><button>GB/s</button>"
-                            : "<th><button>share</button>", file);
+                            : "<th><button>share</button>",
+            file);
     fputs("</tr></thead><tbody>\n", file);
     for (i = 0; i < totals->count; i++) {
         const gxi_lane_total *const t = &totals->list[i];
-        const char *const word = gxi_word(&l->types, t->type);
+        const char *const word = gxi_word_of(&l->types, t->type);
         if (t->count && strchr(table->kinds, *word))
             gxi_put_total(file, t, word + 1, totals->colors[t->type], table->with_bytes, all);
     }
@@ -32773,7 +32791,7 @@ static void gxi_put_words(FILE *file, const char *name, const gxi_words *words) 
     fprintf(file, ",\n\"%s\":[", name);
     for (i = 0; i < words->count; i++) {
         if (i) fputs(",\n", file);
-        gxi_put_json(file, gxi_word(words, i), 1);
+        gxi_put_json(file, gxi_word_of(words, i), 1);
     }
     putc(']', file);
 }
@@ -32813,7 +32831,8 @@ static void gxi_put_lanes(FILE *file, const gxi_lanes *l) {
     fputs("],\n\"lanes\":[", file);
     for (i = 0; i < l->nlanes; i++) {
         const gxi_lane *const lane = &l->lanes[i];
-        fprintf(file, "%s{\"process\":%lu,\"device\":%d,\"first\":%lu,\"count\":%lu,\"rows\":%lu,"
+        fprintf(file,
+                "%s{\"process\":%lu,\"device\":%d,\"first\":%lu,\"count\":%lu,\"rows\":%lu,"
                 "\"marks\":%d,\"name\":",
                 i ? ",\n" : "", (unsigned long)lane->process, lane->pid >= GXI_FIRST_DEVICE,
                 (unsigned long)lane->first, (unsigned long)lane->count, (unsigned long)lane->rows,
@@ -32824,8 +32843,8 @@ static void gxi_put_lanes(FILE *file, const gxi_lanes *l) {
     putc(']', file);
 }
 /* See the script: what each list holds. */
-static void gxi_put_data(FILE *file, const gxi_lanes *l, const gxi_totals *totals,
-        const char *name) {
+static void gxi_put_data(
+        FILE *file, const gxi_lanes *l, const gxi_totals *totals, const char *name) {
     static const char columns[][2] = { "t", "d", "k", "a", "f", "r", "b" };
     int64_t before = l->began;
     uint32_t i, n = 0;
@@ -32859,10 +32878,12 @@ static void gxi_put_data(FILE *file, const gxi_lanes *l, const gxi_totals *total
     }
     fputs("]}\n</script>\n", file);
 }
-static void gxi_put_page(FILE *file, const gxi_lanes *l, const gxi_totals *totals, const char *name) {
+static void gxi_put_page(
+        FILE *file, const gxi_lanes *l, const gxi_totals *totals, const char *name) {
     uint32_t i;
     fputs("<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n<meta name=viewport "
-          "content='width=device-width,initial-scale=1'>\n<title>", file);
+          "content='width=device-width,initial-scale=1'>\n<title>",
+            file);
     gxi_put_xml(file, name, strlen(name));
     fputs("</title>\n<style>\n", file);
     gxi_put_all(file, gxi_page_style, sizeof gxi_page_style);
@@ -32878,7 +32899,7 @@ static void gxi_put_page(FILE *file, const gxi_lanes *l, const gxi_totals *total
 
 /* -------------------------------------------------------------------------------------------------
    >>impl-picture   Writes a timeline as a static picture (SVG), for documents: without a script,
-   without a font of its own. Its texts are in a monospaced font, so that their width is known. */
+   without a font. Its texts are in a monospaced font, so that their width is known. */
 
 enum {
     GXI_PICTURE_WIDTH = 900,
@@ -32891,25 +32912,33 @@ enum {
     GXI_PICTURE_LANES = 40,
     GXI_PICTURE_ROWS = 5,    /* of a lane: deeper ones are left out */
     GXI_PICTURE_ARROWS = 60, /* more are left out */
-    GXI_PICTURE_LEGEND = 8
+    GXI_PICTURE_LEGEND = 8,
+    GXI_PICTURE_COLUMN = 2 /* pixels */
 };
+enum { GXI_PICTURE_COLUMNS = (GXI_PICTURE_RIGHT - GXI_PICTURE_LEFT) / GXI_PICTURE_COLUMN + 1 };
 /* the widest of the common monospaced fonts, at 11 pixels */
 #define GXI_PICTURE_LETTER 6.75
+/* The type that most of a time has, by the majority vote of Boyer and Moore. weight: how much more
+   of the time has this type than others, at least. */
+typedef struct gxi_picture_vote {
+    int64_t ns, weight;
+    uint32_t event; /* one of this type */
+} gxi_picture_vote;
+/* what is drawn as one block: one event, or several if it folds */
+typedef struct gxi_picture_run {
+    gxi_picture_vote all;
+    double x0, x1;
+    uint32_t count;
+    int folds, first; /* first: column */
+} gxi_picture_run;
 typedef struct gxi_picture {
     FILE *file; /* NULL: only count the shapes */
     const gxi_lanes *l;
     const gxi_totals *totals;
+    gxi_picture_vote *columns; /* of each row of a lane, what folded blocks have there */
     double scale, gap; /* pixels of a ns; neighbours narrower and closer than `gap` are folded */
     int shapes;
 } gxi_picture;
-/* what is drawn as one block: one event, or several if it folds; weight: how much more of its time
-   has the event's type than others */
-typedef struct gxi_picture_run {
-    double x0, x1;
-    uint32_t event, count;
-    int64_t weight;
-    int folds;
-} gxi_picture_run;
 
 static double gxi_picture_x(const gxi_picture *p, int64_t at) {
     return GXI_PICTURE_LEFT + (double)(at - p->l->began) * p->scale;
@@ -32991,30 +33020,77 @@ static void gxi_put_lane_name(FILE *file, const char *name, int cells) {
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 
-static void gxi_picture_block(gxi_picture *p, const gxi_picture_run *run, int y) {
-    const gxi_lane_event *const e = &p->l->events[run->event];
-    const char *const type = gxi_word(&p->l->types, e->type);
+static void gxi_picture_add(const gxi_picture *p, gxi_picture_vote *vote, uint32_t event) {
+    const gxi_lane_event *const e = &p->l->events[event];
+    const int same = vote->ns && p->l->events[vote->event].type == e->type;
+    vote->ns += e->ns;
+    vote->weight += same ? e->ns : -e->ns;
+    if (vote->weight >= 0) return;
+    vote->event = event;
+    vote->weight = -vote->weight;
+}
+/* The columns of a folded block, which show how busy the lane is there: a path for each color. It
+   takes them from the list. */
+static void gxi_picture_columns(
+        gxi_picture *p, gxi_picture_vote *columns, int first, int last, int bottom, double height) {
+    int i, k;
+    for (i = first; i <= last; i++) {
+        const gxi_lane_colors *colors;
+        if (columns[i].ns == 0) continue;
+        colors = p->totals->colors[p->l->events[columns[i].event].type];
+        p->shapes++;
+        if (p->file)
+            fprintf(p->file, "<path stroke=\"%s\" stroke-width=\"%d\" d=\"", colors->fill,
+                    GXI_PICTURE_COLUMN);
+        for (k = i; k <= last; k++) {
+            const double part = (double)columns[k].ns * p->scale / GXI_PICTURE_COLUMN;
+            if (!columns[k].ns || p->totals->colors[p->l->events[columns[k].event].type] != colors)
+                continue;
+            columns[k].ns = 0;
+            if (!p->file) continue;
+            fprintf(p->file, "M%d %dv-", GXI_PICTURE_LEFT + k * GXI_PICTURE_COLUMN + 1, bottom);
+            gxi_put_fixed(p->file, (part < 1 ? part : 1) * height, 1);
+        }
+        if (p->file) fputs("\"/>\n", p->file);
+    }
+}
+/* columns: of its row */
+static void gxi_picture_block(
+        gxi_picture *p, const gxi_picture_run *run, gxi_picture_vote *columns, int y) {
+    const gxi_lane_event *const e = &p->l->events[run->all.event];
+    const char *const type = gxi_word_of(&p->l->types, e->type);
     const gxi_lane_colors *const colors = p->totals->colors[e->type];
     const int low = *type == 'c' || *type == 'f';
     const double x0 = run->x0, end = run->x1 > GXI_PICTURE_RIGHT ? GXI_PICTURE_RIGHT : run->x1,
                  width = end - x0 < 0.6 ? 0.6 : end - x0;
     const int cells = (int)((width - 6) / GXI_PICTURE_LETTER);
+    const int top = y + (low ? 1 : 0), height = GXI_PICTURE_ROW - 2 - (low ? 2 : 0);
+    uint32_t n;
+    int needed = 8; /* " events", and a digit or "," each */
     if (!run->count) return;
     p->shapes++;
-    if (!p->file) return;
-    fputs("<rect x=\"", p->file);
-    gxi_put_fixed(p->file, x0, 1);
-    fprintf(p->file, "\" y=\"%d\" width=\"", y + (low ? 1 : 0));
-    gxi_put_fixed(p->file, width, 1);
-    fprintf(p->file, "\" height=\"%d\" fill=\"%s\"%s/>\n", GXI_PICTURE_ROW - 2 - (low ? 2 : 0),
-            colors->fill, run->count > 1 ? " fill-opacity=\".6\"" : "");
-    if (cells < 4) return;
+    if (p->file) {
+        fputs("<rect x=\"", p->file);
+        gxi_put_fixed(p->file, x0, 1);
+        fprintf(p->file, "\" y=\"%d\" width=\"", top);
+        gxi_put_fixed(p->file, width, 1);
+        fprintf(p->file, "\" height=\"%d\" fill=\"%s\"%s/>\n", height, colors->fill,
+                run->count > 1 ? " fill-opacity=\".3\"" : "");
+    }
+    if (run->count > 1)
+        gxi_picture_columns(p, columns, run->first,
+                (int)((end - GXI_PICTURE_LEFT) / GXI_PICTURE_COLUMN), top + height, height);
+    for (n = run->count; n >= 10; n /= 10) needed++;
+    if (!p->file || cells < 4) return;
     if (run->count > 1) {
-        uint32_t n;
-        int needed = 8; /* " events", and a digit or "," each */
-        for (n = run->count; n >= 10; n /= 10) needed++;
-        if (needed + needed / 3 > cells) return;
-        gxi_put_text(p->file, x0 + 3, y + 11.5, "t");
+        const double room = (needed + needed / 5) * GXI_PICTURE_LETTER;
+        if (room + 24 > width) return;
+        fputs("<rect class=\"q\" x=\"", p->file);
+        gxi_put_fixed(p->file, x0 + 2, 1);
+        fprintf(p->file, "\" y=\"%d\" width=\"", top + 1);
+        gxi_put_fixed(p->file, room, 1);
+        fprintf(p->file, "\" height=\"%d\"/>\n", height - 2);
+        gxi_put_text(p->file, x0 + 4, y + 11.5, "t");
         gxi_put_count(p->file, run->count);
         fputs(" events", p->file);
     } else {
@@ -33028,7 +33104,7 @@ static void gxi_picture_block(gxi_picture *p, const gxi_picture_run *run, int y)
 /* Instants as on the page: records are full diamonds, waits empty ones; allocations point up, frees
    down; a bar: several. */
 static void gxi_picture_marks(gxi_picture *p, const gxi_picture_run *run, int y) {
-    const char *const type = gxi_word(&p->l->types, p->l->events[run->event].type);
+    const char *const type = gxi_word_of(&p->l->types, p->l->events[run->all.event].type);
     const int memory = *type == 'm', frees = strcmp(type, "mfree") == 0,
               empty = run->count == 1 && (frees || strcmp(type, "owait") == 0);
     if (!run->count) return;
@@ -33041,56 +33117,56 @@ static void gxi_picture_marks(gxi_picture *p, const gxi_picture_run *run, int y)
         putc('H', p->file);
         gxi_put_fixed(p->file, run->x1 + 3, 1);
     } else
-        fputs(frees ? "m-3.5 -3h7l-3.5 6z"
+        fputs(frees              ? "m-3.5 -3h7l-3.5 6z"
                         : memory ? "m-3.5 3h7l-3.5 -6z"
-                                 : "m-3.5 0l3.5 -3.5l3.5 3.5l-3.5 3.5z", p->file);
+                                 : "m-3.5 0l3.5 -3.5l3.5 3.5l-3.5 3.5z",
+                p->file);
     fputs("\"/>\n", p->file);
 }
-/* A run of neighbours that are too narrow becomes one block, in the color that most of its time has
-   (the majority vote of Boyer and Moore). */
+/* A run of neighbours that are too narrow becomes one block. */
 static void gxi_picture_lane(gxi_picture *p, const gxi_lane *lane, int y, uint32_t rows) {
     gxi_picture_run runs[GXI_PICTURE_ROWS], marks;
+    const int marks_y = y + (int)rows * GXI_PICTURE_ROW + 4;
     uint32_t i;
     memset(runs, 0, sizeof runs);
     memset(&marks, 0, sizeof marks);
+    memset(p->columns, 0, GXI_PICTURE_ROWS * GXI_PICTURE_COLUMNS * sizeof *p->columns);
     for (i = lane->first; i < lane->first + lane->count; i++) {
         const gxi_lane_event *const e = &p->l->events[i];
         const double x0 = gxi_picture_x(p, e->at),
                      x1 = x0 + (e->ns > 0 ? (double)e->ns * p->scale : 0.0);
-        gxi_picture_run *const run = &runs[e->row < rows ? e->row : 0];
-        const int narrow = x1 - x0 < p->gap;
-        if (e->ns < 0) {
-            if (!marks.count || (x0 - marks.x1 >= 9 && x0 - marks.x1 >= p->gap)) {
-                gxi_picture_marks(p, &marks, y + (int)rows * GXI_PICTURE_ROW + 4);
-                marks.x0 = x0;
-                marks.event = i;
-                marks.count = 0;
-            }
-            marks.x1 = x0;
-            marks.count++;
-            continue;
-        }
-        if (e->row >= rows) continue;
-        if (narrow && run->folds && x0 - run->x1 < p->gap) {
+        const int column = (int)((x0 - GXI_PICTURE_LEFT) / GXI_PICTURE_COLUMN);
+        gxi_picture_vote *const columns = p->columns +
+                e->row % GXI_PICTURE_ROWS * GXI_PICTURE_COLUMNS;
+        gxi_picture_run *const run = e->ns < 0 ? &marks : &runs[e->row % GXI_PICTURE_ROWS];
+        if (e->row >= rows && e->ns >= 0) continue;
+        if (e->ns < 0 ? run->count && (x0 - run->x1 < 9 || x0 - run->x1 < p->gap)
+                      : x1 - x0 < p->gap && run->folds && x0 - run->x1 < p->gap) {
             run->x1 = x1 > run->x1 ? x1 : run->x1;
             run->count++;
-            run->weight += p->l->events[run->event].type == e->type ? e->ns : -e->ns;
-            if (run->weight < 0) {
-                run->event = i;
-                run->weight = -run->weight;
-            }
+            if (e->ns < 0) continue;
+            gxi_picture_add(p, &run->all, i);
+            gxi_picture_add(p, &columns[column], i);
             continue;
         }
-        gxi_picture_block(p, run, y + (int)e->row * GXI_PICTURE_ROW);
+        if (e->ns < 0) gxi_picture_marks(p, run, marks_y);
+        else gxi_picture_block(p, run, columns, y + (int)e->row * GXI_PICTURE_ROW);
+        memset(run, 0, sizeof *run);
         run->x0 = x0;
         run->x1 = x1;
-        run->event = i;
         run->count = 1;
-        run->weight = e->ns;
-        run->folds = narrow;
+        run->first = column;
+        run->folds = e->ns >= 0 && x1 - x0 < p->gap;
+        run->all.event = i;
+        if (e->ns < 0) continue;
+        memset(&columns[column], 0, sizeof *columns); /* of a single event before it */
+        gxi_picture_add(p, &run->all, i);
+        gxi_picture_add(p, &columns[column], i);
     }
-    for (i = 0; i < rows; i++) gxi_picture_block(p, &runs[i], y + (int)(i * GXI_PICTURE_ROW));
-    gxi_picture_marks(p, &marks, y + (int)rows * GXI_PICTURE_ROW + 4);
+    for (i = 0; i < rows; i++)
+        gxi_picture_block(
+                p, &runs[i], p->columns + i * GXI_PICTURE_COLUMNS, y + (int)(i * GXI_PICTURE_ROW));
+    gxi_picture_marks(p, &marks, marks_y);
 }
 static int gxi_picture_lane_height(const gxi_lane *lane, uint32_t *rows) {
     *rows = lane->rows < GXI_PICTURE_ROWS ? lane->rows : GXI_PICTURE_ROWS;
@@ -33113,6 +33189,9 @@ static void gxi_picture_arrows(gxi_picture *p, const int *tops) {
                   y1 = gxi_picture_arrow_y(p->l, tops, a->to_lane);
         const double x0 = gxi_picture_x(p, a->at), x1 = gxi_picture_x(p, a->to_at);
         if (a->launches || y0 < 0 || y1 < 0) continue;
+        if (a->at < p->l->began || a->to_at < p->l->began || a->at > p->l->ended ||
+                a->to_at > p->l->ended)
+            continue;
         fputs("<path class=\"a\" d=\"M", p->file);
         gxi_put_fixed(p->file, x0, 1);
         fprintf(p->file, " %d%c", y0, x1 - x0 < 30 ? 'L' : 'C');
@@ -33126,8 +33205,8 @@ static void gxi_picture_arrows(gxi_picture *p, const int *tops) {
         fprintf(p->file, " %d\"/>\n", y1);
     }
 }
-/* Draws all lanes, or counts their shapes. tops: where each begins; -1: not drawn. Returns where the
-   last one ends. */
+/* Draws all lanes, or counts their shapes. tops: where each begins; -1: not drawn. Returns where
+   the last one ends. */
 static int gxi_picture_lanes(gxi_picture *p, int *tops) {
     const gxi_lanes *const l = p->l;
     char room[48];
@@ -33147,8 +33226,10 @@ static int gxi_picture_lanes(gxi_picture *p, int *tops) {
         if (lane->process != process) {
             process = lane->process;
             if (p->file) {
-                fprintf(p->file, "<rect class=\"h\" x=\"8\" y=\"%d\" width=\"%d\" "
-                        "height=\"%d\"/>\n", y + 1, GXI_PICTURE_WIDTH - 16, GXI_PICTURE_HEAD - 4);
+                fprintf(p->file,
+                        "<rect class=\"h\" x=\"8\" y=\"%d\" width=\"%d\" "
+                        "height=\"%d\"/>\n",
+                        y + 1, GXI_PICTURE_WIDTH - 16, GXI_PICTURE_HEAD - 4);
                 gxi_put_text(p->file, 14, y + 14, "b");
                 gxi_put_cells(p->file, gxi_lane_process_name(l, process, room),
                         (int)((GXI_PICTURE_WIDTH - 30) / GXI_PICTURE_LETTER));
@@ -33207,7 +33288,7 @@ static void gxi_picture_axis(const gxi_picture *p, int bottom) {
 /* Adds the row of one total at x, y, if it is one of the kinds; returns whether it is. */
 static int gxi_picture_legend(const gxi_picture *p, const gxi_lane_total *t, const char *kinds,
         int64_t all, int x, int y) {
-    const char *const type = gxi_word(&p->l->types, t->type);
+    const char *const type = gxi_word_of(&p->l->types, t->type);
     if (!t->count || !strchr(kinds, *type)) return 0;
     if (y < 0) return 1;
     fprintf(p->file, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", x, y - 9,
@@ -33234,17 +33315,17 @@ static int gxi_picture_legend(const gxi_picture *p, const gxi_lane_total *t, con
 static const char *const gxi_picture_kinds[] = { "k", "cf" }; /* of the two columns */
 /* How many rows the legend has. */
 static int gxi_picture_legend_rows(const gxi_picture *p) {
-    int k, most = 0;
+    int k, highest = 0;
     uint32_t i;
     for (k = 0; k < 2; k++) {
         int rows = 0;
         for (i = 0; i < p->totals->count && rows <= GXI_PICTURE_LEGEND; i++) {
             const gxi_lane_total *const t = &p->totals->list[i];
-            rows += t->count && strchr(gxi_picture_kinds[k], *gxi_word(&p->l->types, t->type));
+            rows += t->count && strchr(gxi_picture_kinds[k], *gxi_word_of(&p->l->types, t->type));
         }
-        if (rows > most) most = rows;
+        if (rows > highest) highest = rows;
     }
-    return most;
+    return highest;
 }
 static void gxi_picture_legends(const gxi_picture *p, int top) {
     int64_t all = 0;
@@ -33252,7 +33333,7 @@ static void gxi_picture_legends(const gxi_picture *p, int top) {
     uint32_t i;
     for (i = 0; i < p->totals->count; i++) {
         const gxi_lane_total *const t = &p->totals->list[i];
-        if (*gxi_word(&p->l->types, t->type) == 'k') all += t->ns;
+        if (*gxi_word_of(&p->l->types, t->type) == 'k') all += t->ns;
     }
     for (k = 0; k < 2; k++) {
         const int x = k ? 466 : 14;
@@ -33267,34 +33348,36 @@ static void gxi_picture_legends(const gxi_picture *p, int top) {
     }
 }
 static const char gxi_picture_style[] =
-    "<style>\n"
-    "text { font: 11px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', "
-    "monospace; }\n"
-    "text.t, text.b, text.n { fill: #17202a; }\n"
-    "text.b { font-weight: 600; }\n"
-    "text.n { text-anchor: end; }\n"
-    "text.s { fill: #566472; }\n"
-    "text.w { fill: #fff; }\n"
-    "text.k { fill: #000; }\n"
-    ".p { fill: #fff; stroke: #d5dbe1; }\n"
-    ".h { fill: #eceff2; }\n"
-    ".l { stroke: #d5dbe1; }\n"
-    ".a { stroke: #566472; fill: none; }\n"
-    ".o { fill: #566472; stroke: #566472; }\n"
-    ".m { fill: #b3261e; stroke: #b3261e; }\n"
-    ".e { fill: none; }\n"
-    "@media (prefers-color-scheme: dark) {\n"
-    "text.t, text.b, text.n { fill: #e4e9ee; }\n"
-    "text.s { fill: #9aa7b4; }\n"
-    ".p { fill: #101419; stroke: #323c47; }\n"
-    ".h { fill: #1d242c; }\n"
-    ".l { stroke: #323c47; }\n"
-    ".a { stroke: #9aa7b4; }\n"
-    ".o { fill: #9aa7b4; stroke: #9aa7b4; }\n"
-    ".m { fill: #ff8a80; stroke: #ff8a80; }\n"
-    ".e { fill: none; }\n"
-    "}\n"
-    "</style>\n";
+        "<style>\n"
+        "text { font: 11px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', "
+        "monospace; }\n"
+        "text.t, text.b, text.n { fill: #17202a; }\n"
+        "text.b { font-weight: 600; }\n"
+        "text.n { text-anchor: end; }\n"
+        "text.s { fill: #566472; }\n"
+        "text.w { fill: #fff; }\n"
+        "text.k { fill: #000; }\n"
+        ".p { fill: #fff; stroke: #d5dbe1; }\n"
+        ".q { fill: #fff; fill-opacity: .85; }\n"
+        ".h { fill: #eceff2; }\n"
+        ".l { stroke: #d5dbe1; }\n"
+        ".a { stroke: #566472; fill: none; }\n"
+        ".o { fill: #566472; stroke: #566472; }\n"
+        ".m { fill: #b3261e; stroke: #b3261e; }\n"
+        ".e { fill: none; }\n"
+        "@media (prefers-color-scheme: dark) {\n"
+        "text.t, text.b, text.n { fill: #e4e9ee; }\n"
+        "text.s { fill: #9aa7b4; }\n"
+        ".p { fill: #101419; stroke: #323c47; }\n"
+        ".q { fill: #101419; }\n"
+        ".h { fill: #1d242c; }\n"
+        ".l { stroke: #323c47; }\n"
+        ".a { stroke: #9aa7b4; }\n"
+        ".o { fill: #9aa7b4; stroke: #9aa7b4; }\n"
+        ".m { fill: #ff8a80; stroke: #ff8a80; }\n"
+        ".e { fill: none; }\n"
+        "}\n"
+        "</style>\n";
 static void gxi_picture_head(const gxi_picture *p, const char *name) {
     const gxi_lanes *const l = p->l;
     uint32_t i;
@@ -33302,7 +33385,7 @@ static void gxi_picture_head(const gxi_picture *p, const char *name) {
     int64_t bytes = 0;
     for (i = 0; i < p->totals->count; i++) {
         const gxi_lane_total *const t = &p->totals->list[i];
-        const char kind = *gxi_word(&l->types, t->type);
+        const char kind = *gxi_word_of(&l->types, t->type);
         if (kind == 'k') kernels += t->count;
         if (kind == 'c') bytes += t->bytes;
     }
@@ -33326,10 +33409,16 @@ static void gxi_picture_head(const gxi_picture *p, const char *name) {
 /* Returns 0 without memory. */
 static int gxi_put_picture(
         FILE *file, const gxi_lanes *l, const gxi_totals *totals, const char *name) {
-    gxi_picture p = { 0, 0, 0, 0, 1.0, 0 };
+    gxi_picture p = { 0, 0, 0, 0, 0, 1.0, 0 };
     int *const tops = (int *)gxi_realloc(NULL, ((size_t)l->nlanes + 1) * sizeof *tops);
     int bottom, rows;
-    if (!tops) return 0;
+    p.columns = (gxi_picture_vote *)gxi_realloc(
+            NULL, GXI_PICTURE_ROWS * GXI_PICTURE_COLUMNS * sizeof *p.columns);
+    if (!tops || !p.columns) {
+        gxi_free(tops);
+        gxi_free(p.columns);
+        return 0;
+    }
     p.l = l;
     p.totals = totals;
     p.scale = (GXI_PICTURE_RIGHT - GXI_PICTURE_LEFT) /
@@ -33340,14 +33429,16 @@ static int gxi_put_picture(
     }
     rows = gxi_picture_legend_rows(&p);
     p.file = file;
-    fprintf(file, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+    fprintf(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
             "viewBox=\"0 0 %d %d\" role=\"img\">\n<title>",
             GXI_PICTURE_WIDTH, bottom + rows * GXI_PICTURE_ROW + 16, GXI_PICTURE_WIDTH,
             bottom + rows * GXI_PICTURE_ROW + 16);
     gxi_put_xml(file, name, strlen(name));
-    fprintf(file, "</title>\n%s<rect class=\"p\" x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" "
-            "rx=\"6\"/>\n", gxi_picture_style, GXI_PICTURE_WIDTH - 1,
-            bottom + rows * GXI_PICTURE_ROW + 15);
+    fprintf(file,
+            "</title>\n%s<rect class=\"p\" x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" "
+            "rx=\"6\"/>\n",
+            gxi_picture_style, GXI_PICTURE_WIDTH - 1, bottom + rows * GXI_PICTURE_ROW + 15);
     gxi_picture_head(&p, name);
     gxi_picture_axis(&p, bottom);
     gxi_picture_lanes(&p, tops);
@@ -33355,6 +33446,7 @@ static int gxi_put_picture(
     gxi_picture_legends(&p, bottom + 16);
     fputs("</svg>\n", file);
     gxi_free(tops);
+    gxi_free(p.columns);
     return 1;
 }
 

@@ -31,8 +31,8 @@ static unsigned timeline_random(timeline_writer *w, unsigned below) {
 #define TIMELINE_US(ns) (ns) / 1000, (ns) % 1000 /* for "%lld.%03lld" */
 static void timeline_event(timeline_writer *w, const char *head, int pid, int tid, long long at,
         long long ns, const char *args) {
-    fprintf(w->file, "{\"ph\":\"%c\",%s,\"pid\":%d,\"tid\":%d,\"ts\":%lld.%03lld", ns < 0 ? 'i' : 'X',
-            head, pid, tid, TIMELINE_US(at));
+    fprintf(w->file, "{\"ph\":\"%c\",%s,\"pid\":%d,\"tid\":%d,\"ts\":%lld.%03lld",
+            ns < 0 ? 'i' : 'X', head, pid, tid, TIMELINE_US(at));
     if (ns >= 0) fprintf(w->file, ",\"dur\":%lld.%03lld", TIMELINE_US(ns));
     fprintf(w->file, "%s%s},\n", *args ? ",\"args\":" : "", args);
     w->totals.events++;
@@ -40,15 +40,18 @@ static void timeline_event(timeline_writer *w, const char *head, int pid, int ti
 static void timeline_arrow(timeline_writer *w, const char *names, int pid, int tid, long long at,
         int to_pid, int to_tid, long long to_at) {
     w->id++;
-    fprintf(w->file, "{\"ph\":\"s\",%s,\"id\":%lld,\"pid\":%d,\"tid\":%d,\"ts\":%lld.%03lld},\n"
-            "{\"ph\":\"f\",\"bp\":\"e\",%s,\"id\":%lld,\"pid\":%d,\"tid\":%d,\"ts\":%lld.%03lld},\n",
+    fprintf(w->file,
+            "{\"ph\":\"s\",%s,\"id\":%lld,\"pid\":%d,\"tid\":%d,\"ts\":%lld.%03lld},\n"
+            "{\"ph\":\"f\",\"bp\":\"e\",%s,\"id\":%lld,\"pid\":%d,\"tid\":%d,\"ts\":%lld.%03lld},"
+            "\n",
             names, w->id, pid, tid, TIMELINE_US(at), names, w->id, to_pid, to_tid,
             TIMELINE_US(to_at));
     w->totals.arrows++;
 }
-/* A call on a host thread, and what it enqueues on a stream (0 to 5), which begins after `after`. */
-static long long timeline_call(timeline_writer *w, int thread, const char *call, const char *driver,
-        int line) {
+/* A call on a host thread, and what it enqueues on a stream (0 to 5), which begins after `after`.
+ */
+static long long timeline_call(
+        timeline_writer *w, int thread, const char *call, const char *driver, int line) {
     const long long at = w->host[thread], ns = 1200 + timeline_random(w, 2500);
     char head[160], args[160];
     snprintf(head, sizeof head, "\"cat\":\"call\",\"name\":\"%s\"", call);
@@ -72,9 +75,12 @@ static void timeline_kernel(timeline_writer *w, int thread, int stream, int kern
     const long long ns = typical[kernel] + (int)timeline_random(w, (unsigned)typical[kernel] / 4);
     char head[200], args[160];
     snprintf(head, sizeof head, "\"cat\":\"kernel\",\"name\":\"%s\"", timeline_kernels[kernel]);
-    snprintf(args, sizeof args, "{\"grid\":\"%dx1x1\",\"block\":\"256x1x1\",\"shared\":%d,\"at\":"
-            "\"train.c:%d\"", 1024 << kernel % 3, kernel == 2 ? 49152 : 0, 120 + kernel);
-    snprintf(args + strlen(args), sizeof args - strlen(args), group ? ",\"group\":%d}" : "}", group);
+    snprintf(args, sizeof args,
+            "{\"grid\":\"%dx1x1\",\"block\":\"256x1x1\",\"shared\":%d,\"at\":"
+            "\"train.c:%d\"",
+            1024 << kernel % 3, kernel == 2 ? 49152 : 0, 120 + kernel);
+    snprintf(
+            args + strlen(args), sizeof args - strlen(args), group ? ",\"group\":%d}" : "}", group);
     timeline_work(w, thread, stream, head, args, ns,
             group ? "gpuexec_launch_multi_device" : "gpuexec_launch", "cuLaunchKernel",
             120 + kernel);
@@ -87,16 +93,17 @@ static void timeline_copy(timeline_writer *w, int thread, int stream, int copy, 
     snprintf(head, sizeof head, "\"cat\":\"copy\",\"name\":\"%s\"", timeline_copies[copy]);
     snprintf(args, sizeof args, "{\"bytes\":%lld,\"gbs\":%lld.%lld,\"at\":\"train.c:%d\"}", bytes,
             bytes / ns, bytes * 10 / ns % 10, 90 + copy);
-    timeline_work(w, thread, stream, head, args, ns, copy == 1 ? "gpuexec_copy_out" : "gpuexec_copy",
-            "cuMemcpyAsync", 90 + copy);
+    timeline_work(w, thread, stream, head, args, ns,
+            copy == 1 ? "gpuexec_copy_out" : "gpuexec_copy", "cuMemcpyAsync", 90 + copy);
     w->totals.copies[copy]++;
     w->totals.copy_bytes[copy] += bytes;
     w->totals.copy_ns[copy] += ns;
 }
 /* `to` waits for all work of `from` so far. */
 static void timeline_wait(timeline_writer *w, int thread, int from, int to) {
-    const long long called = timeline_call(w, thread, "gpuexec_stream_wait_stream",
-            "cuStreamWaitEvent", 140), done = w->stream[from] > called ? w->stream[from] : called;
+    const long long called = timeline_call(
+                            w, thread, "gpuexec_stream_wait_stream", "cuStreamWaitEvent", 140),
+                    done = w->stream[from] > called ? w->stream[from] : called;
     const int pid = 1000 + from / 3, to_pid = 1000 + to / 3;
     timeline_event(w, "\"s\":\"t\",\"cat\":\"order\",\"name\":\"record\"", pid, 5 + from % 3, done,
             -1, "{\"at\":\"train.c:140\"}");
@@ -127,18 +134,22 @@ static void timeline_step(timeline_writer *w, int thread, int step) {
     timeline_copy(w, thread, first + 2, 1, 65536);
     if (w->host[thread] < w->stream[first + 2]) w->host[thread] = w->stream[first + 2] - 6000;
     timeline_call(w, thread, "gpuexec_stream_sync", "cuStreamSynchronize", 160);
-    if (w->host[thread] < w->stream[first + 2] + 2000) w->host[thread] = w->stream[first + 2] + 2000;
+    if (w->host[thread] < w->stream[first + 2] + 2000)
+        w->host[thread] = w->stream[first + 2] + 2000;
     snprintf(head, sizeof head, "\"cat\":\"range\",\"name\":\"step %d\"", step);
     timeline_event(w, head, 1, thread + 1, began, w->host[thread] - began, "");
 }
-static void timeline_name(timeline_writer *w, const char *what, int pid, int tid, const char *name) {
-    fprintf(w->file, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s\"}},\n",
+static void timeline_name(
+        timeline_writer *w, const char *what, int pid, int tid, const char *name) {
+    fprintf(w->file,
+            "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s\"}},\n",
             what, pid, tid, name);
 }
 /* Writes at least `count` events. Returns what they are; no events: the file cannot be written. */
 static timeline_totals timeline_write(const char *path, long long count) {
     static const char *const streams[] = { "stream \\\"upload\\\" created at train.c:31",
-        "stream \\\"compute\\\" created at train.c:32", "stream \\\"reduce\\\" created at train.c:33" };
+        "stream \\\"compute\\\" created at train.c:32",
+        "stream \\\"reduce\\\" created at train.c:33" };
     timeline_writer w;
     int i, step = 0;
     memset(&w, 0, sizeof w);
@@ -158,8 +169,9 @@ static timeline_totals timeline_write(const char *path, long long count) {
         timeline_name(&w, "thread_name", 1000 + i, 7, streams[2]);
     }
     for (i = 0; i < 6; i++)
-        timeline_event(&w, i == 4 ? "\"s\":\"t\",\"cat\":\"memory\",\"name\":\"free\""
-                                  : "\"s\":\"t\",\"cat\":\"memory\",\"name\":\"allocate\"",
+        timeline_event(&w,
+                i == 4 ? "\"s\":\"t\",\"cat\":\"memory\",\"name\":\"free\""
+                       : "\"s\":\"t\",\"cat\":\"memory\",\"name\":\"allocate\"",
                 1, 1, i * 3700, -1, "{\"bytes\":16777216,\"at\":\"train.c:40\"}");
     timeline_event(&w, "\"cat\":\"fill\",\"name\":\"fill\"", 1000, 5, 12000, 9000,
             "{\"bytes\":8388608,\"gbs\":932.1,\"at\":\"train.c:44\"}");
@@ -170,8 +182,10 @@ static timeline_totals timeline_write(const char *path, long long count) {
         timeline_step(&w, 1, step);
     }
     fputs("{\"ph\":\"M\",\"name\":\"gpuexec\",\"pid\":1,\"tid\":0,\"args\":{\"version\":\"0.3.0\","
-          "\"clock_error_us\":4.2,\"dropped\":0,\"notes\":[\"The device's clock was compared with the "
-          "host's at the begin and at the end.\"]}}\n]\n", w.file);
+          "\"clock_error_us\":4.2,\"dropped\":0,\"notes\":[\"The device's clock was compared with "
+          "the "
+          "host's at the begin and at the end.\"]}}\n]\n",
+            w.file);
     if (fclose(w.file)) w.totals.events = 0;
     return w.totals;
 }

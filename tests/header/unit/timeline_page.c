@@ -50,7 +50,8 @@ static void write_text(const char *path, const char *text) {
     write_bytes(path, text, strlen(text));
 }
 
-/* --- whether a text is XML ----------------------------------------------------------------------- */
+/* --- whether a text is XML -----------------------------------------------------------------------
+ */
 
 /* Whether the UTF-8 is valid, and has only characters that XML allows. */
 static int is_xml_text(const char *text) {
@@ -59,8 +60,8 @@ static int is_xml_text(const char *text) {
         int n = *p < 0x80 ? 0 : *p >= 0xF0 ? 3 : *p >= 0xE0 ? 2 : 1, i;
         if (*p < 32 && *p != '\n') return 0;
         if ((*p >= 0x80 && *p < 0xC2) || *p > 0xF4) return 0;
-        if (*p == 0xED && p[1] >= 0xA0) return 0;                   /* a surrogate */
-        if (*p == 0xEF && p[1] == 0xBF && p[2] >= 0xBE) return 0;   /* U+FFFE, U+FFFF */
+        if (*p == 0xED && p[1] >= 0xA0) return 0;                 /* a surrogate */
+        if (*p == 0xEF && p[1] == 0xBF && p[2] >= 0xBE) return 0; /* U+FFFE, U+FFFF */
         for (i = 0; i < n; i++)
             if ((*++p & 0xC0) != 0x80) return 0;
         p++;
@@ -112,7 +113,8 @@ static const char *find_xml_fault(const char *p, int *shapes) {
     return depth ? "its end" : NULL;
 }
 
-/* --- what a page has ----------------------------------------------------------------------------- */
+/* --- what a page has -----------------------------------------------------------------------------
+ */
 
 /* How many events are in the data of a page. */
 static long long count_events(const char *page) {
@@ -161,8 +163,11 @@ static char *draw(int *shapes) {
 static void check_row(const char *page, const char *name, long long count, long long ns) {
     char text[256];
     const int gemm = strchr(name, '<') != NULL;
-    snprintf(text, sizeof text, "%s</button><td data-v=%lld>", gemm ? "RowMajor&gt;(Params&lt;float, "
-            "128&gt;)" : name, count);
+    snprintf(text, sizeof text, "%s</button><td data-v=%lld>",
+            gemm ? "RowMajor&gt;(Params&lt;float, "
+                   "128&gt;)"
+                 : name,
+            count);
     CHECK_TEXT(page, text);
     page = strstr(page, text);
     if (page) CHECK_EQ(number_after(page + strlen(text), "<td data-v="), ns);
@@ -213,7 +218,8 @@ TEST(a_file_that_is_cut) {
     if (!set_folder()) return;
     timeline_write(JSON, 40);
     text = read_text(JSON, &bytes);
-    for (first = bytes, lines = 0; first > 2 && lines < 14; first--) lines += text[first - 2] == '\n';
+    for (first = bytes, lines = 0; first > 2 && lines < 14; first--)
+        lines += text[first - 2] == '\n';
     for (at = first; at <= bytes; at++) {
         /* whole: all lines with an event that end before `at`, with or without their comma */
         long long whole = 0;
@@ -242,7 +248,8 @@ TEST(a_file_that_is_cut) {
 /* One line of a file is damaged: its number is in the text, and an older page is unchanged. */
 TEST(a_line_that_is_not_an_event) {
     static const char *const lines[] = { "nonsense", "{", "{}", "[]", "\"ph\"", "{\"ph\":\"X\"}",
-        "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1}", "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":-1}",
+        "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1}",
+        "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":-1}",
         "{\"ph\":\"X\",\"name\":\"a\",\"ts\":\"1\",\"dur\":1}",
         "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1e99,\"dur\":1}",
         "{\"ph\":\"X\",\"name\":\"a\",\"ts\":01,\"dur\":1}",
@@ -251,12 +258,14 @@ TEST(a_line_that_is_not_an_event) {
         "{\"ph\":\"i\",\"name\":3,\"ts\":1}", "{\"ph\":\"ii\",\"name\":\"a\",\"ts\":1}",
         "{\"ph\":\"s\",\"name\":\"a\",\"ts\":1}", "{\"ph\":\"f\",\"name\":\"a\",\"id\":1}",
         "{\"ph\":\"M\",\"name\":\"gpuexec\"}", "{\"ph\":\"M\",\"name\":\"gpuexec\",\"args\":[]}",
-        "{\"ph\":\"i\",\"name\":\"a\",\"ts\":1} trailing", "{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},,",
-        "{\"ph\":\"i\",\"name\":\"a\",\"ts\":1", "{\"ph\":\"i\" \"name\":\"a\",\"ts\":1}",
-        "{\"ph\":\"i\",\"name\":\"a\\x\",\"ts\":1}", "{\"ph\":\"i\",\"name\":\"\\u12g4\",\"ts\":1}",
+        "{\"ph\":\"i\",\"name\":\"a\",\"ts\":1} trailing",
+        "{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},,", "{\"ph\":\"i\",\"name\":\"a\",\"ts\":1",
+        "{\"ph\":\"i\" \"name\":\"a\",\"ts\":1}", "{\"ph\":\"i\",\"name\":\"a\\x\",\"ts\":1}",
+        "{\"ph\":\"i\",\"name\":\"\\u12g4\",\"ts\":1}",
         "{\"ph\":\"i\",\"name\":\"tab\t\",\"ts\":1}", "{\"ph\":\"i\",\"name\":\"a,\"ts\":1}",
         "{\"ph\":\"i\",\"name\":\"a\",\"ts\":1,\"args\":{\"x\":tru}}",
-        "{\"ph\":\"i\",\"name\":\"a\",\"ts\":1,\"args\":{\"x\":[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]}}",
+        "{\"ph\":\"i\",\"name\":\"a\",\"ts\":1,\"args\":{\"x\":[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]"
+        "]]]]}}",
         "{\"ph\":\"i\",\"name\":\"a\",\"ts\":1,\"args\":{\"x\":\"" };
     char text[512], *old;
     size_t i;
@@ -264,11 +273,12 @@ TEST(a_line_that_is_not_an_event) {
     write_text(PAGE, "an older page");
     for (i = 0; i < sizeof lines / sizeof *lines; i++) {
         snprintf(text, sizeof text,
-                "[\n{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},\n\n%s\n{\"ph\":\"i\",\"name\":\"b\",\"ts\":2}\n]\n",
+                "[\n{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},\n\n%s\n{\"ph\":\"i\",\"name\":\"b\","
+                "\"ts\":2}\n]\n",
                 lines[i]);
         write_text(JSON, text);
-        if (!CHECK_FAILED(gpuexec_timeline_page(JSON, PAGE), GPUEXEC_FILE_ERROR, "line 4 of \"", JSON,
-                    "is not an event", "gpuexec has written as a timeline"))
+        if (!CHECK_FAILED(gpuexec_timeline_page(JSON, PAGE), GPUEXEC_FILE_ERROR, "line 4 of \"",
+                    JSON, "is not an event", "gpuexec has written as a timeline"))
             printf("  %s\n", lines[i]);
     }
     old = read_text(PAGE, NULL);
@@ -277,7 +287,8 @@ TEST(a_line_that_is_not_an_event) {
     write_bytes(JSON, "[\n{\"ph\":\"i\",\"name\":\"a\0\",\"ts\":1}\n]\n", 34);
     CHECK_FAILED(gpuexec_timeline_page(JSON, PAGE), GPUEXEC_FILE_ERROR, "line 2", "not an event");
     write_text(JSON, "[\n]\n\n[\n");
-    CHECK_FAILED(gpuexec_timeline_page(JSON, PAGE), GPUEXEC_FILE_ERROR, "line 4", "end of the list");
+    CHECK_FAILED(
+            gpuexec_timeline_page(JSON, PAGE), GPUEXEC_FILE_ERROR, "line 4", "end of the list");
     write_text(JSON, "{\"traceEvents\":[\n]}\n");
     CHECK_FAILED(gpuexec_timeline_page(JSON, PAGE), GPUEXEC_FILE_ERROR, "line 1", "is not \"[\"");
     write_text(JSON, "");
@@ -291,7 +302,8 @@ TEST(a_line_that_is_too_long) {
     memcpy(text, "[\n", 2);
     text[1200003] = 0;
     write_text(JSON, text);
-    CHECK_FAILED(gpuexec_timeline_page(JSON, PAGE), GPUEXEC_FILE_ERROR, "line 2", "longer than 1 MiB");
+    CHECK_FAILED(
+            gpuexec_timeline_page(JSON, PAGE), GPUEXEC_FILE_ERROR, "line 2", "longer than 1 MiB");
     free(text);
     remove_folder();
 }
@@ -301,8 +313,9 @@ TEST(a_line_that_is_too_long) {
 TEST(hostile_names) {
     static const char *const names[] = { "</script><script>alert(1)</script>", "<!-- <b>&amp;",
         "]]>", "' onmouseover='alert(1)", "\\\" \\\\ \\/ \\n \\u0000 \\u001f \\u003cb\\u003e",
-        "\\ud83d\\ude00 \\ud800 \\ude00\\ud800 \\uffff \\u2028", "\xFF\xFE \xC0\x80 \xED\xA0\x80 \xE2\x82",
-        "\xF4\x90\x80\x80 \xEF\xBF\xBF \x7F", "\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E", "", "%s%n%d",
+        "\\ud83d\\ude00 \\ud800 \\ude00\\ud800 \\uffff \\u2028",
+        "\xFF\xFE \xC0\x80 \xED\xA0\x80 \xE2\x82", "\xF4\x90\x80\x80 \xEF\xBF\xBF \x7F",
+        "\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E", "", "%s%n%d",
         "void a::b<c, (d)1>(int&&, char const*) [with T = <lambda()>]" };
     static char long_name[20001];
     const size_t count = sizeof names / sizeof *names;
@@ -315,14 +328,21 @@ TEST(hostile_names) {
     fputs("[\n", file);
     for (i = 0; i <= count; i++) {
         const char *const name = i < count ? names[i] : long_name;
-        fprintf(file, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%lu,\"tid\":0,\"args\":{\"name\":"
+        fprintf(file,
+                "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%lu,\"tid\":0,\"args\":{\"name\":"
                 "\"%s\"}},\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%lu,\"tid\":1,\"args\":"
-                "{\"name\":\"%s\"}},\n", 1000 + (unsigned long)i, name, 1000 + (unsigned long)i, name);
+                "{\"name\":\"%s\"}},\n",
+                1000 + (unsigned long)i, name, 1000 + (unsigned long)i, name);
         for (k = 0; k < 3; k++)
-            fprintf(file, "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%lu,\"tid\":1,\"ts\":%lu,"
-                    "\"dur\":10,\"args\":{\"at\":\"%s\",\"%s\":\"%s\",\"list\":[1,{\"%s\":null}]}},\n",
-                    k == 0 ? "kernel" : k == 1 ? "copy" : name, name, 1000 + (unsigned long)i,
-                    (unsigned long)(i + k * 11), name, name, name, name);
+            fprintf(file,
+                    "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%lu,\"tid\":1,\"ts\":%lu,"
+                    "\"dur\":10,\"args\":{\"at\":\"%s\",\"%s\":\"%s\",\"list\":[1,{\"%s\":null}]}},"
+                    "\n",
+                    k == 0           ? "kernel"
+                            : k == 1 ? "copy"
+                                     : name,
+                    name, 1000 + (unsigned long)i, (unsigned long)(i + k * 11), name, name, name,
+                    name);
     }
     fputs("{\"ph\":\"M\",\"name\":\"gpuexec\",\"args\":{\"notes\":[", file);
     for (i = 0; i < count; i++) fprintf(file, "%s\"%s\"", i ? "," : "", names[i]);
@@ -343,18 +363,27 @@ TEST(hostile_names) {
 TEST(other_forms) {
     char *page;
     if (!set_folder()) return;
-    write_text(JSON, "  [  \r\n"
-            " { \"args\" : { \"at\" : 7 , \"bytes\" : \"many\" } , \"dur\" : 25e-1 , \"name\" : \"k\" , "
+    write_text(JSON,
+            "  [  \r\n"
+            " { \"args\" : { \"at\" : 7 , \"bytes\" : \"many\" } , \"dur\" : 25e-1 , \"name\" : "
+            "\"k\" , "
             "\"ts\" : 1E3 , \"cat\" : \"kernel\" , \"ph\" : \"X\" } , \r\n"
-            "{\"ph\":\"X\",\"name\":\"k\",\"cat\":\"kernel\",\"ts\":-0.0004,\"dur\":0.0016,\"tid\":-3}\n"
-            "{\"ph\":\"I\",\"name\":\"other\",\"ts\":1000000000.0015,\"unknown\":{\"a\":[]},\"id\":\"0x7\"},\n"
-            "{\"ph\":\"C\",\"name\":\"counter\",\"ts\":1},{\"ph\":\"C\",\"name\":\"counter\",\"ts\":1}\n");
+            "{\"ph\":\"X\",\"name\":\"k\",\"cat\":\"kernel\",\"ts\":-0.0004,\"dur\":0.0016,\"tid\":"
+            "-3}\n"
+            "{\"ph\":\"I\",\"name\":\"other\",\"ts\":1000000000.0015,\"unknown\":{\"a\":[]},\"id\":"
+            "\"0x7\"},\n"
+            "{\"ph\":\"C\",\"name\":\"counter\",\"ts\":1},{\"ph\":\"C\",\"name\":\"counter\","
+            "\"ts\":1}\n");
     CHECK_FAILED(gpuexec_timeline_page(JSON, PAGE), GPUEXEC_FILE_ERROR, "line 5");
-    write_text(JSON, "  [  \r\n"
-            " { \"args\" : { \"at\" : 7 , \"bytes\" : \"many\" } , \"dur\" : 25e-1 , \"name\" : \"k\" , "
+    write_text(JSON,
+            "  [  \r\n"
+            " { \"args\" : { \"at\" : 7 , \"bytes\" : \"many\" } , \"dur\" : 25e-1 , \"name\" : "
+            "\"k\" , "
             "\"ts\" : 1E3 , \"cat\" : \"kernel\" , \"ph\" : \"X\" } , \r\n"
-            "{\"ph\":\"X\",\"name\":\"k\",\"cat\":\"kernel\",\"ts\":-0.0004,\"dur\":0.0016,\"tid\":-3}\n"
-            "{\"ph\":\"I\",\"name\":\"other\",\"ts\":1000000000.0015,\"unknown\":{\"a\":[]},\"id\":\"0x7\"},\n"
+            "{\"ph\":\"X\",\"name\":\"k\",\"cat\":\"kernel\",\"ts\":-0.0004,\"dur\":0.0016,\"tid\":"
+            "-3}\n"
+            "{\"ph\":\"I\",\"name\":\"other\",\"ts\":1000000000.0015,\"unknown\":{\"a\":[]},\"id\":"
+            "\"0x7\"},\n"
             "{\"ph\":\"C\",\"name\":\"counter\",\"ts\":1}\n]");
     page = draw(NULL);
     if (page) {
@@ -372,7 +401,8 @@ TEST(other_forms) {
 TEST(rows_and_arrows) {
     char *page;
     if (!set_folder()) return;
-    write_text(JSON, "[\n"
+    write_text(JSON,
+            "[\n"
             "{\"ph\":\"X\",\"name\":\"c\",\"cat\":\"call\",\"ts\":2,\"dur\":1},\n"
             "{\"ph\":\"X\",\"name\":\"a\",\"cat\":\"range\",\"ts\":1,\"dur\":9},\n"
             "{\"ph\":\"X\",\"name\":\"b\",\"cat\":\"range\",\"ts\":1,\"dur\":4},\n"
@@ -382,11 +412,12 @@ TEST(rows_and_arrows) {
             "{\"ph\":\"s\",\"name\":\"waits for\",\"cat\":\"order\",\"id\":3,\"ts\":3},\n"
             "{\"ph\":\"f\",\"name\":\"enqueues\",\"cat\":\"launch\",\"id\":3,\"ts\":4},\n"
             "{\"ph\":\"s\",\"name\":\"enqueues\",\"cat\":\"launch\",\"id\":2,\"ts\":2.5},\n"
-            "{\"ph\":\"f\",\"name\":\"enqueues\",\"cat\":\"launch\",\"id\":2,\"ts\":2.5,\"pid\":9}\n]\n");
+            "{\"ph\":\"f\",\"name\":\"enqueues\",\"cat\":\"launch\",\"id\":2,\"ts\":2.5,\"pid\":9}"
+            "\n]\n");
     page = draw(NULL);
     if (page) {
-        CHECK_TEXT(page, "\"t\":[0,0,1000,7999]", "\"d\":[9000,4000,1000,1000]",
-                "\"r\":[0,1,2,0]", "\"arrows\":[[1,1500,0,0,1],[0,500,0,5000,0]]");
+        CHECK_TEXT(page, "\"t\":[0,0,1000,7999]", "\"d\":[9000,4000,1000,1000]", "\"r\":[0,1,2,0]",
+                "\"arrows\":[[1,1500,0,0,1],[0,500,0,5000,0]]");
         free(page);
     }
     remove_folder();
@@ -400,8 +431,10 @@ TEST(many_lanes_and_kernels) {
     if (!CHECK((file = fopen(JSON, "wb")) != NULL)) return;
     fputs("[\n", file);
     for (i = 0; i < 3000; i++)
-        fprintf(file, "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k%d\",\"pid\":%d,\"tid\":%d,\"ts\":%d,"
-                "\"dur\":%d},\n", i, 1000 + i / 500, i / 10, i % 10 * 3, 70 - i % 10 * 6);
+        fprintf(file,
+                "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k%d\",\"pid\":%d,\"tid\":%d,\"ts\":%d,"
+                "\"dur\":%d},\n",
+                i, 1000 + i / 500, i / 10, i % 10 * 3, 70 - i % 10 * 6);
     fputs("]\n", file);
     CHECK_EQ(fclose(file), 0);
     page = draw(NULL);
@@ -425,7 +458,8 @@ TEST(random_damage) {
     text = read_text(JSON, &bytes);
     copy = malloc(bytes);
     for (i = 0; i < 1500; i++) {
-        static const char likely[] = "{}[]\",:\\\n0e-.\xFF" "X";
+        static const char likely[] = "{}[]\",:\\\n0e-.\xFF"
+                                     "X";
         memcpy(copy, text, bytes);
         for (k = 0; k <= i % 3; k++) {
             const uint32_t at = test_random(&seed) % (uint32_t)bytes, with = test_random(&seed);
