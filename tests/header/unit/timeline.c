@@ -173,8 +173,7 @@ static void clean_up(const char *name) {
 /* --- what is in it ---------------------------------------------------------------------------- */
 
 static void launch_count(const setting *s, gpuexec_stream stream, unsigned blocks) {
-    CHECK_OK(gpuexec_launch(
-            s->kernel, stream, gpuexec_grid(blocks, 32, 0), GPUEXEC_ARGS(s->data)));
+    CHECK_OK(gpuexec_launch(s->kernel, stream, gpuexec_grid(blocks, 32, 0), GPUEXEC_ARGS(s->data)));
 }
 static void host_function(void *user) { ++*(int *)user; }
 
@@ -296,10 +295,10 @@ TEST(times_on_the_host_s_clock) {
     clean_up("times");
 }
 
-/* --- random programs: starts are in the order that dependencies force ---------------------------- */
+/* --- random programs: starts are in the order that dependencies force ------------------------- */
 
 enum { STREAMS = 4, STEPS = 40 };
-/* Each step is a fill of its own size; before[] holds, as bits, the steps it must follow. */
+/* Each step is a fill of another size; before[] holds, as bits, the steps it must follow. */
 static void random_program(const setting *s, gpuexec_stream *streams, uint32_t *random) {
     gpuexec_event events[STREAMS];
     uint64_t before[STEPS], recorded[STREAMS] = { 0 }, follows[STREAMS] = { 0 };
@@ -311,14 +310,14 @@ static void random_program(const setting *s, gpuexec_stream *streams, uint32_t *
     for (i = 0; i < STEPS; i++) {
         const unsigned on = test_random(random) % STREAMS, other = test_random(random) % STREAMS;
         switch (test_random(random) % 4) {
-            case 0:
-                CHECK_OK(gpuexec_event_record(events[other], streams[on]));
-                recorded[other] = follows[on];
-                break;
-            case 1:
-                CHECK_OK(gpuexec_stream_wait_event(streams[on], events[other]));
-                follows[on] |= recorded[other];
-                break;
+        case 0:
+            CHECK_OK(gpuexec_event_record(events[other], streams[on]));
+            recorded[other] = follows[on];
+            break;
+        case 1:
+            CHECK_OK(gpuexec_stream_wait_event(streams[on], events[other]));
+            follows[on] |= recorded[other];
+            break;
         }
         before[i] = follows[on];
         follows[on] |= (uint64_t)1 << i;
@@ -348,7 +347,7 @@ TEST(order_of_random_programs) {
     clean_up("random");
 }
 
-/* --- captures, threads, several devices ---------------------------------------------------------- */
+/* --- captures, threads, several devices ------------------------------------------------------- */
 
 /* Recording changes no capture: the graph has the nodes of the calls, and begins and ends of a
    timeline in the middle break nothing. */
@@ -483,7 +482,7 @@ TEST_MULTI(a_launch_on_two_devices_is_one_group) {
     clean_up("multi");
 }
 
-/* --- how it ends ---------------------------------------------------------------------------------- */
+/* --- how it ends ------------------------------------------------------------------------------ */
 
 TEST(a_context_that_is_closed_is_waited_for) {
     setting s = set_up(UNIT_PTX, "count", 4);
@@ -606,7 +605,7 @@ TEST_ALONE(a_context_that_fails) {
     clean_up("fails");
 }
 
-/* --- wrong uses ----------------------------------------------------------------------------------- */
+/* --- wrong uses ------------------------------------------------------------------------------- */
 
 TEST(wrong_uses) {
     gpuexec_timeline_desc desc;
@@ -660,6 +659,7 @@ TEST_ALONE(from_the_environment) {
     CHECK_EQ(count_of(&r, 'X', "kernel", "count"), 1);
     CHECK(count_of(&r, 'X', "call", "gpuexec_context_open") == 1);
     forget(&r);
+    CHECK_EQ(remove(path_of("environment.html")), 0); /* the page */
     remove(path);
     desc.ignore_environment = 1;
     desc.driver_path = getenv("GPUEXEC_DRIVER");
