@@ -956,15 +956,26 @@
       environment. gpuexec then loads the tool that it names, and passes it the ranges, and the
       labels of streams, events and contexts, as NVIDIA's NVTX headers do.
     TIMELINES (>>timeline)
-      gpuexec_timeline_page("run.json", "run.html") makes a page of a timeline's file: open it in a
-      browser. A name that ends in .svg makes a picture for documents instead:
-          gpuexec_timeline_page("run.json", "run.svg");
+      Which kernel takes the time, and why is the device idle? Start any program with
+      GPUEXEC_TIMELINE=run.json in its environment: when it calls gpuexec_shutdown, run.html shows
+      what ran when on each stream, and what the host did meanwhile. Open it in a browser. run.json
+      is for Perfetto (ui.perfetto.dev) and for your own scripts. To record a part of a program:
+          gpuexec_timeline_desc desc = { 0 };
+          desc.page = "step.html";
+          gpuexec_timeline_begin("step.json", &desc);
+          step();
+          gpuexec_timeline_end();
       Kernels have the color of their name, the same in each page; copies are lower blocks; full and
       empty diamonds are records and waits, which arrows connect. Zoom in to find the gaps, then
       look at the lane of the host thread above: a gap that follows a wait of the host is one that
       streams can fill (OVERLAPPING WORK). The table below shows which kernel takes the most time.
-      Neither needs a GPU: a page can be made on another machine, and of a file that a crash has
-      cut.
+      Labels and ranges of the program appear, too. gpuexec_timeline_page draws the page again, on
+      another machine, or after a crash has cut the file; a name that ends in .svg makes a picture
+      for documents. examples/timeline.c does all of this.
+
+      Each piece of work is measured by two events, so kernels of a few microseconds appear about
+      1 us longer than they are, and programmatic launches do not overlap while a timeline is
+      recorded. A graph's launch is one slice.
 
     FROM ONE GPU TO A CLUSTER
       Choose the first of the following that is sufficient. Each one needs more code than the one
