@@ -32526,11 +32526,13 @@ static struct {
 
 /* --- the file --------------------------------------------------------------------------------- */
 
+enum { GXI_TIMELINE_TEXT = 1 << 17, GXI_TIMELINE_FULL = 1 << 16 }; /* bytes: at first; to write */
 static void gxi_timeline_flush(void) {
     gxi_text *const t = &gxi_timeline.text;
-    if (t->n && !t->failed && !gxi_timeline.error &&
-            fwrite(t->p, 1, t->n, gxi_timeline.file) != t->n)
-        gxi_timeline.error = errno ? errno : -1;
+    if (t->failed && !gxi_timeline.error) gxi_timeline.error = ENOMEM; /* these lines are lost */
+    if (t->n && !t->failed && fwrite(t->p, 1, t->n, gxi_timeline.file) != t->n &&
+            !gxi_timeline.error)
+        gxi_timeline.error = errno ? errno : EIO;
     t->n = 0;
     t->failed = 0;
     gxi_timeline.flushed = gxi_clock_ns();
@@ -33099,11 +33101,12 @@ static gxi_work *gxi_work_begin(
     } native;
     gxi_work *work;
     gxi_timed_lane *lane;
-    int status = 0;
+    int status = 0, cu;
     native.number = (uintptr_t)w->args[at];
-    if (gxi.cu.cuStreamIsCapturing(native.stream, &status) || status) return NULL;
-    if (!(lane = gxi_timed_lane_of(call, native.stream)) || !(work = gxi_work_new())) {
-        gxi_timeline.info.untimed++;
+    cu = gxi.cu.cuStreamIsCapturing(native.stream, &status);
+    if (!cu && status) return NULL;
+    if (cu || !(lane = gxi_timed_lane_of(call, native.stream)) || !(work = gxi_work_new())) {
+        gxi_timeline.info.untimed += timed->kind <= GXI_IS_TIMED;
         return NULL;
     }
     work->call = timed;
@@ -33221,8 +33224,9 @@ static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w)
     if (!timed || timed->kind == GXI_IS_HIDDEN) return;
     gxi_lock(&gxi_timeline_mutex);
     if (gxi_local.work && gxi_local.work_of == gxi_timeline.serial && gxi_timeline.file) {
-        gxi_work_free(gxi_local.work); /* watching changed during that call: its end was not seen */
-        gxi_timeline.info.untimed++;
+        /* watching changed during that call: its end was not seen */
+        gxi_timeline.info.untimed += gxi_local.work->call->kind <= GXI_IS_TIMED;
+        gxi_work_free(gxi_local.work);
     }
     gxi_local.work = NULL;
     if (gxi_is_recording()) GXI_IN_RELAXED_MODE {
@@ -33260,7 +33264,8 @@ static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) 
             gxi_timeline_harvest(NULL, 0);
     }
     if (!gxi_timeline.no_calls) gxi_timed_thread_add(call, w, id);
-    if (gxi_timeline.text.n > 49152 || w->ended - gxi_timeline.flushed > 500000000)
+    if (gxi_timeline.text.n > GXI_TIMELINE_FULL || gxi_timeline.text.failed ||
+            w->ended - gxi_timeline.flushed > 500000000)
         gxi_timeline_flush();
     gxi_unlock(&gxi_timeline_mutex);
 }
@@ -33271,19 +33276,23 @@ static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) 
 static int gxi_timeline_open(const char *path, const char *page, int no_calls) {
     char *const copy = gxi_copy_string(path),
                 *const page_copy = page ? gxi_copy_string(page) : NULL;
-    const int known = copy && (page_copy || !page);
+    char *const text = (char *)gxi_realloc(NULL, GXI_TIMELINE_TEXT);
+    const int known = copy && text && (page_copy || !page);
     char title[64];
     FILE *const file = known ? fopen(path, "wb") : NULL;
     if (!file) {
         const int error = !known ? -1 : errno ? errno : EIO;
         gxi_free(copy);
         gxi_free(page_copy);
+        gxi_free(text);
         return error;
     }
     gxi_free(gxi_timeline.path);
     gxi_free(gxi_timeline.page);
     gxi_timeline.path = copy;
     gxi_timeline.page = page_copy;
+    gxi_timeline.text.p = text;
+    gxi_timeline.text.cap = GXI_TIMELINE_TEXT;
     setvbuf(file, NULL, _IONBF, 0); /* a forked child has nothing to write */
     memset(&gxi_timeline.info, 0, sizeof gxi_timeline.info);
     gxi_timeline.error = gxi_timeline.programmatic = 0;
@@ -33300,7 +33309,7 @@ static int gxi_timeline_open(const char *path, const char *page, int no_calls) {
     gxi_timeline.info.recording = 1;
     return 0;
 }
-/* Ends the timeline. Returns errno of a failed write, -1 if that is not known, or 0. */
+/* Ends the timeline. Returns the errno of the first failed write, or 0. */
 static int gxi_timeline_close(void) {
     gxi_timed_thread *thread;
     void *chunk;
@@ -33315,7 +33324,7 @@ static int gxi_timeline_close(void) {
     gxi_timeline_describe();
     gxi_add(&gxi_timeline.text, "\n]\n");
     gxi_timeline_flush();
-    if (fclose(gxi_timeline.file) && !gxi_timeline.error) gxi_timeline.error = errno ? errno : -1;
+    if (fclose(gxi_timeline.file) && !gxi_timeline.error) gxi_timeline.error = errno ? errno : EIO;
     error = gxi_timeline.error;
     gxi_timeline.file = NULL;
     gxi_timeline.info.recording = 0;

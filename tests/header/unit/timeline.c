@@ -605,6 +605,103 @@ TEST_ALONE(a_context_that_fails) {
     clean_up("fails");
 }
 
+/* --- faults: the program's calls succeed all the same, and the file is valid --------------------
+ */
+
+static void record_a_little(void) {
+    setting s = set_up(UNIT_PTX, "count", 4096);
+    gpuexec_timeline_info info;
+    uint32_t word = 0;
+    recording r;
+    int i;
+    CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, 4, 1));
+    CHECK_OK(gpuexec_timeline_begin(killed_path, NULL));
+    for (i = 0; i < 5; i++) {
+        launch_count(&s, s.stream, 1);
+        CHECK_OK(gpuexec_fill(s.stream, s.data + 2048, 1, 4, 16));
+    }
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_timeline_end());
+    CHECK_OK(gpuexec_timeline_get_info(&info));
+    CHECK_EQ(info.kernels + info.transfers + info.untimed, 10);
+    CHECK_OK(gpuexec_copy_out_now(s.ctx, &word, s.data, 4));
+    CHECK_EQ(word, 5 * 32);
+    r = read_recording(killed_path);
+    check_lanes(&r);
+    forget(&r);
+    CHECK_OK(gpuexec_shutdown());
+}
+TEST_ALONE(each_call_of_the_driver_fails) {
+    static const char *const calls[] = { "cuEventCreate", "cuEventRecord", "cuEventQuery",
+        "cuEventElapsedTime", "cuEventSynchronize", "cuEventDestroy", "cuStreamGetCtx",
+        "cuStreamIsCapturing", "cuDeviceGetName", "cuStreamCreateWithPriority" };
+    char fail[80];
+    size_t i;
+    int n;
+    if (!on_cpu_device()) SKIP("calls of a GPU's driver do not fail on request");
+    snprintf(killed_path, sizeof killed_path, "%s", path_of("faults"));
+    for (i = 0; i < sizeof calls / sizeof *calls; i++)
+        /* the program itself creates the first stream */
+        for (n = 1 + (strcmp(calls[i], "cuStreamCreateWithPriority") == 0); n < 40;
+                n = n < 8 ? n + 1 : n * 2) {
+            snprintf(fail, sizeof fail, "%s:%d:1", calls[i], n);
+            setenv("SIMGPU_FAIL", fail, 1);
+            if (!CHECK(run_child(record_a_little))) printf("%s\n", fail);
+        }
+    unsetenv("SIMGPU_FAIL");
+    clean_up("faults");
+}
+/* Memory for `blocks` more allocations. */
+static void record_without_memory(void) {
+    gpuexec_setup_desc setup;
+    gpuexec_timeline_info info;
+    setting s;
+    recording r;
+    int blocks, i;
+    gpuexec_result result;
+    memset(&setup, 0, sizeof setup);
+    setup.realloc_function = test_realloc;
+    CHECK_OK(gpuexec_setup(&setup));
+    s = set_up(UNIT_PTX, "count", 4096);
+    for (blocks = 0; blocks < 60; blocks++) {
+        gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
+        gpuexec_event event = gpuexec_event_create(s.ctx, NULL);
+        const int before = test_blocks;
+        CHECK_MADE(event);
+        test_blocks_left = blocks;
+        result = gpuexec_timeline_begin(killed_path, NULL);
+        if (result) CHECK_RESULT(result, GPUEXEC_OUT_OF_HOST_MEMORY);
+        else {
+            for (i = 0; i < 5; i++) {
+                launch_count(&s, s.stream, 1);
+                CHECK_OK(gpuexec_event_record(event, s.stream));
+                CHECK_OK(gpuexec_stream_wait_event(other, event));
+                CHECK_OK(gpuexec_fill(other, s.data + 2048, 1, 4, 16));
+            }
+            result = gpuexec_timeline_end();
+            test_blocks_left = TEST_BLOCKS_ENOUGH;
+            if (result) CHECK(result == GPUEXEC_FILE_ERROR);
+            CHECK_OK(gpuexec_timeline_get_info(&info));
+            CHECK(info.kernels + info.transfers + info.untimed == 10);
+            r = read_recording(killed_path);
+            check_lanes(&r);
+            forget(&r);
+        }
+        test_blocks_left = TEST_BLOCKS_ENOUGH;
+        CHECK(test_blocks <= before + 8); /* places, the failure's text */
+        CHECK_OK(gpuexec_stream_destroy(other));
+        CHECK_OK(gpuexec_event_destroy(event));
+    }
+    CHECK_OK(result);
+    CHECK_OK(gpuexec_shutdown());
+    CHECK_EQ(test_blocks, 0);
+}
+TEST_ALONE(without_memory) {
+    snprintf(killed_path, sizeof killed_path, "%s", path_of("memory"));
+    CHECK(run_child(record_without_memory));
+    clean_up("memory");
+}
+
 /* --- wrong uses ------------------------------------------------------------------------------- */
 
 TEST(wrong_uses) {
