@@ -32467,8 +32467,8 @@ typedef struct gxi_timed_lane {
     struct CUstream_st *native;
     struct gxi_timed_context *context;
     int number, closed;
+    int busy; /* driver calls in progress that enqueue on it */
     gxi_work *first, **last;
-    unsigned count;
     double slice_begin, slice_end, ready; /* ns; ready: what it waited for was reached */
     gxi_timed_point *arrows[GXI_ARROWS];  /* to the next slice */
     unsigned narrows;
@@ -32477,8 +32477,9 @@ typedef struct gxi_timed_context {
     struct gxi_timed_context *next;
     struct CUctx_st *native;
     void *green;
-    int ordinal;
+    int ordinal, nlanes;
     int failed;                /* its events cannot be used */
+    int closed;                /* it has ended, but not yet all calls that enqueue on its streams */
     struct CUstream_st *clock; /* has only records of clocks[] */
     struct CUevent_st *clocks[3], **spare;
     unsigned nspare, spare_cap, nevents;
@@ -32664,8 +32665,8 @@ static void gxi_timed_point_leave(gxi_timed_point *p) {
 }
 static void gxi_work_return_events(gxi_work *work) {
     gxi_timed_context *const c = work->lane->context;
-    if (work->begin) c->spare[c->nspare++] = work->begin;
-    if (work->end) c->spare[c->nspare++] = work->end;
+    if (work->begin && !c->closed) c->spare[c->nspare++] = work->begin;
+    if (work->end && !c->closed) c->spare[c->nspare++] = work->end;
     work->begin = work->end = NULL;
 }
 static void gxi_work_free(gxi_work *work) {
@@ -32772,7 +32773,7 @@ static gxi_timed_context *gxi_timed_context_of(struct CUctx_st *native) {
     gxi_timed_context *c = gxi_timeline.contexts;
     struct CUctx_st *popped;
     int i, device = 0;
-    while (c && c->native != native) c = c->next;
+    while (c && (c->native != native || c->closed)) c = c->next;
     if (c) return c;
     c = (gxi_timed_context *)gxi_realloc(NULL, sizeof *c);
     if (!c) return NULL;
@@ -32853,6 +32854,7 @@ static gxi_timed_lane *gxi_timed_lane_of(const gxi_call *call, struct CUstream_s
     lane->native = native;
     lane->number = ++gxi_timeline.nlanes;
     lane->last = &lane->first;
+    lane->context->nlanes++;
     lane->next = gxi_timeline.lanes;
     gxi_timeline.lanes = lane;
     lane->same = *bucket;
@@ -32945,10 +32947,25 @@ static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
     if (!ok) gxi_timeline.info.untimed++;
     gxi_work_write(work, begin, end, !ok);
     if (!(lane->first = work->next)) lane->last = &lane->first;
-    lane->count--;
     gxi_timeline.info.waiting--;
     gxi_work_free(work);
     return 1;
+}
+/* Frees a closed context, if nothing uses it any more. */
+static void gxi_timed_context_leave(gxi_timed_context *c) {
+    gxi_timed_context **at = &gxi_timeline.contexts;
+    if (!c->closed || c->nlanes) return;
+    while (*at != c) at = &(*at)->next;
+    *at = c->next;
+    gxi_free(c);
+}
+static void gxi_timed_lane_free(gxi_timed_lane **at) {
+    gxi_timed_lane *const lane = *at;
+    while (lane->narrows) gxi_timed_point_leave(lane->arrows[--lane->narrows]);
+    *at = lane->next;
+    lane->context->nlanes--;
+    gxi_timed_context_leave(lane->context);
+    gxi_free(lane);
 }
 /* Writes what has ended: of all lanes or, waiting for it, of one context (NULL: of all). A lane may
    wait for a record of another one. */
@@ -32958,7 +32975,7 @@ static void gxi_timeline_harvest(const gxi_timed_context *waits_for, int wait) {
     gxi_timed_context *c;
     const uint64_t now = gxi_clock_ns();
     for (c = gxi_timeline.contexts; c; c = c->next)
-        if (!c->failed && (c->anchor < 0 || now - c->checked > 1000000000))
+        if (!c->failed && !c->closed && (c->anchor < 0 || now - c->checked > 1000000000))
             gxi_timed_context_anchor(c, 5, 200000);
     do {
         progress = 0;
@@ -32968,22 +32985,16 @@ static void gxi_timeline_harvest(const gxi_timed_context *waits_for, int wait) {
     for (lane = gxi_timeline.lanes; lane && wait; lane = lane->next)
         while (lane->first && (!waits_for || lane->context == waits_for))
             gxi_timed_lane_step(lane, 1);
-    for (at = &gxi_timeline.lanes; (lane = *at) != NULL;) {
-        if (!lane->closed || lane->first) {
-            at = &lane->next;
-            continue;
-        }
-        while (lane->narrows) gxi_timed_point_leave(lane->arrows[--lane->narrows]);
-        *at = lane->next;
-        gxi_free(lane);
-    }
+    for (at = &gxi_timeline.lanes; (lane = *at) != NULL;)
+        if (lane->closed && !lane->first && !lane->busy) gxi_timed_lane_free(at);
+        else at = &lane->next;
     gxi_timeline.harvested = gxi_clock_ns();
 }
 /* Before a context ends. */
 static void gxi_timed_context_close(gxi_timed_context *c) {
-    gxi_timed_context **at = &gxi_timeline.contexts;
     gxi_timed_lane *lane;
     int i;
+    c->nlanes++; /* stays until the end of this function */
     for (lane = gxi_timeline.lanes; lane; lane = lane->next)
         if (lane->context == c) gxi_timed_lane_close(lane);
     gxi_timeline_harvest(c, 1);
@@ -32991,10 +33002,11 @@ static void gxi_timed_context_close(gxi_timed_context *c) {
     for (i = 0; i < 3; i++)
         if (c->clocks[i]) gxi.cu.cuEventDestroy(c->clocks[i]);
     if (c->clock) gxi.cu.cuStreamDestroy(c->clock);
-    while (*at != c) at = &(*at)->next;
-    *at = c->next;
     gxi_free(c->spare);
-    gxi_free(c);
+    c->spare = NULL;
+    c->closed = 1;
+    c->nlanes--;
+    gxi_timed_context_leave(c);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -33111,6 +33123,7 @@ static gxi_work *gxi_work_begin(
     }
     work->call = timed;
     work->lane = lane;
+    lane->busy++;
     work->where = gxi_place_copy(call->where);
     work->group = gxi_local.group;
     gxi_work_describe(work, w);
@@ -33128,7 +33141,8 @@ static void gxi_work_commit(gxi_work *work, const gxi_watched_call *w) {
         uintptr_t number;
         struct CUevent_st *event;
     } event;
-    if (work->untimed || (work->end && gxi.cu.cuEventRecord(work->end, lane->native))) {
+    if (work->untimed || lane->context->closed ||
+            (work->end && gxi.cu.cuEventRecord(work->end, lane->native))) {
         gxi_work_return_events(work);
         gxi_timed_lane_close(lane); /* perhaps another stream has its address */
     }
@@ -33153,7 +33167,6 @@ static void gxi_work_commit(gxi_work *work, const gxi_watched_call *w) {
     }
     *lane->last = work;
     lane->last = &work->next;
-    lane->count++;
     gxi_timeline.info.waiting++;
 }
 /* The calling thread's lane; NULL: no memory. */
@@ -33208,16 +33221,20 @@ static void gxi_timed_thread_add(const gxi_call *call, const gxi_watched_call *w
     }
     if (id) gxi_timeline_arrow("s", "launch", "enqueues", id, 1, thread->lane, (double)w->began);
 }
-static void gxi_timeline_close_contexts(const gxi_watched_call *w, const gxi_timed_call *timed) {
-    gxi_timed_context *c, *next;
-    for (c = gxi_timeline.contexts; c; c = next) {
-        next = c->next;
-        if (timed->kind == GXI_ENDS_CONTEXT ? (uintptr_t)c->native == (uintptr_t)w->args[0]
-                        : timed->kind == GXI_ENDS_GREEN
-                        ? c->green && (uintptr_t)c->green == (uintptr_t)w->args[0]
-                        : c->ordinal == (int)w->args[0])
-            gxi_timed_context_close(c);
-    }
+/* Whether the driver call ends the context; call NULL: all end. */
+static int gxi_timed_context_ends_by(
+        const gxi_timed_context *c, const gxi_watched_call *w, const gxi_timed_call *call) {
+    if (!call) return 1;
+    if (call->kind == GXI_ENDS_CONTEXT) return (uintptr_t)c->native == (uintptr_t)w->args[0];
+    if (call->kind == GXI_ENDS_GREEN) return (uintptr_t)c->green == (uintptr_t)w->args[0];
+    return c->ordinal == (int)w->args[0];
+}
+/* Closes such a context. 0: there is none left. */
+static int gxi_timed_context_close_next(const gxi_watched_call *w, const gxi_timed_call *call) {
+    gxi_timed_context *c = gxi_timeline.contexts;
+    while (c && (c->closed || !gxi_timed_context_ends_by(c, w, call))) c = c->next;
+    if (c) gxi_timed_context_close(c);
+    return c != NULL;
 }
 static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w) {
     const gxi_timed_call *const timed = gxi_timed_call_of(w->name);
@@ -33226,12 +33243,14 @@ static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w)
     if (gxi_local.work && gxi_local.work_of == gxi_timeline.serial && gxi_timeline.file) {
         /* watching changed during that call: its end was not seen */
         gxi_timeline.info.untimed += gxi_local.work->call->kind <= GXI_IS_TIMED;
+        gxi_local.work->lane->busy--;
         gxi_work_free(gxi_local.work);
     }
     gxi_local.work = NULL;
     if (gxi_is_recording()) GXI_IN_RELAXED_MODE {
             if (timed->kind <= GXI_IS_LAST) gxi_local.work = gxi_work_begin(call, w, timed);
-            else if (timed->kind != GXI_ENDS_STREAM) gxi_timeline_close_contexts(w, timed);
+            else if (timed->kind != GXI_ENDS_STREAM)
+                while (gxi_timed_context_close_next(w, timed)) {}
         }
     gxi_local.work_of = gxi_timeline.serial;
     gxi_unlock(&gxi_timeline_mutex);
@@ -33249,6 +33268,7 @@ static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) 
     }
     GXI_IN_RELAXED_MODE {
         if (work && gxi_local.work_of == gxi_timeline.serial) {
+            work->lane->busy--;
             if (w->cu) gxi_work_free(work);
             else {
                 if (work->end && !gxi_timeline.no_calls) id = work->id = ++gxi_timeline.ids;
@@ -33315,7 +33335,9 @@ static int gxi_timeline_close(void) {
     void *chunk;
     size_t i;
     int error;
-    while (gxi_timeline.contexts) gxi_timed_context_close(gxi_timeline.contexts);
+    while (gxi_timed_context_close_next(NULL, NULL)) {}
+    while (gxi_timeline.lanes) /* of calls in progress, which find another timeline or none */
+        gxi_timed_lane_free(&gxi_timeline.lanes);
     while ((thread = gxi_timeline.threads) != NULL) {
         gxi_timed_thread_write(thread);
         gxi_timeline.threads = thread->next;
