@@ -6919,7 +6919,8 @@ typedef struct gxi_state {
 #if !defined(GPUEXEC_NO_NVTX)
     /* of >>impl-nvtx; guarded by gxi_nvtx_mutex */
     struct {
-        int state; /* atomic; 0: not looked for yet; 1: a tool is loaded; -1: none */
+        int state; /* atomic; 0: not looked for yet; 1: a tool is loaded; 2: a thread loads it;
+                      -1: there is none */
         /* atomic; by module and number; the tool writes them through the second, which has one more
            NULL at the end of each table */
         gxi_nvtx_function functions[GXI_NVTX_MODULES][GXI_NVTX_FUNCTIONS];
@@ -7320,6 +7321,7 @@ static void gxi_fork_child(void) {
     gxi_tables_mutex = unlocked;
 #if !defined(GPUEXEC_NO_NVTX)
     gxi_nvtx_mutex = unlocked;
+    if (gxi.nvtx.state == 2) gxi.nvtx.state = -1; /* what is loaded of it is not usable */
 #endif
     gxi.threads.of_parent = 1;
     if (starter != gxi_thread_number()) {
@@ -31412,6 +31414,7 @@ static GXI_COLD int gxi_nvtx_load(void) {
     gxi_fork_watch();
     gxi_lock(&gxi_nvtx_mutex);
     if (!gxi.nvtx.state) {
+        GXI_STORE(&gxi.nvtx.state, 2);
         path = gxi_environment_variable(variable);
         state = path && gxi_nvtx_open(path, &why) ? 1 : -1;
         if (path && state < 0)
@@ -31426,13 +31429,13 @@ static GXI_COLD int gxi_nvtx_load(void) {
     gxi_text_free(&why);
     if (*line && (gxi_setup_desc()->log || gxi.driver.debug & GXI_TRACES))
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
-    return state > 0;
+    return state == 1;
 }
 /* A function of the tool, which is loaded at the first use. NULL: there is no tool, or it does not
    provide that one. */
 static gxi_nvtx_function gxi_nvtx_function_of(unsigned module, unsigned number) {
     const int state = GXI_LOAD(&gxi.nvtx.state);
-    if (!(state ? state > 0 : gxi_nvtx_load())) return NULL;
+    if (state < 0 || (state != 1 && !gxi_nvtx_load())) return NULL;
     return GXI_LOAD(&gxi.nvtx.functions[module][number]);
 }
 #endif
