@@ -1361,8 +1361,8 @@ GPUEXEC_API const char *gpuexec_id_why(unsigned long long id);
 /* Returns what the handle (of any kind) is, in any state, for messages and debuggers: "stream
    created at a.c:12, device 0"; "event, stale: it was destroyed by gpuexec_event_destroy at a.c:30;
    it was created at a.c:13"; "module, failed: a.c:9: gpuexec_module_load: ...". One line without a
-   newline. Never NULL. Valid until this thread has described four more handles, the thread ends, or
-   gpuexec_shutdown is called. A query. No driver call. */
+   newline; a label (>>label) follows the kind. Never NULL. Valid until this thread has described
+   four more handles, the thread ends, or gpuexec_shutdown is called. A query. No driver call. */
 #define gpuexec_describe(handle) gpuexec_id_describe((handle).id)
 GPUEXEC_API const char *gpuexec_id_describe(unsigned long long id);
 
