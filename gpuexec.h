@@ -40,7 +40,8 @@
         >>multi       one launch on several devices
         >>ipc         memory and events of other processes, and connections to these
         >>label       names for objects and memory, which texts and profilers show
-        >>timeline    ranges: named spans of the program's time
+        >>timeline    what ran when, as a file; ranges: named spans of the program's time
+        >>trace       a function of the program that sees every driver call
         >>cplusplus   launches that take any values, owners of handles
         >>names       the names that programs use
       >>end-of-api
@@ -49,7 +50,8 @@
         >>layouts     CUDA's structs
         >>driver      the table of driver entry points and its loading
         >>core        state
-        >>texts       settings, allocator, texts, log, trace
+        >>texts       settings, allocator, texts, log
+        >>calls       how the driver is called, and calls are watched
         >>failure     each thread's last failure, the latch, the function that records all
         >>begin       finding and starting the driver
         >>index       sorted sets: graphs by address, kernels by CUfunction, labels
@@ -57,15 +59,17 @@
         >>object      handles and their slots
         >>ranges      the table of allocations
         >>entering    working in an object's context
-        >>impl-setup, impl-device, impl-naming, impl-capturing, impl-context, impl-primary,
-        >>impl-green, impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache, impl-includes,
-        >>impl-module, impl-kernel, impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked,
-        >>impl-compile, impl-memory, impl-stream, impl-waits, impl-hints, impl-current, impl-cached,
-        >>impl-pool, impl-virtual, impl-growth, impl-managed, impl-event, impl-transfer,
-        >>impl-explain, impl-copies, impl-arguments, impl-dims, impl-attributes, impl-launch,
-        >>impl-params, impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes,
-        >>impl-batch, impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection,
-        >>impl-nvtx, impl-label, impl-timeline
+        >>impl-setup, impl-device, impl-naming, impl-trace, impl-capturing, impl-context,
+        >>impl-primary, impl-green, impl-shutdown, impl-ptx, impl-image, impl-files, impl-find,
+        >>impl-cache, impl-includes, impl-module, impl-kernel, impl-best, impl-library,
+        >>impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory, impl-stream,
+        >>impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual,
+        >>impl-growth, impl-managed, impl-event, impl-transfer, impl-explain, impl-copies,
+        >>impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params, impl-kept,
+        >>impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch,
+        >>impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection, impl-nvtx,
+        >>impl-label, impl-work, impl-timeline, impl-spans, impl-json, impl-lanes, impl-script,
+        >>impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -169,13 +173,15 @@
                                gpuexec_pinned_address, gpuexec_alloc_pinned_with and
                                gpuexec_alloc_write_combined
       TIMELINE                 >>timeline
+      TRACE                    >>trace. GPUEXEC_TRACE=1 and gpuexec_setup_desc.trace still print
+                               driver calls, but without names of objects
       VALUES                   streams that wait for values in memory, or write them
       VIRTUAL                  >>virtual, and its memory in >>ipc
 
     No macro changes the layout of a type. You change settings at run time through descs (option
     structs, such as gpuexec_stream_desc) and through the environment variables GPUEXEC_DRIVER,
     GPUEXEC_NVRTC, GPUEXEC_NVJITLINK, GPUEXEC_CUDADEVRT, GPUEXEC_CACHE, GPUEXEC_CHECK,
-    GPUEXEC_LOG, GPUEXEC_TRACE and NVTX_INJECTION64_PATH.
+    GPUEXEC_LOG, GPUEXEC_TRACE, GPUEXEC_TIMELINE and NVTX_INJECTION64_PATH.
 
     ------------------------------------------------------------------------------------------------
     >>manual
@@ -950,6 +956,27 @@
       Profilers such as Nsight Systems start the program with NVTX_INJECTION64_PATH in its
       environment. gpuexec then loads the tool that it names, and passes it the ranges, and the
       labels of streams, events and contexts, as NVIDIA's NVTX headers do.
+    TIMELINES (>>timeline)
+      Which kernel takes the time, and why is the device idle? Start any program with
+      GPUEXEC_TIMELINE=run.json in its environment: when it calls gpuexec_shutdown, run.html shows
+      what ran when on each stream, and what the host did meanwhile. Open it in a browser. run.json
+      is for Perfetto (ui.perfetto.dev) and for your own scripts. To record a part of a program:
+          gpuexec_timeline_desc desc = { 0 };
+          desc.page = "step.html";
+          gpuexec_timeline_begin("step.json", &desc);
+          step();
+          gpuexec_timeline_end();
+      Kernels have the color of their name, the same in each page; copies are lower blocks; full and
+      empty diamonds are records and waits, which arrows connect. Zoom in to find the gaps, then
+      look at the lane of the host thread above: a gap that follows a wait of the host is one that
+      streams can fill (OVERLAPPING WORK). The table below shows which kernel takes the most time.
+      Labels and ranges of the program appear, too. gpuexec_timeline_page draws the page again, on
+      another machine, or after a crash has cut the file; a name that ends in .svg makes a picture
+      for documents. examples/timeline.c does all of this.
+
+      Each piece of work is measured by two events, so kernels of a few microseconds appear about
+      1 us longer than they are, and programmatic launches do not overlap while a timeline is
+      recorded. A graph's launch is one slice.
 
     FROM ONE GPU TO A CLUSTER
       Choose the first of the following that is sufficient. Each one needs more code than the one
@@ -1120,6 +1147,8 @@
 #define GPUEXEC_NO_REGISTER
 #undef GPUEXEC_NO_TIMELINE
 #define GPUEXEC_NO_TIMELINE
+#undef GPUEXEC_NO_TRACE
+#define GPUEXEC_NO_TRACE
 #undef GPUEXEC_NO_VALUES
 #define GPUEXEC_NO_VALUES
 #undef GPUEXEC_NO_VIRTUAL
@@ -4249,8 +4278,83 @@ GPUEXEC_API const char *gpuexec_id_get_label(unsigned long long id);
 GPUEXEC_API const char *gpuexec_memory_get_label(gpuexec_ptr address);
 
 /* -------------------------------------------------------------------------------------------------
-   >>timeline   Ranges: named spans of the program's time, on one thread each. They need no driver,
-   can be used before the library starts and during captures, and make no driver call. */
+   >>timeline   What ran when, on which stream: a file that Perfetto and Chrome open. Ranges: named
+   spans of the program's time. */
+
+typedef struct gpuexec_timeline_desc {
+    unsigned start_canary;
+    const char *page; /* gpuexec_timeline_end and gpuexec_shutdown also draw this page or picture,
+                         as gpuexec_timeline_page does; NULL: none */
+    int no_calls;     /* 1: only what ran on devices, and ranges: no driver calls of host threads */
+    unsigned end_canary;
+} gpuexec_timeline_desc;
+
+typedef struct gpuexec_timeline_info {
+    int recording;                /* 1: a timeline is being recorded; 0: these are the last one's */
+    unsigned long long kernels;   /* launches, of graphs too, whose times are in the file */
+    unsigned long long transfers; /* copies and fills whose times are */
+    unsigned long long waiting;   /* enqueued work whose times are not known yet */
+    unsigned long long untimed;   /* work whose times could not be measured: see
+                                     gpuexec_timeline_begin */
+    double clock_error_us;        /* between the clocks of host and devices: the times of two
+                                     devices, or of a device and the host, differ by at most that */
+} gpuexec_timeline_info;
+
+#if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_TIMELINE)
+/* Starts to record a timeline in that file, which is created or overwritten: JSON in the Trace
+   Event Format. Kernels, copies, fills, graph launches, host functions and waits for values have
+   the time between two events, which gpuexec records before and after them: about 1 us more than
+   the work itself takes, and no work starts before the work that precedes it on its stream has
+   ended, so that programmatic launches do not overlap. Allocations and frees in stream order,
+   records and waits are points in time. Each call that reaches the driver is a slice on its
+   thread's lane. Work in a capture is not timed; a graph's launch is one slice. Work of other code,
+   on streams that it shares with gpuexec, is not shown. The order of work does not change, and
+   nothing waits for work, but launches take longer: see BENCHMARKS.md. At most 65,536 pieces of
+   work at a time wait for their times; what exceeds that, and work in contexts that failed, is
+   counted as untimed.
+
+   The first work of a context measures how far the clocks of its device and of the host are apart,
+   with a few records on another stream; this is repeated each second while work is enqueued. If the
+   process is killed, the file is complete except for the last half second; if it ends without
+   gpuexec_shutdown, except for work whose times were not known yet. There is one timeline at a
+   time. GPUEXEC_TIMELINE=run.json in the environment starts one with the library, and draws
+   run.html. Any thread; not in a forked child of a process that records. Starts the library. A
+   failure is not latched. cuEventRecord, cuEventElapsedTime. */
+GPUEXEC_API gpuexec_result gpuexec_timeline_begin_at(
+        const char *where, const char *path, const gpuexec_timeline_desc *desc);
+
+/* Waits for the work that is recorded, writes it, closes the file, and draws the page if there is
+   to be one. gpuexec_shutdown does the same, and logs a failure as a warning. A context that is
+   closed before is waited for then. Fails if there is no timeline, or if a file could not be
+   written. A failure is not latched. */
+GPUEXEC_API gpuexec_result gpuexec_timeline_end_at(const char *where);
+
+/* Draws the timeline in the file json_path (see TIMELINES in the manual) and writes it to
+   page_path, whose end selects what is written:
+   ".html": a page for a browser, in one file, which needs no network and no server. It has a lane
+       for each stream and each host thread, zooms, searches, and shows all facts about each event;
+       below are the totals of each kernel and of each direction of copies.
+   ".svg": a picture for documents, 900 pixels wide, of at most about 2,000 shapes.
+   Neighbours that are too narrow to draw are one block, which says how many they are, and whose
+   height shows how busy the lane is. If a crash has cut the file, what was written before is drawn,
+   and the page says so. The page is written beside page_path and then renamed: after a failure, an
+   older page is unchanged. 100,000 events take about a second and 10 MB of memory.
+   GPUEXEC_BAD_ARGUMENT if page_path ends in neither; GPUEXEC_FILE_ERROR if a file cannot be read or
+   written, or if json_path is not a timeline: the text has the number of the first line that is
+   wrong. Latches nothing. No driver call; no driver is needed. */
+GPUEXEC_API gpuexec_result gpuexec_timeline_page_at(
+        const char *where, const char *json_path, const char *page_path);
+
+/* Fills *info with figures of the timeline that is recorded or, without one, of the last one. A
+   query. */
+GPUEXEC_API gpuexec_result gpuexec_timeline_get_info_at(
+        const char *where, gpuexec_timeline_info *info);
+#endif
+
+/* --- ranges ----------------------------------------------------------------------------------- */
+
+/* A thread's ranges need no driver, can be used before the library starts and during captures, and
+   make no driver call. */
 
 /* Begins a range on the calling thread, inside those that it has already begun. The text is copied;
    an NVTX tool gets all of it, other users at most 63 bytes, like a label. Ranges that are nested
@@ -4288,6 +4392,71 @@ GPUEXEC_API void gpuexec_range_scope_end(gpuexec_range_scope *scope);
 #else
 #define GXI_RANGE_SCOPE_TYPE gpuexec_range_scope
 #endif
+/* -------------------------------------------------------------------------------------------------
+   >>trace   A function of the program that sees every driver call. */
+
+/* A driver call, as a trace hook sees it. Valid until the hook returns. */
+typedef struct gpuexec_trace_call {
+    const char *name;     /* "cuLaunchKernel"; also of NVRTC and nvJitLink: "nvrtcCompileProgram" */
+    const char *function; /* the call of gpuexec that makes it: "gpuexec_launch" */
+    const char *where;    /* ... and where the program made that one: "main.c:12", or NULL */
+    unsigned long long handle;   /* the id of the handle that call is about: the stream that it
+                                    enqueues on, otherwise its first handle; 0: none. For
+                                    gpuexec_id_describe */
+    int after;                   /* 0: the driver is called next; 1: it has returned */
+    int result;                  /* what it has returned, a CUresult; 0 before */
+    unsigned long long began_ns; /* when the driver was called, on a clock that never goes back
+                                    (Linux: CLOCK_MONOTONIC), and how long that took, both in
+                                    nanoseconds; 0 before */
+    unsigned long long took_ns;
+    unsigned argument_count;
+    const unsigned long long *arguments; /* each as a number. For all launches: function, grid,
+                                            block, shared memory, stream, parameters */
+} gpuexec_trace_call;
+
+/* Your hook, called on the thread that calls the driver, on several threads at the same time: first
+   with after 0, then with after 1, also if the driver call fails. gpuexec may hold locks then, so
+   the hook must not wait for other threads that use gpuexec. It may call gpuexec_trace_text and
+   what needs no driver, such as gpuexec_id_describe; calls that may reach the driver fail with
+   GPUEXEC_BAD_ARGUMENT, like gpuexec_trace_begin, gpuexec_trace_end and gpuexec_shutdown. A C++
+   exception must not leave it (see gpuexec_log_function). */
+typedef void (*gpuexec_trace_function)(void *user, const gpuexec_trace_call *call);
+
+typedef struct gpuexec_trace_desc {
+    unsigned start_canary;
+    gpuexec_trace_function function;
+    void *user;
+    const char *filter; /* names of driver calls, separated by commas: those that the hook sees. *
+                           stands for any characters; ! before a name excludes it, whatever the
+                           order: "cuMem*,cuLaunch*,!cuMemFree*". NULL: all. The text is copied */
+    unsigned end_canary;
+} gpuexec_trace_desc;
+
+/* From now on, the hook sees every driver call that gpuexec makes on any thread, except those that
+   the filter excludes. A call that is in the driver now is not seen. There is one hook at a time;
+   GPUEXEC_TRACE=1 prints in addition. Allowed before gpuexec_setup, and at any time after. A bad
+   filter fails, and changes nothing. gpuexec's calls do not take their fast paths meanwhile (see
+   TRACING DRIVER CALLS). Not seen: the look-ups of entry points and error texts, and some queries
+   around other calls: cuStreamGetCaptureInfo, cuThreadExchangeStreamCaptureMode, and, while gpuexec
+   holds a lock, cuCtxGetId, cuCtxGetApiVersion, cuCtxPushCurrent, cuCtxPopCurrent and
+   cuStreamQuery. Blocks that a pool has cached are freed first, then reported: their took_ns is not
+   the driver's. No driver call. */
+GPUEXEC_API gpuexec_result gpuexec_trace_begin_at(
+        const char *where, const gpuexec_trace_desc *desc);
+
+/* Ends the hook: when this returns, it runs on no thread any more. A driver call that is in
+   progress is seen only before. gpuexec_shutdown also ends it, after its last driver call; a forked
+   child has none. Waits for hooks that run on other threads. Fails if none is set. No driver call.
+ */
+GPUEXEC_API gpuexec_result gpuexec_trace_end_at(const char *where);
+
+/* Writes a driver call as text without a newline, with the places of the objects that gpuexec
+   knows: "cuMemFreeAsync (0x200000 device memory a.c:7, 0xc00000142 stream a.c:5) = CUDA_SUCCESS
+   (0)  in gpuexec_free_on at a.c:9". In the hook, it also has the main members of structs that
+   arguments point to. Writes at most `bytes` bytes, including the terminating NUL, and returns the
+   length of the whole text, 0 after a failure. Takes a few microseconds. A query. No driver call.
+ */
+GPUEXEC_API size_t gpuexec_trace_text(const gpuexec_trace_call *call, char *text, size_t bytes);
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -4871,6 +5040,9 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_event_create(...) gpuexec_event_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_event_from_native(...) gpuexec_event_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_event_record(...) gpuexec_event_record_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_timeline_begin(...) gpuexec_timeline_begin_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_timeline_end() gpuexec_timeline_end_at(GPUEXEC_HERE)
+#define gpuexec_timeline_get_info(...) gpuexec_timeline_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_event_record_external(...) \
     gpuexec_event_record_external_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_record(...) gpuexec_stream_record_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -4978,6 +5150,7 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_range_push(...) gpuexec_range_push_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_range_pop() gpuexec_range_pop_at(GPUEXEC_HERE)
 #define gpuexec_range_scope_begin(...) gpuexec_range_scope_begin_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_timeline_page(...) gpuexec_timeline_page_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_driver_version() gpuexec_driver_version_at(GPUEXEC_HERE)
 #define gpuexec_driver_path() gpuexec_driver_path_at(GPUEXEC_HERE)
 #define gpuexec_driver_symbol(...) gpuexec_driver_symbol_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -5007,6 +5180,8 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_barrier_is_direct(...) gpuexec_barrier_is_direct_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_check(...) gpuexec_barrier_check_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_peer(...) gpuexec_ipc_peer_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_trace_begin(...) gpuexec_trace_begin_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_trace_end() gpuexec_trace_end_at(GPUEXEC_HERE)
 
 /* >>end-of-api ================================================================================= */
 
@@ -5290,7 +5465,7 @@ static unsigned long long gxi_thread_number(void) { return GetCurrentThreadId();
 static int gxi_has_privileges(void) { return 0; }
 static long gxi_process_id(void) { return (long)GetCurrentProcessId(); }
 /* A clock that never goes back, in nanoseconds. */
-static uint64_t gxi_now(void) {
+static uint64_t gxi_clock_ns(void) {
     LARGE_INTEGER now, each;
     QueryPerformanceCounter(&now);
     QueryPerformanceFrequency(&each);
@@ -5406,7 +5581,7 @@ static int gxi_has_privileges(void) {
 }
 static long gxi_process_id(void) { return (long)getpid(); }
 /* A clock that never goes back, in nanoseconds. */
-static uint64_t gxi_now(void) {
+static uint64_t gxi_clock_ns(void) {
     gxi_clock_time now = { 0, 0 };
     (void)gxi_clock_gettime(1 /* CLOCK_MONOTONIC */, &now);
     return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
@@ -6506,12 +6681,14 @@ typedef enum gxi_kind_of_call {
 typedef struct gxi_call {
     const char *function, *where;
     gxi_kind_of_call kind;
+    unsigned number; /* of the thread's calls that something watches; 0: not known yet */
     const char *driver_call;
     int cu; /* its CUresult */
     const char *log;
     const char *subject; /* "launches[1]: ", the beginning of messages about one part of the call,
                             or NULL */
     uint64_t stream;     /* handle id of the stream that a GXI_WORKS call enqueues on; 0 for none */
+    uint64_t handle;     /* id of the first handle that it has looked up; 0: none */
     const char *checked; /* what the call has enqueued, for texts, if it waits for that: see
                             gxi_check_work; or NULL */
 } gxi_call;
@@ -6613,13 +6790,15 @@ typedef struct gxi_watched_call {
     const char *name; /* NULL: none is in progress */
     int count;
     unsigned long long args[GXI_MOST_ARGUMENTS]; /* each as a number */
-    uint64_t began, ended;                       /* by gxi_now */
-    int cu;
+    uint64_t began, ended;                       /* by gxi_clock_ns */
+    int after, cu;                               /* whether it has returned, and what */
+    int readable;                                /* 1: what its arguments point to is still there */
+    unsigned watching;                           /* gxi.driver.watching of then */
 } gxi_watched_call;
 enum { GXI_LABEL = 64, GXI_QUOTED_LABELS = 4 }; /* the bytes of a label; labels in one text */
-/* a range of the program's time: see >>impl-timeline */
+/* a range of the program's time: see >>impl-spans */
 typedef struct gxi_open_range {
-    uint64_t began; /* by gxi_now */
+    uint64_t began; /* by gxi_clock_ns */
     char text[GXI_LABEL];
 } gxi_open_range;
 enum { GXI_OPEN_RANGES = 32 };
@@ -6629,10 +6808,19 @@ enum { GXI_NVTX_MODULES = 7, GXI_NVTX_FUNCTIONS = 16 };
 /* what else a thread has; it begins as zeros */
 static GXI_THREAD struct {
     gxi_watched_call watched;
-    gpuexec_error bare;         /* the last failure, if there was no memory for a record, */
+    unsigned calls; /* for gxi_call.number */
+    /* of >>impl-work: the work of this call; the thread's lane; of which timelines they are */
+    struct gxi_work *work;
+    unsigned work_of, thread_of;
+    struct gxi_timed_thread *thread;
+    unsigned group;     /* number of the multi-device launch in progress; 0: none */
+    uint64_t about;     /* handle id of the graph or batch whose launch is in progress, or 0 */
+    gpuexec_error bare; /* the last failure, if there was no memory for a record, */
     char bare_where[GXI_PLACE]; /* and its place */
     int in_log;                 /* prevents recursion when a logger calls the library */
-    unsigned depth, epoch;      /* the audit: how many pushes; its epoch */
+    const gxi_call *in_hook;    /* the call whose driver call the trace hook is seeing; or NULL */
+    unsigned traced;       /* gxi.trace.number of the hook that has seen `watched` begin, or 0 */
+    unsigned depth, epoch; /* the audit: how many pushes; its epoch */
     gxi_pushed_context pushes[GXI_AUDIT_DEPTH];
 #if !defined(GPUEXEC_NO_LABEL)
     char labels[GXI_QUOTED_LABELS][GXI_LABEL + 3]; /* see gxi_label_quote */
@@ -6760,6 +6948,12 @@ typedef struct gxi_label gxi_label;
 enum { GXI_TRACES = 1, GXI_CHECKS = 2, GXI_HOOKED = 4, GXI_TIMES = 8 };
 /* what sees driver calls, in this order; after the call, in the other one */
 enum { GXI_WATCH_HOOK, GXI_WATCH_TIMELINE, GXI_WATCHES };
+enum { GXI_TRACE_OPEN = 1 << 30, GXI_TRACE_DECIDED = 512 };
+/* A text in memory of that size, which it may exceed: n is its length. */
+typedef struct gxi_line {
+    char *p;
+    size_t size, n;
+} gxi_line;
 /* The state of the library, by subsystem. Each struct says which section owns it, and which mutex
    guards it; "atomic" members are also read without it. */
 typedef struct gxi_state {
@@ -6785,8 +6979,9 @@ typedef struct gxi_state {
         void *library;
         char path[1024];
         int version;
-        int debug; /* atomic; GXI_TRACES and the like; while it is not 0, no call takes its fast
+        int debug; /* atomic: bits such as GXI_TRACES; while it is not 0, no call takes its fast
                       path */
+        unsigned watching; /* atomic; counts how often it became another value than 0 */
         /* atomic; 1: it executes only PTX; -1: also cubins; 0: not known yet */
         int ptx_only;
         /* atomic; these two survive a failed start: other threads may be writing an earlier
@@ -6808,7 +7003,7 @@ typedef struct gxi_state {
         unsigned ended;   /* number of records whose thread has ended */
         uint32_t latches; /* the last latch number given out */
         int have_key, unloading;
-        int of_parent; /* in a forked child: the failures may be the parent's */
+        int of_parent; /* in a forked child, how many forks: the failures may be the parent's */
         gxi_thread_key key;
         int sticky; /* atomic: the first sticky CUresult of the process */
         gxi_detail sticky_detail;
@@ -6908,6 +7103,7 @@ typedef struct gxi_state {
     struct {
         struct gxi_multi_launch *kept[GXI_MULTI_KEPT];
         unsigned next; /* the entry for the next launch, modulo GXI_MULTI_KEPT */
+        unsigned launches;
     } multi;
     /* of >>impl-ipc, >>impl-connection */
     struct {
@@ -6928,6 +7124,19 @@ typedef struct gxi_state {
         gxi_nvtx_function *tables[GXI_NVTX_MODULES][GXI_NVTX_FUNCTIONS + 1];
     } nvtx;
 #endif
+    /* of >>impl-trace: the hook */
+    struct {
+        int users; /* atomic: threads that are inside the hook, and GXI_TRACE_OPEN while it may be
+                      entered. While it is 0, gxi_tables_mutex guards the rest; otherwise, that does
+                      not change, except decided */
+        unsigned number; /* counts the hooks */
+        gpuexec_trace_function function;
+        void *user;
+        char *filter; /* or NULL */
+        char where[GXI_PLACE];
+        uint64_t decided[GXI_TRACE_DECIDED]; /* atomic: addresses of names, times 2, and 1 more if
+                                                the filter lets them through; by hash */
+    } trace;
     /* what sections below provide to sections above, each set with the first object that needs it;
        atomic */
     struct {
@@ -6971,16 +7180,22 @@ typedef struct gxi_state {
                 const struct gxi_slot *slot, struct gxi_deferred_free **keep);
         void (*graphs_keep)(
                 const gxi_call *call, struct gxi_deferred_free *keep, unsigned kind, void *native);
-        /* before and after each driver call: by GXI_WATCH_HOOK and the like */
+        /* of a timeline: writes what is known; ends it; a programmatic launch is enqueued */
+        void (*abandon_timeline)(void);
+        void (*end_timeline)(void);
+        void (*note_programmatic)(void);
+        /* before and after each driver call: GXI_WATCH_HOOK, GXI_WATCH_TIMELINE */
         void (*before_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
         void (*after_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
         /* to the text of a call that enqueues on that stream: its label */
         void (*add_stream)(gxi_text *t, uint64_t stream);
         /* without mutexes: an object was labelled; "": its label was removed */
         void (*labelled)(uint64_t id, const char *text);
-        /* without mutexes: a range of the calling thread has ended; times by gxi_now */
+        /* without mutexes: a range of the calling thread has ended; times by gxi_clock_ns */
         void (*range_ended)(const char *text, uint64_t began, uint64_t ended);
         void (*end_ranges)(void); /* of the calling thread, which ends */
+        /* to a driver call in a text: what its argument i is */
+        void (*add_argument)(gxi_line *t, const gxi_watched_call *w, int i);
     } hooks;
 } gxi_state;
 static gxi_state gxi;
@@ -7015,12 +7230,33 @@ static gxi_mutex gxi_start_mutex = GXI_MUTEX_INIT,
        released one */
     gxi_borrowed_mutex = GXI_MUTEX_INIT,
     gxi_cached_mutex = GXI_MUTEX_INIT,           /* the caches of pools; see >>impl-cached */
+#if !defined(GPUEXEC_NO_TIMELINE)
+    gxi_timeline_mutex = GXI_MUTEX_INIT,
+#endif
     /* what the structs above say; no code is called under it except the user's allocator */
     gxi_tables_mutex = GXI_MUTEX_INIT;
 /* clang-format on */
 
+/* Sets or clears bits of gxi.driver.debug, at any time and on any thread: driver calls that begin
+   later see it. Prepared launches and batches, which do not test it, are looked up again.
+   gxi_tables_mutex is held. */
+static void gxi_watch_set_locked(int bits, int on) {
+    const int before = gxi.driver.debug, now = on ? before | bits : before & ~bits,
+              more = (now != 0) - (before != 0);
+    GXI_STORE(&gxi.captures.careful, gxi.captures.careful + more);
+    GXI_STORE(&gxi.captures.watched, gxi.captures.watched + more);
+    if (more > 0) GXI_STORE(&gxi.driver.watching, gxi.driver.watching + 1);
+    GXI_STORE(&gxi.driver.debug, now);
+    if (more > 0) GXI_STORE(&gxi.objects.closes, gxi.objects.closes + 1);
+}
+static void gxi_watch_set(int bits, int on) {
+    gxi_lock(&gxi_tables_mutex);
+    gxi_watch_set_locked(bits, on);
+    gxi_unlock(&gxi_tables_mutex);
+}
+
 /* -------------------------------------------------------------------------------------------------
-   >>texts   Settings, allocator, texts, log and trace. */
+   >>texts   Settings, allocator, texts, log. */
 
 /* What gpuexec_setup was given. Kept until gpuexec_shutdown, because other threads may be using
    it. */
@@ -7230,6 +7466,10 @@ static const char *gxi_result_name_of(const char *call, int code) {
     return code < 0 || code >= n ? "an unknown result" : links ? linking[code] : names[code];
 }
 
+/* -------------------------------------------------------------------------------------------------
+   >>calls   How the driver is called: each call is recorded for the text of a failure and, while
+   gxi.driver.debug is not 0, seen by what watches driver calls. */
+
 /* Arguments for the trace: their count, and each as a number. The trace evaluates them a second
    time. */
 #define GXI_NUMBER(x) (unsigned long long)(uintptr_t)(x)
@@ -7248,54 +7488,84 @@ static const char *gxi_result_name_of(const char *call, int code) {
     gxi_call_after(call, #name, (GXI_BEFORE(#name, GXI_NUMBERS args), gxi.cu.name args))
 /* The first half of these: before the driver call `name`, with its arguments as GXI_NUMBERS. */
 #define GXI_BEFORE(...) \
-    (GXI_UNLIKELY(GXI_LOAD_RELAXED(&gxi.driver.debug)) ? gxi_call_before(call, __VA_ARGS__) \
-                                                       : (void)0)
+    ((void)(GXI_UNLIKELY(GXI_LOAD_RELAXED(&gxi.driver.debug)) && \
+            gxi_call_before(call, __VA_ARGS__)))
 #define GXI_HAS(name) (gxi.cu.name != 0)
 static void gxi_log_line(gpuexec_log_level level, char *line, size_t size) {
     if (strlen(line) + 1 >= size) line[size - 2] = '\n'; /* a very long path: still end the line */
     gxi_log_write(level, line);
 }
-static GXI_COLD void gxi_trace_write(const gxi_call *call, const gxi_watched_call *w) {
-    char line[768];
-    size_t n = (size_t)snprintf(line, sizeof line, "gpuexec: %s (", w->name);
+static GXI_PRINTF(2) void gxi_line_add(gxi_line *t, const char *format, ...) {
+    const size_t at = t->n < t->size ? t->n : t->size;
+    va_list list;
+    int n;
+    va_start(list, format);
+    n = vsnprintf(t->size ? t->p + at : NULL, t->size - at, format, list);
+    va_end(list);
+    if (n > 0) t->n += (size_t)n;
+}
+/* "cuMemFree (0x200000) = CUDA_SUCCESS (0)  in gpuexec_free at a.c:5"; without a result before the
+   call. */
+static GXI_COLD void gxi_line_add_driver_call(
+        gxi_line *t, const char *function, const char *where, const gxi_watched_call *w) {
     int i;
+    gxi_line_add(t, "%s (", w->name);
     for (i = 0; i < w->count; i++) {
         const unsigned long long x = w->args[i];
-        const char *format = x <= 0xFFFFFFFFu ? "%s%llu"
-                : x >> 31 == 0x1FFFFFFFFu     ? "%s%lld"
-                                              : "%s0x%llx";
-        n += (size_t)snprintf(line + n, sizeof line - n, format, i ? ", " : "", x);
+        const char *const before = i ? ", " : "";
+        if (x <= 0xFFFFFFFFu) gxi_line_add(t, "%s%llu", before, x);
+        else if (x >> 31 == 0x1FFFFFFFFu) gxi_line_add(t, "%s%lld", before, (long long)x);
+        else gxi_line_add(t, "%s0x%llx", before, x);
+        GXI_HOOK(add_argument, (t, w, i));
     }
-    snprintf(line + n, sizeof line - n, ") = %s (%d)  in %s%s%s\n",
-            gxi_result_name_of(w->name, w->cu), w->cu, call->function, GXI_AT(call->where));
+    if (w->after) gxi_line_add(t, ") = %s (%d)", gxi_result_name_of(w->name, w->cu), w->cu);
+    else gxi_line_add(t, ")");
+    gxi_line_add(t, "  in %s%s%s", function, GXI_AT(where));
+}
+static GXI_COLD void gxi_trace_write(const gxi_call *call, const gxi_watched_call *w) {
+    char line[2048];
+    gxi_line t = { NULL, sizeof line, 0 };
+    t.p = line;
+    gxi_line_add(&t, "gpuexec: ");
+    gxi_line_add_driver_call(&t, call->function, call->where, w);
+    gxi_line_add(&t, "\n");
     gxi_log_line(GPUEXEC_LOG_TRACE, line, sizeof line);
 }
-/* The arguments after name: their number, an int, and each of them as unsigned long long. */
-static GXI_COLD void gxi_call_before(const gxi_call *call, const char *name, int count, ...) {
+/* The arguments after name: their number, an int, and each of them as unsigned long long. 1. */
+static GXI_COLD int gxi_call_before(const gxi_call *call, const char *name, int count, ...) {
     gxi_watched_call *const w = &gxi_local.watched;
     va_list list;
     int i;
+    if (gxi_local.in_hook) return 0;
+    if (!call->number) ((gxi_call *)(uintptr_t)call)->number = ++gxi_local.calls;
     w->name = name;
     w->count = count;
+    w->after = w->cu = 0;
+    w->readable = 1;
+    w->watching = GXI_LOAD(&gxi.driver.watching);
     va_start(list, count);
     for (i = 0; i < count; i++) w->args[i] = va_arg(list, unsigned long long);
     va_end(list);
     for (i = 0; i < GXI_WATCHES; i++) GXI_HOOK(before_call[i], (call, w));
-    w->began = gxi_now();
+    w->began = gxi_clock_ns();
+    return 1;
 }
-static GXI_COLD void gxi_call_end(const gxi_call *call, const char *name, int cu) {
+static GXI_COLD void gxi_call_finish(const gxi_call *call, const char *name, int cu) {
     gxi_watched_call *const w = &gxi_local.watched;
     int i;
-    if (!w->name || strcmp(w->name, name) != 0) return; /* watching began during the call */
-    w->ended = gxi_now();
+    if (gxi_local.in_hook || !w->name || strcmp(w->name, name) != 0 ||
+            w->watching != GXI_LOAD(&gxi.driver.watching))
+        return; /* watching began during the call */
+    w->ended = gxi_clock_ns();
+    w->after = 1;
     w->cu = cu;
     for (i = GXI_WATCHES; i--;) GXI_HOOK(after_call[i], (call, w));
-    if (gxi.driver.debug & GXI_TRACES) gxi_trace_write(call, w);
+    if (GXI_LOAD_RELAXED(&gxi.driver.debug) & GXI_TRACES) gxi_trace_write(call, w);
     w->name = NULL;
 }
 /* The second half of GXI_TRY_TRACED. */
 static GXI_NOINLINE int gxi_call_after(const gxi_call *call, const char *name, int cu) {
-    if (GXI_UNLIKELY(GXI_LOAD_RELAXED(&gxi.driver.debug))) gxi_call_end(call, name, cu);
+    if (GXI_UNLIKELY(GXI_LOAD_RELAXED(&gxi.driver.debug))) gxi_call_finish(call, name, cu);
     return cu;
 }
 /* Records a driver call and its result for an error text. */
@@ -7322,11 +7592,18 @@ static void gxi_fork_child(void) {
     static const gxi_mutex unlocked = GXI_MUTEX_INIT;
     const unsigned long long starter = gxi.start.starter;
     gxi_tables_mutex = unlocked;
+#if !defined(GPUEXEC_NO_TIMELINE)
+    gxi_timeline_mutex = unlocked;
+#endif
 #if !defined(GPUEXEC_NO_NVTX)
     gxi_nvtx_mutex = unlocked;
     if (gxi.nvtx.state == 2) gxi.nvtx.state = -1; /* what is loaded of it is not usable */
 #endif
-    gxi.threads.of_parent = 1;
+    gxi.threads.of_parent++;
+    gxi.trace.users = 0; /* the hook, and the memory of its filter, belong to the parent */
+    gxi.trace.function = NULL;
+    gxi.trace.filter = NULL;
+    gxi_watch_set_locked(GXI_HOOKED, 0);
     if (starter != gxi_thread_number()) {
         gxi_start_mutex = unlocked;
         gxi.start.starter = 0;
@@ -7433,6 +7710,7 @@ GXI_AT_UNLOAD(gxi_shutdown_at_unload) {
        still use theirs. */
     gxi_thread_record *own = NULL;
     int had_key, tries = 100;
+    GXI_HOOK(abandon_timeline, ());
     /* At process exit, a thread may hold it forever, perhaps this one, in the user's allocator. */
     while (!gxi_try_lock(&gxi_tables_mutex)) {
         if (!--tries) return;
@@ -8042,6 +8320,7 @@ static void gxi_free_failures(void) {
     gxi_free(gxi.ranges.spare);
     memset(&gxi.ranges, 0, sizeof gxi.ranges);
     gxi_free(gxi.captures.open);
+    gxi_watch_set_locked(~0, 0);
     memset(&gxi.captures, 0, sizeof gxi.captures);
     for (place = 0; place < gxi.places.cap; place++) gxi_free(gxi.places.table[place]);
     gxi_free(gxi.places.table);
@@ -8304,6 +8583,11 @@ static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_se
     memset(&gxi.start.failure, 0, sizeof gxi.start.failure);
     return GPUEXEC_OK;
 }
+#if !defined(GPUEXEC_NO_TIMELINE)
+static void gxi_timeline_start(void);
+#else
+static void gxi_timeline_start(void) {}
+#endif
 /* Starts the library on first use. With `desc`, the call is gpuexec_setup itself. gxi_start_mutex
    is held. */
 static GXI_COLD gpuexec_result gxi_start_locked(gxi_call *call, const gpuexec_setup_desc *desc) {
@@ -8318,12 +8602,10 @@ static GXI_COLD gpuexec_result gxi_start_locked(gxi_call *call, const gpuexec_se
         return gxi_fail_detail(call, &again);
     }
     desc = gxi_setup_desc();
-    gxi.driver.debug = desc->trace || gxi_environment_switch("GPUEXEC_TRACE") ? GXI_TRACES : 0;
+    gxi_watch_set(GXI_TRACES, desc->trace || gxi_environment_switch("GPUEXEC_TRACE"));
 #if !defined(GPUEXEC_NO_DEBUG)
-    if (desc->check || gxi_environment_switch("GPUEXEC_CHECK")) gxi.driver.debug |= GXI_CHECKS;
+    gxi_watch_set(GXI_CHECKS, desc->check || gxi_environment_switch("GPUEXEC_CHECK"));
 #endif
-    GXI_STORE(&gxi.captures.careful, gxi.driver.debug != 0);
-    GXI_STORE(&gxi.captures.watched, gxi.driver.debug != 0);
     result = gxi_driver_load(call, desc);
     if (result) {
         const gxi_thread_record *const record = gxi_thread_record_get();
@@ -8355,12 +8637,23 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
     gxi.start.starter = gxi_thread_number();
     result = gxi_start_locked(call, desc);
     gxi.start.starter = 0;
+    if (!result) gxi_timeline_start();
     gxi_unlock(&gxi_start_mutex);
     return result;
 }
 
+/* Calls in the trace hook must not reach the driver. */
+static GXI_COLD gpuexec_result gxi_fail_in_hook(gxi_call *call) {
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+            "let the hook note what it needs, and make this call after the hook has returned",
+            "the trace hook calls %s: the hook runs in the middle of %s%s%s, and calls that may "
+            "reach the driver are refused there",
+            call->function, gxi_local.in_hook->function, GXI_AT(gxi_local.in_hook->where));
+}
+
 /* Every API call that may reach the driver calls this first. */
 static GXI_NOINLINE gpuexec_result gxi_begin(gxi_call *call) {
+    if (GXI_UNLIKELY(gxi_local.in_hook != NULL)) return gxi_fail_in_hook(call);
     if (GXI_UNLIKELY(!GXI_LOAD(&gxi.start.started))) {
         gpuexec_result result = gxi_start_slow(call, NULL);
         if (result) return result;
@@ -9257,6 +9550,11 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
         gxi_fail_handle(call, id, kind, role);
         return NULL;
     }
+    if (gxi_local.in_hook && (slot->borrowed || call->kind == GXI_CLEANS)) {
+        gxi_fail_in_hook(call);
+        return NULL;
+    }
+    if (!call->handle) call->handle = id;
     if (slot->borrowed || call->kind == GXI_CLEANS) {
         gxi_call own = *call; /* keeps the caller's driver call for the error text */
         context = kind == GXI_CONTEXT ? slot : gxi_peek(slot->context, GXI_CONTEXT);
@@ -10738,6 +11036,458 @@ static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cur
 }
 
 /* -------------------------------------------------------------------------------------------------
+   >>impl-trace   The trace hook, and names in the texts of driver calls. gxi_call_before and
+   gxi_call_finish call the hook: a thread is inside it while it counts in gxi.trace.users, and
+   enters only while that has GXI_TRACE_OPEN. So a hook that has ended runs on no thread, and what
+   it needs does not change meanwhile. */
+
+#if !defined(GPUEXEC_NO_TRACE)
+/* --- what the arguments are ------------------------------------------------------------------- */
+
+/* the parameters of each row of gxi_driver_rows, as text */
+static const char *const gxi_driver_params[] = {
+#define GXI_ROW(need, name, version, params) #params,
+    GXI_DRIVER(GXI_ROW)
+#undef GXI_ROW
+};
+/* A parameter, with its name: the type's beginning. CUmemLocation is passed as two numbers. */
+static const char gxi_type_location[] = "gxi_location ";
+static int gxi_is_type(const char *param, const char *type) {
+    return strncmp(param, type, strlen(type)) == 0;
+}
+/* The next parameter, or NULL; at: the previous one, or the text that begins with "(". */
+static const char *gxi_param_next(const char *at) {
+    if (*at == '(') return strcmp(at, "(void)") == 0 ? NULL : at + 1;
+    at = strchr(at, ',');
+    return at ? at + 2 : NULL;
+}
+/* How many numbers GXI_NUMBERS makes of these parameters. */
+static int gxi_params_count_numbers(const char *params) {
+    const char *p = params;
+    int n = 0;
+    while ((p = gxi_param_next(p)) != NULL) n += gxi_is_type(p, gxi_type_location) ? 2 : 1;
+    return n;
+}
+/* Whether a row is an interface of that driver call. */
+static int gxi_is_row_of(const gxi_driver_row *row, const char *name) {
+    const size_t n = strlen(name);
+    return strncmp(row->name, name, n) == 0 && (!row->name[n] || row->name[n] == '_');
+}
+/* The parameters of a driver call with so many numbers; NULL: not known. */
+static const char *gxi_params_of(const char *name, int count) {
+    /* each launch has the numbers of this one */
+    const int launches = count > 4 && strcmp(name, "cuLaunchKernelEx") == 0;
+    size_t i;
+    if (launches) name = "cuLaunchKernel";
+    for (i = 0; i < GXI_DRIVER_COUNT; i++)
+        if (gxi_is_row_of(&gxi_driver_rows[i], name) &&
+                count <= gxi_params_count_numbers(gxi_driver_params[i]))
+            return gxi_driver_params[i];
+    return NULL;
+}
+/* The parameter that argument i is for; NULL: not known. */
+static const char *gxi_param_of(const gxi_watched_call *w, int i) {
+    const char *p = gxi_params_of(w->name, w->count);
+    while (p && (p = gxi_param_next(p)) != NULL) {
+        if (i == 0) return p;
+        i -= gxi_is_type(p, gxi_type_location) ? 2 : 1;
+        if (i < 0) return NULL; /* the second number of a location */
+    }
+    return NULL;
+}
+
+/* The kind of an object that gpuexec knows by the driver's. */
+static unsigned gxi_kind_of_param(const char *param) {
+    static const struct {
+        const char *type;
+        unsigned kind;
+    } kinds[] = { { "gxi_cu_stream ", GXI_STREAM }, { "gxi_cu_function ", GXI_KERNEL },
+        { "gxi_cu_event ", GXI_EVENT }, { "gxi_cu_context ", GXI_CONTEXT },
+        { "gxi_cu_module ", GXI_MODULE }, { "gxi_cu_exec ", GXI_GRAPH },
+        { "gxi_cu_library ", GXI_LIBRARY }, { "void *pool", GXI_POOL } };
+    size_t i;
+    for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (gxi_is_type(param, kinds[i].type) && param[strlen(kinds[i].type)] != '*')
+            return kinds[i].kind;
+    return GXI_NOTHING;
+}
+static int gxi_slot_has_native(const gxi_slot *slot, unsigned kind, uint64_t native) {
+    const uint64_t id = GXI_LOAD(&slot->id);
+    const unsigned own = id ? gxi_kind_of(id) : (unsigned)GXI_NOTHING;
+    const void *found = NULL;
+    if (own != kind) return 0;
+    switch (own) {
+    case GXI_CONTEXT: found = slot->cu_context; break;
+    case GXI_MODULE: found = slot->data.module.native; break;
+    case GXI_KERNEL: found = slot->data.kernel.native; break;
+    case GXI_STREAM: found = slot->data.stream.native; break;
+    case GXI_EVENT: found = slot->data.event.native; break;
+    case GXI_GRAPH: found = GXI_LOAD(&slot->data.graph.exec); break;
+    case GXI_POOL: found = slot->data.pool.native; break;
+    case GXI_LIBRARY: found = slot->data.library.native; break;
+    default: break;
+    }
+    return (uintptr_t)found == native;
+}
+/* gxi_tables_mutex is held. A search: it runs only for texts. */
+static const gxi_slot *gxi_slot_of_native_locked(unsigned kind, uint64_t native) {
+    unsigned i;
+    for (i = 0; i < gxi.objects.slots; i++)
+        if (gxi_slot_has_native(gxi_slot_at(i), kind, native)) return gxi_slot_at(i);
+    return NULL;
+}
+static void gxi_line_add_place(gxi_line *t, const char *where) {
+    char place[GXI_PLACE];
+    if (where) gxi_line_add(t, " %s", gxi_place_shorten(place, sizeof place, where));
+}
+/* " stream a.c:5", " kernel "add"" */
+static void gxi_line_add_native(gxi_line *t, unsigned kind, uint64_t native) {
+    const gxi_slot *slot;
+    gxi_lock(&gxi_tables_mutex);
+    slot = native ? gxi_slot_of_native_locked(kind, native) : NULL;
+    if (slot && kind == GXI_KERNEL) gxi_line_add(t, " %s", gxi_kernel_of(slot)->title);
+    else if (slot) {
+        gxi_line_add(t, " %s",
+                slot->legacy
+                        ? slot->legacy == 1 ? "legacy default stream" : "per-thread default stream"
+                        : gxi_kinds[kind].name);
+        gxi_line_add_place(t, slot->where);
+    }
+    gxi_unlock(&gxi_tables_mutex);
+}
+/* " device memory a.c:7": the allocation that contains an address. */
+static void gxi_line_add_memory(gxi_line *t, uint64_t address) {
+    const gxi_range *r;
+    gxi_lock(&gxi_tables_mutex);
+    r = gxi_range_contains(address);
+    if (r && address - r->lo < GXI_LOAD(&r->bytes)) {
+        gxi_line_add(t, " %s memory", gxi_memory_kinds[r->kind]);
+        gxi_line_add_place(t, r->where);
+    }
+    gxi_unlock(&gxi_tables_mutex);
+}
+/* The beginning of a text, in one line. */
+static void gxi_line_add_quoted(gxi_line *t, const char *text) {
+    int i;
+    gxi_line_add(t, " \"");
+    for (i = 0; text[i] && i < 60; i++)
+        gxi_line_add(t, "%c", (unsigned char)text[i] < ' ' || text[i] == 0x7F ? ' ' : text[i]);
+    gxi_line_add(t, text[i] ? "...\"" : "\"");
+}
+/* One side of a copy, which gpuexec never gives offsets. */
+static void gxi_line_add_side(gxi_line *t, unsigned type, const void *host, gpuexec_ptr device) {
+    const uint64_t address = type == GXI_MEMORYTYPE_HOST ? (uintptr_t)host : device;
+    gxi_line_add(t, "0x%llx", (unsigned long long)address);
+    gxi_line_add_memory(t, address);
+}
+/* The main members of a struct that a pointer refers to: " {...}". */
+static void gxi_line_add_struct(gxi_line *t, const char *param, const void *p) {
+    if (gxi_is_type(param, "const gxi_memcpy2d *")) {
+        const gxi_memcpy2d *const c = (const gxi_memcpy2d *)p;
+        gxi_line_add(t, " {to ");
+        gxi_line_add_side(t, c->to_type, c->to_host, c->to_device);
+        gxi_line_add(t, ", from ");
+        gxi_line_add_side(t, c->from_type, c->from_host, c->from_device);
+        gxi_line_add(t, ", %llu bytes x %llu}", (unsigned long long)c->width,
+                (unsigned long long)c->height);
+    } else if (gxi_is_type(param, "const gxi_memcpy3d *")) {
+        const gxi_memcpy3d *const c = (const gxi_memcpy3d *)p;
+        gxi_line_add(t, " {to ");
+        gxi_line_add_side(t, c->to.type, c->to.host, c->to.device);
+        gxi_line_add(t, ", from ");
+        gxi_line_add_side(t, c->from.type, c->from.host, c->from.device);
+        gxi_line_add(t, ", %llu bytes x %llu x %llu}", (unsigned long long)c->width,
+                (unsigned long long)c->height, (unsigned long long)c->depth);
+    } else if (gxi_is_type(param, "const gxi_kernel_node *")) {
+        const gxi_kernel_node *const k = (const gxi_kernel_node *)p;
+        gxi_line_add(t, " {0x%llx", GXI_NUMBER(k->function));
+        gxi_line_add_native(t, GXI_KERNEL, (uintptr_t)k->function);
+        gxi_line_add(t, ", %u, %u, %u, %u, %u, %u, %u}", k->dims.grid_x, k->dims.grid_y,
+                k->dims.grid_z, k->dims.block_x, k->dims.block_y, k->dims.block_z,
+                k->dims.shared_bytes);
+    } else if (gxi_is_type(param, "const gxi_fill_node *")) {
+        const gxi_fill_node *const f = (const gxi_fill_node *)p;
+        gxi_line_add(t, " {to 0x%llx", (unsigned long long)f->to);
+        gxi_line_add_memory(t, f->to);
+        gxi_line_add(t, ", value %u, %u bytes x %llu x %llu}", f->value, f->element,
+                (unsigned long long)f->width, (unsigned long long)f->height);
+    }
+}
+/* " -> 0x200000": what the driver has written there. */
+static void gxi_line_add_written(gxi_line *t, const char *param, const void *p) {
+    static const char *const addresses[] = { "gpuexec_ptr *address", "gpuexec_ptr *mapped",
+        "gxi_cu_context *context", "gxi_cu_module *module", "gxi_cu_function *function,",
+        "gxi_cu_stream *stream", "gxi_cu_event *event", "gxi_cu_graph *", "gxi_cu_exec *",
+        "gxi_cu_library *" };
+    size_t i;
+    for (i = 0; i < sizeof addresses / sizeof *addresses; i++)
+        if (gxi_is_type(param, addresses[i])) {
+            uint64_t value = 0;
+            memcpy(&value, p, i < 2 ? sizeof(gpuexec_ptr) : sizeof(void *));
+            if (value) gxi_line_add(t, " -> 0x%llx", (unsigned long long)value);
+            return;
+        }
+}
+static void gxi_line_add_argument(gxi_line *t, const gxi_watched_call *w, int i) {
+    const uint64_t x = w->args[i];
+    const char *const param = gxi_param_of(w, i);
+    const void *const p = w->readable ? (const void *)(uintptr_t)x : NULL;
+    unsigned kind;
+    if (!param || !x) return;
+    kind = gxi_kind_of_param(param);
+    if (kind) gxi_line_add_native(t, kind, x);
+    else if ((gxi_is_type(param, "gpuexec_ptr ") && param[strlen("gpuexec_ptr ")] != '*') ||
+            gxi_is_type(param, "const void *from") || gxi_is_type(param, "void *to,") ||
+            gxi_is_type(param, "void *memory"))
+        gxi_line_add_memory(t, x);
+    else if (p && gxi_is_type(param, "const char *") && param[strlen("const char *")] != '*' &&
+            !gxi_is_type(param, "const char *const"))
+        gxi_line_add_quoted(t, (const char *)p);
+    else if (p && gxi_is_type(param, "const ")) gxi_line_add_struct(t, param, p);
+    else if (p && w->after && w->cu == 0) gxi_line_add_written(t, param, p);
+}
+/* From now on, texts of driver calls name gpuexec's objects. */
+static void gxi_trace_name_objects(void) {
+    GXI_STORE(&gxi.hooks.add_argument, &gxi_line_add_argument);
+}
+
+/* --- the filter ------------------------------------------------------------------------------- */
+
+typedef struct gxi_pattern {
+    const char *p;
+    size_t n;
+    int excludes;
+} gxi_pattern;
+/* Takes the first pattern from a filter; *filter NULL: there was no other one. */
+static gxi_pattern gxi_pattern_take(const char **filter) {
+    gxi_pattern pattern = { *filter, strcspn(*filter, ","), 0 };
+    *filter = pattern.p[pattern.n] ? pattern.p + pattern.n + 1 : NULL;
+    while (pattern.n && (*pattern.p == ' ' || (*pattern.p == '!' && !pattern.excludes))) {
+        pattern.excludes |= *pattern.p++ == '!';
+        pattern.n--;
+    }
+    while (pattern.n && pattern.p[pattern.n - 1] == ' ') pattern.n--;
+    return pattern;
+}
+static int gxi_pattern_matches(const gxi_pattern *pattern, const char *name) {
+    const char *p = pattern->p, *const end = p + pattern->n, *star = NULL, *from = name;
+    while (*name)
+        if (p < end && *p == '*') {
+            star = p++;
+            from = name;
+        } else if (p < end && *p == *name) {
+            p++;
+            name++;
+        } else if (star) { /* the last star takes one character more */
+            p = star + 1;
+            name = ++from;
+        } else return 0;
+    while (p < end && *p == '*') p++;
+    return p == end;
+}
+/* Whether a filter lets a driver call through. */
+static int gxi_filter_matches(const char *filter, const char *name) {
+    int names = 0, found = 0;
+    if (!filter || !*filter) return 1;
+    while (filter) {
+        const gxi_pattern pattern = gxi_pattern_take(&filter);
+        const int matches = gxi_pattern_matches(&pattern, name);
+        if (matches && pattern.excludes) return 0;
+        names |= !pattern.excludes;
+        found |= matches;
+    }
+    return found || !names;
+}
+/* Whether gpuexec makes a call that the pattern matches. */
+static int gxi_pattern_matches_some(const gxi_pattern *pattern) {
+    char name[64];
+    size_t i;
+    for (i = 0; i < GXI_DRIVER_COUNT; i++) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(gxi_driver_rows[i].name, "_"),
+                gxi_driver_rows[i].name);
+        if (gxi_pattern_matches(pattern, name)) return 1;
+    }
+    return 0;
+}
+static gpuexec_result gxi_check_filter(gxi_call *call, const char *filter) {
+    const char *next = filter && *filter ? filter : NULL;
+    int i;
+    for (i = 1; next; i++) {
+        const gxi_pattern pattern = gxi_pattern_take(&next);
+        if (!pattern.n)
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                    "separate patterns by one comma, for example \"cuMem*,cuLaunch*,!cuMemFree*\"",
+                    "pattern %d of the filter \"%.200s\" is empty", i, filter);
+        if (!gxi_pattern_matches_some(&pattern))
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                    "write the names as CUDA's documentation does, without _v2; * stands for any "
+                    "characters",
+                    "pattern %d of the filter \"%.200s\" matches no driver call that gpuexec makes",
+                    i, filter);
+    }
+    return GPUEXEC_OK;
+}
+/* Where gxi.trace.decided has a name: each literal has its own address. */
+static uint64_t *gxi_trace_decided_of(const char *name) {
+    return &gxi.trace.decided[((uintptr_t)name ^ (uintptr_t)name >> 9) % GXI_TRACE_DECIDED];
+}
+
+/* --- the hook --------------------------------------------------------------------------------- */
+
+/* 0: there is no hook. */
+static int gxi_trace_enter(void) {
+    int users;
+    do {
+        users = GXI_LOAD(&gxi.trace.users);
+        if (!(users & GXI_TRACE_OPEN)) return 0;
+    } while (!gxi_compare_and_swap(&gxi.trace.users, users, users + 1));
+    return 1;
+}
+/* In a child that the hook has forked, no thread is inside it. */
+static void gxi_trace_leave(void) {
+    int users;
+    do users = GXI_LOAD(&gxi.trace.users);
+    while (users & ~GXI_TRACE_OPEN && !gxi_compare_and_swap(&gxi.trace.users, users, users - 1));
+}
+static void gxi_trace_run_hook(const gxi_call *call, const gxi_watched_call *w) GXI_NOEXCEPT {
+    gpuexec_trace_call seen;
+    seen.name = w->name;
+    seen.function = call->function;
+    seen.where = call->where;
+    seen.handle = call->stream && call->stream != GXI_CURRENT ? call->stream : call->handle;
+    seen.after = w->after;
+    seen.result = w->cu;
+    seen.began_ns = w->after ? w->began : 0;
+    seen.took_ns = w->after ? w->ended - w->began : 0;
+    seen.argument_count = (unsigned)w->count;
+    seen.arguments = w->args;
+    gxi_local.in_hook = call;
+    gxi.trace.function(gxi.trace.user, &seen);
+    gxi_local.in_hook = NULL;
+}
+static void gxi_trace_before(const gxi_call *call, const gxi_watched_call *w) {
+    uint64_t *const decided = gxi_trace_decided_of(w->name);
+    const uint64_t no = (uint64_t)(uintptr_t)w->name << 1;
+    gxi_local.traced = 0;
+    if (GXI_LOAD(decided) == no || !gxi_trace_enter()) return;
+    if (GXI_LOAD(decided) != (no | 1))
+        GXI_STORE(decided, no | (unsigned)gxi_filter_matches(gxi.trace.filter, w->name));
+    if (GXI_LOAD(decided) == (no | 1)) {
+        gxi_local.traced = gxi.trace.number;
+        gxi_trace_run_hook(call, w);
+    }
+    gxi_trace_leave();
+}
+/* Only for the hook that has seen the call begin. */
+static void gxi_trace_after(const gxi_call *call, const gxi_watched_call *w) {
+    if (!gxi_local.traced || !gxi_trace_enter()) return;
+    if (gxi_local.traced == gxi.trace.number) gxi_trace_run_hook(call, w);
+    gxi_trace_leave();
+}
+/* Ends the hook, and waits until it runs on no thread. 0: there is none. */
+static int gxi_trace_close(void) {
+    char *filter;
+    int users;
+    gxi_lock(&gxi_tables_mutex);
+    do users = GXI_LOAD(&gxi.trace.users);
+    while (users & GXI_TRACE_OPEN &&
+            !gxi_compare_and_swap(&gxi.trace.users, users, users & ~GXI_TRACE_OPEN));
+    gxi_unlock(&gxi_tables_mutex);
+    if (!(users & GXI_TRACE_OPEN)) return 0;
+    while (GXI_LOAD(&gxi.trace.users)) gxi_sleep_ms(1);
+    gxi_lock(&gxi_tables_mutex);
+    gxi_watch_set_locked(GXI_HOOKED, 0);
+    gxi.trace.function = NULL;
+    filter = gxi.trace.filter;
+    gxi.trace.filter = NULL;
+    gxi_unlock(&gxi_tables_mutex);
+    gxi_free(filter);
+    return 1;
+}
+GPUEXEC_API gpuexec_result gpuexec_trace_begin_at(
+        const char *where, const gpuexec_trace_desc *desc) {
+    char *filter = NULL, other[GXI_PLACE] = "";
+    const char *at;
+    unsigned i;
+    int busy;
+    GXI_CALL(gpuexec_trace_begin, GXI_QUERIES);
+    if (gxi_local.in_hook) return gxi_fail_in_hook(call);
+    if (GXI_IS_NULL(desc)) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_check_desc(call, "gpuexec_trace_desc", desc->start_canary, desc->end_canary))
+        return GPUEXEC_BAD_ARGUMENT;
+    if (!desc->function)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "set gpuexec_trace_desc.function to the function that sees the driver calls",
+                "the desc has no function");
+    if (gxi_check_filter(call, desc->filter)) return GPUEXEC_BAD_ARGUMENT;
+    if (desc->filter && *desc->filter && !(filter = gxi_copy_string(desc->filter)))
+        return gxi_fail_memory(call, "begin a trace");
+    gxi_fork_watch();
+    gxi_lock(&gxi_tables_mutex);
+    busy = gxi.trace.function != NULL;
+    if (busy) memcpy(other, gxi.trace.where, sizeof other);
+    else {
+        gxi.trace.function = desc->function;
+        gxi.trace.user = desc->user;
+        gxi.trace.filter = filter;
+        gxi.trace.where[0] = 0;
+        gxi_place_shorten(gxi.trace.where, sizeof gxi.trace.where, where);
+        gxi.trace.number += gxi.trace.number + 1 ? 1 : 2; /* never 0 */
+        for (i = 0; i < GXI_TRACE_DECIDED; i++) GXI_STORE(&gxi.trace.decided[i], 0);
+        gxi_trace_name_objects();
+        GXI_STORE(&gxi.hooks.before_call[GXI_WATCH_HOOK], &gxi_trace_before);
+        GXI_STORE(&gxi.hooks.after_call[GXI_WATCH_HOOK], &gxi_trace_after);
+        GXI_STORE(&gxi.trace.users, GXI_TRACE_OPEN);
+        gxi_watch_set_locked(GXI_HOOKED, 1);
+    }
+    gxi_unlock(&gxi_tables_mutex);
+    if (!busy) return GPUEXEC_OK;
+    gxi_free(filter);
+    at = *other ? other : NULL;
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+            "end it with gpuexec_trace_end first, or let one hook call the other",
+            "another trace hook is set%s%s", GXI_PART(": gpuexec_trace_begin at ", at));
+}
+GPUEXEC_API gpuexec_result gpuexec_trace_end_at(const char *where) {
+    GXI_CALL(gpuexec_trace_end, GXI_CLEANS);
+    if (gxi_local.in_hook) return gxi_fail_in_hook(call);
+    if (gxi_trace_close()) return GPUEXEC_OK;
+    return gxi_fail(
+            call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_trace_begin first", "no trace hook is set");
+}
+GPUEXEC_API size_t gpuexec_trace_text(const gpuexec_trace_call *seen, char *text, size_t bytes) {
+    gxi_line t = { NULL, 0, 0 };
+    gxi_watched_call w;
+    unsigned i;
+    GXI_CALL_NO_PLACE(gpuexec_trace_text, GXI_QUERIES);
+    if (text && bytes) {
+        *text = 0;
+        t.p = text;
+        t.size = bytes;
+    }
+    if (gxi_is_null(call, seen, "the argument \"call\"")) return 0;
+    if (!seen->name || !seen->function || seen->argument_count > GXI_MOST_ARGUMENTS ||
+            (seen->argument_count && !seen->arguments)) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass what the hook has received",
+                "the gpuexec_trace_call does not describe a driver call");
+        return 0;
+    }
+    memset(&w, 0, sizeof w);
+    w.name = seen->name;
+    w.count = (int)seen->argument_count;
+    for (i = 0; i < seen->argument_count; i++) w.args[i] = seen->arguments[i];
+    w.after = seen->after;
+    w.cu = seen->result;
+    w.readable = gxi_local.in_hook && seen->arguments == gxi_local.watched.args;
+    gxi_line_add_driver_call(&t, seen->function, seen->where, &w);
+    return t.n;
+}
+#else
+static void gxi_trace_name_objects(void) {}
+static int gxi_trace_close(void) { return 0; }
+#endif
+
+/* -------------------------------------------------------------------------------------------------
    >>impl-capturing   Which streams capture. A stream whose gxi_slot.data.stream.open is 0 does not:
    gpuexec has begun no capture on it, it has joined none, and no other code has its CUstream. All
    other streams are listed in gxi.captures.open, and only the driver knows which of them capture:
@@ -11090,6 +11840,7 @@ static uint64_t gxi_context_new(gxi_call *call, struct CUctx_st *native, void *g
     made.data.context.info = info;
     made.adopted = origin == GXI_ADOPTED;
     GXI_STORE(&gxi.hooks.close_context, &gxi_context_close);
+    gxi_trace_name_objects();
     id = gxi_new(call, GXI_CONTEXT, &made, &gxi.objects.first[GXI_CONTEXT]);
     if (!id) gxi_free(info);
     return id;
@@ -12371,6 +13122,10 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     int own, stuck = 0;
     GXI_CALL_NO_PLACE(gpuexec_shutdown, GXI_WAITS);
     if (gxi_local.in_log) return GPUEXEC_BAD_ARGUMENT; /* the logger must not call the library */
+    if (gxi_local.in_hook) {
+        gxi_fail_in_hook(call);
+        return gxi_take_error();
+    }
     if (GXI_LOAD(&gxi.start.started)) {
         if (gxi_setup_desc()->report_leaks) gxi_report_leaks();
         slot = GXI_LOAD(&gxi.hooks.find_stuck) ? gxi_first_child(&gxi.objects.first[GXI_CONTEXT])
@@ -12384,6 +13139,8 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
             while ((slot = gxi_first_child(&gxi.objects.first[kind])) != NULL)
                 gxi_slot_close_unowned(call, slot, stuck);
         }
+    GXI_HOOK(end_timeline, ());
+    gxi_trace_close();
     gxi_slots_free();
     gxi_labels_free();
     gxi.ipc.nlost = 0;
@@ -12400,7 +13157,6 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     GXI_STORE(&gxi.tools.nvrtc_version, 0);
     GXI_STORE(&gxi.tools.nvjitlink_version, 0);
     GXI_STORE(&gxi.driver.ptx_only, 0);
-    gxi.driver.debug = 0;
     GXI_STORE(&gxi.start.settings, NULL);
     GXI_STORE(&gxi.start.started, 0);
     if (kept.e.result && (record = gxi_thread_record_get()) != NULL)
@@ -13409,7 +14165,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     char *const cited = gxi_cite_sources(log, ptx);
     const unsigned says = gxi_log_words_of(log);
     char version[GXI_VALUE] = "", target[GXI_VALUE] = "", suffix;
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
     int sm, supported = gxi_ptx_of_driver(gxi.driver.version), target_sm = 0;
     gxi_device_capability(&query, gxi_context_of(context)->device, &sm);
@@ -13495,6 +14251,30 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
 }
 #endif
 
+#if !defined(GPUEXEC_NO_IMAGES)
+/* The number of letters to insert, remove or change to turn a into b; 99 for very long names. */
+static int gxi_edit_distance(const char *a, const char *b) {
+    int row[65], i, k, before, old, n = (int)strlen(b);
+    if (strlen(a) > 64 || n > 64) return 99;
+    for (k = 0; k <= n; k++) row[k] = k;
+    for (i = 1; a[i - 1]; i++) {
+        before = row[0];
+        row[0] = i;
+        for (k = 1; k <= n; k++) {
+            old = row[k];
+            row[k] = before + (a[i - 1] != b[k - 1]);
+            if (old + 1 < row[k]) row[k] = old + 1;
+            if (row[k - 1] + 1 < row[k]) row[k] = row[k - 1] + 1;
+            before = old;
+        }
+    }
+    return row[n];
+}
+#endif
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-files   Files that are read whole, and files that are written beside their place. */
+
 static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     const char *other = gxi_special_file_type(path);
     FILE *file;
@@ -13558,24 +14338,60 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     return NULL;
 }
 
-#if !defined(GPUEXEC_NO_IMAGES)
-/* The number of letters to insert, remove or change to turn a into b; 99 for very long names. */
-static int gxi_edit_distance(const char *a, const char *b) {
-    int row[65], i, k, before, old, n = (int)strlen(b);
-    if (strlen(a) > 64 || n > 64) return 99;
-    for (k = 0; k <= n; k++) row[k] = k;
-    for (i = 1; a[i - 1]; i++) {
-        before = row[0];
-        row[0] = i;
-        for (k = 1; k <= n; k++) {
-            old = row[k];
-            row[k] = before + (a[i - 1] != b[k - 1]);
-            if (old + 1 < row[k]) row[k] = old + 1;
-            if (row[k - 1] + 1 < row[k]) row[k] = row[k - 1] + 1;
-            before = old;
+#if !defined(GPUEXEC_NO_LINK) || !defined(GPUEXEC_NO_TIMELINE)
+/* Others may write the same file at the same time, and a failure must leave the old one: a new file
+   is written beside it, then renamed. */
+typedef struct gxi_new_file {
+    FILE *file;
+    const char *path;
+    gxi_text aside; /* the path of the new file until it is renamed */
+} gxi_new_file;
+/* cure: if the path is not that of a regular file. After GPUEXEC_OK, the caller writes to f->file,
+   and calls gxi_new_file_finish. */
+static gpuexec_result gxi_new_file_create(
+        gxi_call *call, gxi_new_file *f, const char *path, const char *cure) {
+    const char *const other = gxi_special_file_type(path), *name = path + strlen(path);
+    int i;
+    f->path = path;
+    /* the new file would replace a device or a FIFO */
+    if (other)
+        return gxi_fail(
+                call, GPUEXEC_FILE_ERROR, cure, "cannot write \"%s\": it is %s", path, other);
+    while (name > path && !strchr(GXI_SLASHES, name[-1])) name--;
+    /* what another user put there is not opened */
+    for (i = 0; i < 100 && !f->file; i++) {
+        f->aside.n = 0;
+        gxi_add(&f->aside, "%.*s.gpuexec-%ld-%llx-%d", (int)(name - path), path, gxi_process_id(),
+                (unsigned long long)(uintptr_t)f, i);
+        if (f->aside.failed) {
+            gxi_text_free(&f->aside);
+            return gxi_fail_memory(call, "write \"%s\"", path);
         }
+        f->file = fopen(f->aside.p, GXI_NEW_FILE);
+        if (!f->file && errno != EEXIST) break;
     }
-    return row[n];
+    if (f->file) return GPUEXEC_OK;
+    gxi_text_free(&f->aside);
+    return gxi_fail(
+            call, GPUEXEC_FILE_ERROR, NULL, "cannot write \"%s\": %s", path, strerror(errno));
+}
+/* whole: 0 if the caller gave up, and has failed or will; the new file is removed. */
+static gpuexec_result gxi_new_file_finish(gxi_call *call, gxi_new_file *f, int whole) {
+    int error = 0, failed;
+    if (fflush(f->file) || ferror(f->file)) error = errno;
+    failed = ferror(f->file);
+    if (fclose(f->file) && !error) error = errno;
+    if (whole && !failed && !error) {
+#ifdef _WIN32
+        remove(f->path); /* rename does not replace there */
+#endif
+        if (rename(f->aside.p, f->path)) error = errno;
+    }
+    if (!whole || failed || error) remove(f->aside.p);
+    gxi_text_free(&f->aside);
+    if (!whole || (!failed && !error)) return GPUEXEC_OK;
+    return gxi_fail(
+            call, GPUEXEC_FILE_ERROR, NULL, "cannot write \"%s\": %s", f->path, strerror(error));
 }
 #endif
 
@@ -14002,7 +14818,8 @@ enum {
 static void gxi_cache_log(
         const gxi_call *call, gpuexec_log_level level, const char *what, const char *object) {
     char line[1700];
-    if (!(gxi.driver.debug & GXI_TRACES) && (level == GPUEXEC_LOG_TRACE || !gxi_setup_desc()->log))
+    if (!(GXI_LOAD_RELAXED(&gxi.driver.debug) & GXI_TRACES) &&
+            (level == GPUEXEC_LOG_TRACE || !gxi_setup_desc()->log))
         return;
     snprintf(line, sizeof line, "gpuexec: cache: %s%s  in %s%s%s\n", what, object, call->function,
             GXI_AT(call->where));
@@ -14259,7 +15076,7 @@ static int gxi_file_of_entry_point(const void *row, char *out, size_t size) {
 /* Begins a key, with what decides the code whatever its source: 0 if there is no cache. */
 static int gxi_cache_key_begin(
         gxi_call *call, gxi_cache_entry *e, const gxi_slot *context, const char *kind) {
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0, 0 };
     gxi_text why = { 0, 0, 0, 0 };
     char file[1024] = "";
     int capability = 0;
@@ -15176,6 +15993,15 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_m
 /* Enough for 4 KiB of one-byte parameters; a launch with more parameters is not checked. */
 enum { GXI_MAX_PARAMETERS = 4096 };
 
+/* gxi_tables_mutex is held. */
+static const gxi_slot *gxi_kernel_of_native(const struct CUfunc_st *native) {
+    const gxi_slot *kernel = NULL;
+    const gxi_key *k = gxi_key_from_value(gxi.objects.kernels, (uintptr_t)native);
+    while (k && k->value == (uintptr_t)native && !(kernel = gxi_peek(k->owner, GXI_KERNEL)))
+        k = gxi_key_from(gxi.objects.kernels, k->value, k->owner + 1); /* that one is just being
+                                                                          closed */
+    return kernel;
+}
 /* How a parameter's type is stored: shifted, and with the marks of arguments (GXI_FLOAT_MARK ...)
    that do not fit. A host pointer fits, but a launch with one is noted. */
 static unsigned short gxi_parameter_word(unsigned type) {
@@ -17162,48 +17988,16 @@ GPUEXEC_API gpuexec_result gpuexec_linker_image_at(
 GPUEXEC_API gpuexec_result gpuexec_linker_save_at(
         const char *where, gpuexec_linker linker, const char *path) {
     gxi_linker *l;
-    gxi_text aside = { 0, 0, 0, 0 };
-    const char *other, *name;
-    FILE *file = NULL;
-    int i, ok = 0;
+    gxi_new_file made = { 0, 0, { 0, 0, 0, 0 } };
     GXI_CALL(gpuexec_linker_save, GXI_WORKS);
     if (gxi_is_null(call, path, "the path")) return GPUEXEC_BAD_ARGUMENT;
-    name = path + strlen(path);
     if (!(l = gxi_linker_complete(call, linker))) return gxi_failed_result();
-    /* the new file would replace a device or a FIFO */
-    if ((other = gxi_special_file_type(path)) != NULL)
-        return gxi_fail(call, GPUEXEC_FILE_ERROR,
+    if (gxi_new_file_create(call, &made, path,
                 "pass the path of a regular file; to write the bytes elsewhere, get them with "
-                "gpuexec_linker_image",
-                "cannot write \"%s\": it is %s", path, other);
-    while (name > path && !strchr(GXI_SLASHES, name[-1])) name--;
-    /* Others may write the same file at the same time: write a new file beside it, then rename.
-       What another user put there is not opened. */
-    for (i = 0; i < 100 && !file; i++) {
-        aside.n = 0;
-        gxi_add(&aside, "%.*s.gpuexec-%ld-%llx-%d", (int)(name - path), path, gxi_process_id(),
-                (unsigned long long)linker.id, i);
-        if (aside.failed) {
-            gxi_text_free(&aside);
-            return gxi_fail_memory(call, "write \"%s\"", path);
-        }
-        file = fopen(aside.p, GXI_NEW_FILE);
-        if (!file && errno != EEXIST) break;
-    }
-    if (file) {
-        ok = fwrite(l->image, 1, l->bytes, file) == l->bytes;
-        ok = fclose(file) == 0 && ok;
-#ifdef _WIN32
-        if (ok) remove(path); /* rename does not replace there */
-#endif
-        ok = ok && rename(aside.p, path) == 0;
-    }
-    if (!ok) {
-        gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "cannot write \"%s\": %s", path, strerror(errno));
-        if (file) remove(aside.p);
-    }
-    gxi_text_free(&aside);
-    return ok ? GPUEXEC_OK : GPUEXEC_FILE_ERROR;
+                "gpuexec_linker_image") != GPUEXEC_OK)
+        return gxi_failed_result();
+    fwrite(l->image, 1, l->bytes, made.file);
+    return gxi_new_file_finish(call, &made, 1);
 }
 
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker) {
@@ -18880,7 +19674,7 @@ static GXI_NOINLINE gpuexec_result gxi_enter_legacy(
         gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
     int status;
     if (gxi_enter(call, context, scope)) return gxi_failed_result();
-    if (gxi.cu.cuStreamIsCapturing(GXI_STREAM_LEGACY, &status) != GXI_CAPTURE_IMPLICIT)
+    if (GXI_TRY_TRACED(cuStreamIsCapturing, (GXI_STREAM_LEGACY, &status)) != GXI_CAPTURE_IMPLICIT)
         return GPUEXEC_OK;
     gxi_leave(scope);
     return gxi_fail(call, GPUEXEC_CAPTURING,
@@ -18931,8 +19725,8 @@ static GXI_NOINLINE gpuexec_result gxi_enter_not_capturing(gxi_call *call, const
     if (stream->legacy != 2 && gxi_check_capture(call, stream, cannot, cure))
         return gxi_failed_result();
     if (gxi_enter_relaxed(call, stream, scope)) return gxi_failed_result();
-    if (stream->legacy != 2 || gxi.cu.cuStreamIsCapturing(stream->data.stream.native, &status) ||
-            !status)
+    if (stream->legacy != 2 ||
+            GXI_TRY_TRACED(cuStreamIsCapturing, (stream->data.stream.native, &status)) || !status)
         return GPUEXEC_OK;
     gxi_leave(scope);
     return gxi_fail_captures(call, stream, cannot, cure);
@@ -18945,10 +19739,12 @@ static GXI_NOINLINE gpuexec_result gxi_check_work(
 #if !defined(GPUEXEC_NO_DEBUG)
     gxi_scope scope;
     int cu, status = 0;
-    if (!(gxi.driver.debug & GXI_CHECKS) || (stream->legacy != 2 && gxi_capture_status_of(stream)))
+    if (!(GXI_LOAD_RELAXED(&gxi.driver.debug) & GXI_CHECKS) ||
+            (stream->legacy != 2 && gxi_capture_status_of(stream)))
         return GPUEXEC_OK;
     if (gxi_enter_relaxed(call, stream, &scope)) return gxi_failed_result();
-    if (stream->legacy == 2) gxi.cu.cuStreamIsCapturing(stream->data.stream.native, &status);
+    if (stream->legacy == 2)
+        GXI_TRY_TRACED(cuStreamIsCapturing, (stream->data.stream.native, &status));
     cu = status ? 0 : GXI_TRY(cuStreamSynchronize, (stream->data.stream.native));
     gxi_leave(&scope);
     call->checked = work;
@@ -24094,7 +24890,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused,
     const unsigned grid[3] = { l->params.dims.grid_x, l->params.dims.grid_y,
         l->params.dims.grid_z };
     unsigned cluster[3], own[3];
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0, 0 };
     int i, values[4], limit = 0, has = 0, capability;
     /* drivers before 11.8 do not have these attributes: 0 */
     const int cu = gxi_query_attributes(&query, device, kernel->data.kernel.native, attributes,
@@ -24326,6 +25122,7 @@ static int gxi_launch_cu(gxi_call *call, const gxi_kept_launch *l, const gxi_slo
             GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y,
                     d->block_z, d->shared_bytes, s, params));
     if (way == GXI_EXTENDED) {
+        if (l->desc->programmatic) GXI_HOOK(note_programmatic, ());
         cu = gxi.cu.cuLaunchKernelEx(
                 gxi_launch_config_extend(&e, stream, l), function, params, NULL);
         for (i = 0; !cu && i < e.config.count; i++)
@@ -24357,7 +25154,7 @@ static GXI_COLD gpuexec_result gxi_check_launch(
     static const int of_kernel[] = { GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_SHARED_SIZE_BYTES,
         GXI_FUNC_NUM_REGS };
     const char *name = kernel->data.kernel.info->title;
-    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
     const int device = context ? gxi_context_of(context)->device : 0,
               ordinal = gxi_ordinal_of(kernel);
@@ -25601,15 +26398,6 @@ static struct CUgraphNode_st **gxi_graph_get_nodes(
     gxi_free(nodes);
     return NULL;
 }
-/* gxi_tables_mutex is held. */
-static const gxi_slot *gxi_kernel_of_native(const struct CUfunc_st *native) {
-    const gxi_slot *kernel = NULL;
-    const gxi_key *k = gxi_key_from_value(gxi.objects.kernels, (uintptr_t)native);
-    while (k && k->value == (uintptr_t)native && !(kernel = gxi_peek(k->owner, GXI_KERNEL)))
-        k = gxi_key_from(gxi.objects.kernels, k->value, k->owner + 1); /* that one is just being
-                                                                          closed */
-    return kernel;
-}
 /* A node uses the value. 0: no memory. */
 static int gxi_refs_add(gxi_native_graph *r, uint64_t value, size_t node) {
     const uint64_t owner = (uintptr_t)r;
@@ -26524,7 +27312,9 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_slow(
     else {
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_result();
         gxi_graph_count_launch(gxi_native_graph_of(g));
+        gxi_local.about = g->id;
         cu = GXI_TRY(cuGraphLaunch, (GXI_LOAD(&g->data.graph.exec), s->data.stream.native));
+        gxi_local.about = 0;
         gxi_leave(&scope);
     }
     return cu == 0
@@ -28620,7 +29410,9 @@ static GXI_NOINLINE gpuexec_result gxi_batch_run_slow(
             if (result) return result;
         }
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_result();
+        gxi_local.about = slot->id;
         cu = GXI_TRY(cuGraphLaunch, (slot->data.batch.exec, s->data.stream.native));
+        gxi_local.about = 0;
         gxi_leave(&scope);
     }
     return cu
@@ -28945,7 +29737,7 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     int waits = 1;
     gxi_barrier *b;
     /* the name in the trace */
-    const gxi_call query = { "gpuexec_barrier_check", NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0 };
+    const gxi_call query = { "gpuexec_barrier_check", NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0, 0 };
     gxi_lock(&gxi_barriers_mutex);
     for (b = gxi.barriers.first; b; b = b->next)
         if (!gxi_barrier_lost_context(&query, b)) gxi_barrier_abort(b, NULL, NULL);
@@ -29842,7 +30634,9 @@ static gpuexec_result gxi_multi_launch_run(gxi_call *call, const gpuexec_device_
     if (!desc) desc = &gxi_multi_defaults;
     if (gxi_multi_begin(call, list, count, desc, 0, &barrier, d)) return gxi_failed_result();
     gxi_lock(&gxi_multi_mutex);
+    gxi_local.group = ++gxi.multi.launches;
     result = gxi_multi_launch_all(call, list, count, d, desc, barrier);
+    gxi_local.group = 0;
     gxi_unlock(&gxi_multi_mutex);
     for (i = 0; i < count && !result; i++) result = gxi_check_work(call, d[i].stream, "a kernel");
     return result;
@@ -30573,7 +31367,9 @@ enum { GXI_SO_PASSPIDFD = 76, GXI_SCM_CREDENTIALS = 2, GXI_SCM_PIDFD = 4 };
 
 /* --- time-outs: one deadline for each call, which signals do not move ------------------------- */
 
-static int64_t gxi_ipc_now(void) { return (int64_t)(gxi_now() / 1000000); } /* in milliseconds */
+static int64_t gxi_ipc_now(void) {
+    return (int64_t)(gxi_clock_ns() / 1000000);
+} /* in milliseconds */
 /* -1: never */
 static int64_t gxi_ipc_deadline(int timeout_ms) {
     return timeout_ms < 0 ? -1 : gxi_ipc_now() + timeout_ms;
@@ -31600,8 +32396,1128 @@ GPUEXEC_API const char *gpuexec_memory_get_label(gpuexec_ptr address) {
 }
 #endif
 
+#if !defined(GPUEXEC_NO_TIMELINE)
 /* -------------------------------------------------------------------------------------------------
-   >>impl-timeline   Each thread has a stack of its open ranges in gxi_local. */
+   >>impl-work   The hook of GXI_WATCH_TIMELINE sees each driver call before and after. Work on
+   a stream (gxi_work) has an event before it and one after it; it waits in its stream's lane, in
+   order, until these are reached, and is then written as one line of JSON. The line's times are
+   those of the device, moved to the host's clock by the context's anchor: an event whose time on
+   both clocks is known. A lane's slices never overlap, and work that waits for a record begins
+   after it: what the clocks say otherwise is within their error, and corrected. Nothing here goes
+   through GXI_TRY: the hook would see it. */
+
+/* What a driver call means for the timeline. Those up to GXI_IS_TIMED take time on the device. */
+typedef enum gxi_work_kind {
+    GXI_IS_KERNEL,
+    GXI_IS_COPY,
+    GXI_IS_FILL,
+    GXI_IS_GRAPH,
+    GXI_IS_HOST,
+    GXI_IS_OTHER,
+    GXI_IS_TIMED = GXI_IS_OTHER,
+    GXI_IS_ALLOC,
+    GXI_IS_FREE,
+    GXI_IS_RECORD,
+    GXI_IS_WAIT,
+    GXI_IS_LAST = GXI_IS_WAIT,
+    GXI_ENDS_STREAM,
+    GXI_ENDS_CONTEXT,
+    GXI_ENDS_GREEN,
+    GXI_ENDS_DEVICE,
+    GXI_IS_HIDDEN
+} gxi_work_kind;
+static const char *const gxi_work_categories[] = { "kernel", "copy", "fill", "graph", "host",
+    "other", "memory", "memory", "order", "order" };
+/* Positions of arguments; -1: none. bytes: of a size, `unit` times that, times that of `rows`. */
+typedef struct gxi_timed_call {
+    const char *name, *title;
+    gxi_work_kind kind;
+    signed char stream, bytes, rows;
+    unsigned char unit;
+} gxi_timed_call;
+/* sorted by name */
+static const gxi_timed_call gxi_timed_calls[] = {
+    { "cuCtxDestroy", "", GXI_ENDS_CONTEXT, -1, -1, -1, 0 },
+    { "cuCtxDetach", "", GXI_ENDS_CONTEXT, -1, -1, -1, 0 },
+    { "cuDevicePrimaryCtxRelease", "", GXI_ENDS_DEVICE, -1, -1, -1, 0 },
+    { "cuDevicePrimaryCtxReset", "", GXI_ENDS_DEVICE, -1, -1, -1, 0 },
+    { "cuEventQuery", "", GXI_IS_HIDDEN, -1, -1, -1, 0 },
+    { "cuEventRecord", "record", GXI_IS_RECORD, 1, -1, -1, 0 },
+    { "cuEventRecordWithFlags", "record", GXI_IS_RECORD, 1, -1, -1, 0 },
+    { "cuGraphLaunch", "graph", GXI_IS_GRAPH, 1, -1, -1, 0 },
+    { "cuGreenCtxDestroy", "", GXI_ENDS_GREEN, -1, -1, -1, 0 },
+    { "cuLaunchCooperativeKernel", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
+    { "cuLaunchHostFunc", "host function", GXI_IS_HOST, 0, -1, -1, 0 },
+    { "cuLaunchKernel", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
+    { "cuLaunchKernelEx", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
+    { "cuMemAllocFromPoolAsync", "allocate", GXI_IS_ALLOC, 3, 1, -1, 1 },
+    { "cuMemFreeAsync", "free", GXI_IS_FREE, 1, -1, -1, 0 },
+    { "cuMemPrefetchAsync", "prefetch", GXI_IS_OTHER, 3, 1, -1, 1 },
+    { "cuMemcpy2DAsync", "", GXI_IS_COPY, 1, -1, -1, 0 },
+    { "cuMemcpy3DAsync", "", GXI_IS_COPY, 1, -1, -1, 0 },
+    { "cuMemcpy3DPeerAsync", "copy between devices", GXI_IS_COPY, 1, -1, -1, 0 },
+    { "cuMemcpyBatchAsync", "copies", GXI_IS_COPY, 8, -1, -1, 0 },
+    { "cuMemcpyDtoDAsync", "copy on device", GXI_IS_COPY, 3, 2, -1, 1 },
+    { "cuMemcpyDtoHAsync", "copy to host", GXI_IS_COPY, 3, 2, -1, 1 },
+    { "cuMemcpyHtoDAsync", "copy to device", GXI_IS_COPY, 3, 2, -1, 1 },
+    { "cuMemcpyPeerAsync", "copy between devices", GXI_IS_COPY, 5, 4, -1, 1 },
+    { "cuMemsetD16Async", "fill", GXI_IS_FILL, 3, 2, -1, 2 },
+    { "cuMemsetD2D16Async", "fill", GXI_IS_FILL, 5, 3, 4, 2 },
+    { "cuMemsetD2D32Async", "fill", GXI_IS_FILL, 5, 3, 4, 4 },
+    { "cuMemsetD2D8Async", "fill", GXI_IS_FILL, 5, 3, 4, 1 },
+    { "cuMemsetD32Async", "fill", GXI_IS_FILL, 3, 2, -1, 4 },
+    { "cuMemsetD8Async", "fill", GXI_IS_FILL, 3, 2, -1, 1 },
+    { "cuStreamDestroy", "", GXI_ENDS_STREAM, 0, -1, -1, 0 },
+    { "cuStreamQuery", "", GXI_IS_HIDDEN, -1, -1, -1, 0 },
+    { "cuStreamWaitEvent", "wait", GXI_IS_WAIT, 0, -1, -1, 0 },
+    { "cuStreamWaitValue32", "wait for value", GXI_IS_OTHER, 0, -1, -1, 0 },
+    { "cuStreamWaitValue64", "wait for value", GXI_IS_OTHER, 0, -1, -1, 0 },
+    { "cuStreamWriteValue32", "write value", GXI_IS_OTHER, 0, -1, -1, 0 },
+    { "cuStreamWriteValue64", "write value", GXI_IS_OTHER, 0, -1, -1, 0 },
+};
+
+/* A record of an event: when it was reached, and the slice before it. */
+typedef struct gxi_timed_point {
+    int refs, known;
+    double at; /* ns */
+    int device, lane;
+    double slice_begin, slice_end; /* equal: none */
+} gxi_timed_point;
+typedef struct gxi_work {
+    struct gxi_work *next; /* in its lane */
+    const gxi_timed_call *call;
+    struct gxi_timed_lane *lane;
+    struct CUevent_st *begin, *end; /* of the context's; NULL: a point in time, or untimed */
+    const char *title, *where;      /* kept */
+    uint64_t host, bytes, id;       /* host: when it was enqueued; id: of the arrow from its call */
+    unsigned grid[3], block[3], shared, nodes, group;
+    int untimed;
+    gxi_timed_point *point; /* of a record or wait */
+} gxi_work;
+enum { GXI_MOST_WORK = 65536, GXI_WORK_CHUNK = 256, GXI_ARROWS = 8, GXI_LANE_BUCKETS = 64 };
+typedef struct gxi_timed_lane {
+    struct gxi_timed_lane *next, *same; /* all; in its bucket */
+    struct CUstream_st *native;
+    struct gxi_timed_context *context;
+    int number, closed;
+    gxi_work *first, **last;
+    unsigned count;
+    double slice_begin, slice_end, ready; /* ns; ready: what it waited for was reached */
+    gxi_timed_point *arrows[GXI_ARROWS];  /* to the next slice */
+    unsigned narrows;
+} gxi_timed_lane;
+typedef struct gxi_timed_context {
+    struct gxi_timed_context *next;
+    struct CUctx_st *native;
+    void *green;
+    int ordinal;
+    int failed;                /* its events cannot be used */
+    struct CUstream_st *clock; /* has only records of clocks[] */
+    struct CUevent_st *clocks[3], **spare;
+    unsigned nspare, spare_cap, nevents;
+    int anchor;       /* one of clocks; -1: none yet */
+    double anchor_at; /* its time on the host's clock, ns */
+    uint64_t checked; /* when that was measured */
+} gxi_timed_context;
+/* A thread's lane: one slice for each call of gpuexec that reached the driver, written when the
+   next one begins. */
+typedef struct gxi_timed_thread {
+    struct gxi_timed_thread *next;
+    int lane;
+    unsigned number; /* gxi_call.number of the call whose slice is not written yet; 0: none */
+    const char *function, *where; /* kept; function: a literal */
+    const char *driver_call;      /* the one that took longest */
+    uint64_t began, ended, longest;
+    unsigned calls;
+    int cu; /* of its last driver call */
+} gxi_timed_thread;
+/* What records, guarded by gxi_timeline_mutex. */
+static struct {
+    FILE *file;
+    char *path, *page;   /* page: or NULL */
+    int forks;           /* gxi.threads.of_parent: a forked child records nothing */
+    int error, no_calls; /* error: errno of the first failed write */
+    uint64_t began, flushed, harvested;
+    gxi_text text; /* not written yet */
+    gxi_timed_context *contexts;
+    gxi_timed_lane *lanes, *buckets[GXI_LANE_BUCKETS];
+    gxi_timed_thread *threads;
+    int nlanes, nthreads;
+    unsigned serial; /* counts timelines */
+    gxi_work *free_work;
+    void *chunks; /* of these; each begins with a pointer to the next one */
+    unsigned nwork;
+    uint64_t ids;
+    struct {
+        struct CUevent_st *event;
+        gxi_timed_point *point;
+    } points[1024];   /* the last record of an event, by the event's address */
+    unsigned devices; /* bits: those whose names are in the file */
+    int programmatic;
+    gpuexec_timeline_info info;
+} gxi_timeline;
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static void gxi_timeline_flush(void) {
+    gxi_text *const t = &gxi_timeline.text;
+    if (t->n && !t->failed && !gxi_timeline.error &&
+            fwrite(t->p, 1, t->n, gxi_timeline.file) != t->n)
+        gxi_timeline.error = errno ? errno : -1;
+    t->n = 0;
+    t->failed = 0;
+    gxi_timeline.flushed = gxi_clock_ns();
+}
+/* Much of what a launch costs is this text: gxi_add, which formats, would double it. */
+static void gxi_add_chars(gxi_text *t, const char *s, size_t n) {
+    if (t->n + n + 1 > t->cap && !t->failed) {
+        const size_t cap = (t->n + n + 1) * 2;
+        char *const p = (char *)gxi_realloc(t->p, cap);
+        t->failed = !p;
+        if (p) {
+            t->p = p;
+            t->cap = cap;
+        }
+    }
+    if (t->failed) return;
+    memcpy(t->p + t->n, s, n);
+    t->n += n;
+}
+static void gxi_add_string(gxi_text *t, const char *s) { gxi_add_chars(t, s, strlen(s)); }
+static void gxi_add_number(gxi_text *t, uint64_t number) {
+    char digits[20];
+    unsigned i = sizeof digits;
+    do digits[--i] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    gxi_add_chars(t, digits + i, sizeof digits - i);
+}
+/* Nanoseconds as microseconds with three digits after the point. */
+static void gxi_add_us(gxi_text *t, double ns) {
+    const uint64_t whole = ns > 0 ? (uint64_t)(ns + 0.5) : 0, part = whole % 1000;
+    const char digits[4] = { '.', (char)('0' + part / 100), (char)('0' + part / 10 % 10),
+        (char)('0' + part % 10) };
+    gxi_add_number(t, whole / 1000);
+    gxi_add_chars(t, digits, 4);
+}
+/* A JSON string. */
+static void gxi_add_json(gxi_text *t, const char *s) {
+    const char *from = s;
+    gxi_add_string(t, "\"");
+    for (;; s++) {
+        const unsigned char c = (unsigned char)*s;
+        if (c >= 0x20 && c != '"' && c != '\\') continue;
+        gxi_add_chars(t, from, (size_t)(s - from));
+        if (!c) break;
+        gxi_add(t, c >= 0x20 ? "\\%c" : "\\u%04x", c);
+        from = s + 1;
+    }
+    gxi_add_string(t, "\"");
+}
+/* The next member: the comma, its name, and its value if that is a number. */
+static void gxi_add_member(gxi_text *t, const char *name, uint64_t number) {
+    gxi_add_string(t, name);
+    gxi_add_number(t, number);
+}
+/* The first members of an event at `ns`. */
+static gxi_text *gxi_timeline_event(
+        const char *phase, const char *category, const char *name, int pid, int tid, double ns) {
+    gxi_text *const t = &gxi_timeline.text;
+    gxi_add_string(t, "{\"ph\":\"");
+    gxi_add_string(t, phase);
+    gxi_add_string(t, "\",\"cat\":\"");
+    gxi_add_string(t, category);
+    gxi_add_string(t, "\",\"name\":");
+    gxi_add_json(t, name);
+    gxi_add_member(t, ",\"pid\":", (unsigned)pid);
+    gxi_add_member(t, ",\"tid\":", (unsigned)tid);
+    gxi_add_string(t, ",\"ts\":");
+    gxi_add_us(t, ns - (double)gxi_timeline.began);
+    return t;
+}
+static void gxi_timeline_name(const char *what, int pid, int tid, const char *name) {
+    gxi_text *const t = &gxi_timeline.text;
+    gxi_add(t, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":", what, pid,
+            tid);
+    gxi_add_json(t, name);
+    gxi_add_string(t, "}},\n");
+}
+static void gxi_timeline_place(gxi_text *t, const char *where) {
+    if (!where) return;
+    gxi_add_string(t, ",\"at\":");
+    gxi_add_json(t, where);
+}
+/* One end of an arrow between two slices, which a viewer finds by these times. */
+static void gxi_timeline_arrow(const char *phase, const char *category, const char *name,
+        uint64_t id, int pid, int tid, double at) {
+    gxi_text *const t = gxi_timeline_event(phase, category, name, pid, tid, at);
+    gxi_add_member(t, *phase == 'f' ? ",\"bp\":\"e\",\"id\":" : ",\"id\":", id);
+    gxi_add_string(t, "},\n");
+}
+/* What the file says of itself: at its beginning, and again, as the last event, at its end. */
+static void gxi_timeline_describe(void) {
+    gxi_text *const t = &gxi_timeline.text;
+    gxi_add(t,
+            "{\"ph\":\"M\",\"name\":\"gpuexec\",\"pid\":1,\"tid\":0,\"args\":{\"version\":\"%d.%d.%"
+            "d\","
+            "\"clock_error_us\":%.1f,\"untimed\":%llu,\"notes\":[",
+            GPUEXEC_VERSION_MAJOR, GPUEXEC_VERSION_MINOR, GPUEXEC_VERSION_PATCH,
+            gxi_timeline.info.clock_error_us, gxi_timeline.info.untimed);
+    if (gxi_timeline.programmatic)
+        gxi_add(t, "\"programmatic launches did not overlap: events were recorded between them\"");
+    gxi_add(t, "]}}");
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static gxi_work *gxi_work_new(void) { /* NULL: no memory, or too much work */
+    gxi_work *work, *chunk;
+    unsigned i;
+    if (!gxi_timeline.free_work && gxi_timeline.nwork < GXI_MOST_WORK) {
+        void **const memory = (void **)gxi_realloc(
+                NULL, sizeof(gxi_work) * (GXI_WORK_CHUNK + 1)); /* the first one: a pointer */
+        if (!memory) return NULL;
+        *memory = gxi_timeline.chunks;
+        gxi_timeline.chunks = memory;
+        chunk = (gxi_work *)(void *)memory + 1;
+        for (i = 0; i < GXI_WORK_CHUNK; i++) {
+            chunk[i].next = gxi_timeline.free_work;
+            gxi_timeline.free_work = &chunk[i];
+        }
+        gxi_timeline.nwork += GXI_WORK_CHUNK;
+    }
+    if (!(work = gxi_timeline.free_work)) return NULL;
+    gxi_timeline.free_work = work->next;
+    memset(work, 0, sizeof *work);
+    return work;
+}
+static void gxi_timed_point_leave(gxi_timed_point *p) {
+    if (p && !--p->refs) gxi_free(p);
+}
+static void gxi_work_return_events(gxi_work *work) {
+    gxi_timed_context *const c = work->lane->context;
+    if (work->begin) c->spare[c->nspare++] = work->begin;
+    if (work->end) c->spare[c->nspare++] = work->end;
+    work->begin = work->end = NULL;
+}
+static void gxi_work_free(gxi_work *work) {
+    gxi_work_return_events(work);
+    gxi_timed_point_leave(work->point);
+    work->next = gxi_timeline.free_work;
+    gxi_timeline.free_work = work;
+}
+
+/* --- contexts and their clocks ---------------------------------------------------------------- */
+
+/* From the anchor to the event, in ns; *ok 0: it is not known. */
+static double gxi_timed_context_ns(const gxi_timed_context *c, struct CUevent_st *event, int *ok) {
+    float ms = 0;
+    *ok = gxi.cu.cuEventElapsedTime(&ms, c->clocks[c->anchor], event) == 0;
+    return (double)ms * 1e6;
+}
+/* Measures a new anchor: records an event while its stream is idle, up to `tries` times, and waits
+   for at most `most_ns` each time. The device reached it at some time between the record and the
+   end of the wait for it: so the shortest wait is used. The last anchor and the device's clock say
+   when; if they say a time outside of the wait, the clocks have drifted, and the nearest end is
+   used. 0: the device was busy. */
+static int gxi_timed_context_anchor(gxi_timed_context *c, int tries, uint64_t most_ns) {
+    const int others[2] = { c->anchor == 0, c->anchor == 2 ? 1 : 2 };
+    uint64_t begin = 0, finish = 0;
+    double at;
+    int best = -1, next, i, cu, ok = 0;
+    for (i = 0; i < tries; i++) {
+        const uint64_t from = gxi_clock_ns();
+        uint64_t to;
+        next = others[best == others[0]];
+        if (gxi.cu.cuEventRecord(c->clocks[next], c->clock)) return 0;
+        do {
+            cu = gxi.cu.cuEventQuery(c->clocks[next]);
+            to = gxi_clock_ns();
+        } while (cu == GXI_CU_NOT_READY && to - from < most_ns);
+        if (cu) break;
+        if (best >= 0 && to - from >= finish - begin) continue;
+        best = next;
+        begin = from;
+        finish = to;
+    }
+    c->checked = gxi_clock_ns();
+    if (best < 0) return 0;
+    at = ((double)begin + (double)finish) / 2;
+    if (c->anchor >= 0) {
+        const double by_device = c->anchor_at + gxi_timed_context_ns(c, c->clocks[best], &ok);
+        if (ok)
+            at = by_device < (double)begin       ? (double)begin
+                    : by_device > (double)finish ? (double)finish
+                                                 : by_device;
+    }
+    if ((double)(finish - begin) / 1e3 > gxi_timeline.info.clock_error_us)
+        gxi_timeline.info.clock_error_us = (double)(finish - begin) / 1e3;
+    c->anchor = best;
+    c->anchor_at = at;
+    return 1;
+}
+/* Creates events. 0 after a failure. */
+static int gxi_timed_context_grow(gxi_timed_context *c) {
+    enum { GXI_NEW_EVENTS = 64 };
+    struct CUctx_st *popped;
+    struct CUevent_st **spare;
+    unsigned n = 0;
+    /* so many that returning one never needs memory */
+    if (c->spare_cap < c->nevents + GXI_NEW_EVENTS) {
+        spare = (struct CUevent_st **)gxi_realloc(
+                c->spare, (c->nevents + GXI_NEW_EVENTS) * sizeof *spare);
+        if (!spare) return 0;
+        c->spare = spare;
+        c->spare_cap = c->nevents + GXI_NEW_EVENTS;
+    }
+    if (gxi.cu.cuCtxPushCurrent(c->native)) return 0;
+    while (n < GXI_NEW_EVENTS && !gxi.cu.cuEventCreate(&c->spare[c->nspare], 0)) {
+        c->nspare++;
+        c->nevents++;
+        n++;
+    }
+    gxi.cu.cuCtxPopCurrent(&popped);
+    return n > 0;
+}
+static struct CUevent_st *gxi_timed_context_take_event(gxi_timed_context *c) { /* or NULL */
+    return c->nspare || gxi_timed_context_grow(c) ? c->spare[--c->nspare] : NULL;
+}
+static void gxi_timeline_name_device(const gxi_timed_context *c) {
+    char name[256] = "", title[300];
+    if (c->ordinal < 32) {
+        if (gxi_timeline.devices & 1u << c->ordinal) return;
+        gxi_timeline.devices |= 1u << c->ordinal;
+    }
+    if (gxi.cu.cuDeviceGetName(name, sizeof name, c->ordinal)) name[0] = 0;
+    name[sizeof name - 1] = 0;
+    snprintf(title, sizeof title, "device %d%s%s", c->ordinal, *name ? ": " : "", name);
+    gxi_timeline_name("process_name", 1000 + c->ordinal, 0, title);
+    gxi_add(&gxi_timeline.text,
+            "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"tid\":0,\"args\":{"
+            "\"sort_index\":%d}},\n",
+            1000 + c->ordinal, 1 + c->ordinal);
+}
+/* The context's record, made if there is none. NULL: no memory. */
+static gxi_timed_context *gxi_timed_context_of(struct CUctx_st *native) {
+    const uint64_t id = gxi_context_of_native(native);
+    const gxi_slot *const slot = gxi_peek(id, GXI_CONTEXT);
+    gxi_timed_context *c = gxi_timeline.contexts;
+    struct CUctx_st *popped;
+    int i, device = 0;
+    while (c && c->native != native) c = c->next;
+    if (c) return c;
+    c = (gxi_timed_context *)gxi_realloc(NULL, sizeof *c);
+    if (!c) return NULL;
+    memset(c, 0, sizeof *c);
+    c->native = native;
+    c->anchor = -1;
+    c->next = gxi_timeline.contexts;
+    gxi_timeline.contexts = c;
+    if (slot) {
+        c->ordinal = gxi_context_of(slot)->ordinal;
+        c->green = gxi_context_of(slot)->green;
+    }
+    c->failed = gxi.cu.cuCtxPushCurrent(native) != 0;
+    if (c->failed) return c;
+    if (!slot && gxi.cu.cuCtxGetDevice(&device) == 0) c->ordinal = device;
+    for (i = 0; i < 3 && !c->failed; i++) c->failed = gxi.cu.cuEventCreate(&c->clocks[i], 0) != 0;
+    c->failed |= gxi.cu.cuStreamCreateWithPriority(&c->clock, GXI_STREAM_NON_BLOCKING, 0) != 0;
+    gxi.cu.cuCtxPopCurrent(&popped);
+    if (!c->failed) gxi_timed_context_anchor(c, 20, 2000000);
+    gxi_timeline_name_device(c);
+    return c;
+}
+
+/* --- lanes ------------------------------------------------------------------------------------ */
+
+static gxi_timed_lane **gxi_timed_lane_bucket(const struct CUstream_st *native) {
+    return &gxi_timeline
+                    .buckets[((uintptr_t)native >> 4 ^ (uintptr_t)native >> 12) % GXI_LANE_BUCKETS];
+}
+/* The stream was destroyed, or its events cannot be recorded: another one may have its address. */
+static void gxi_timed_lane_close(gxi_timed_lane *lane) {
+    gxi_timed_lane **at = gxi_timed_lane_bucket(lane->native);
+    if (lane->closed) return;
+    lane->closed = 1;
+    while (*at != lane) at = &(*at)->same;
+    *at = lane->same;
+}
+/* Default streams exist in each context: 0, 1 and 2. */
+static int gxi_is_default_stream(const struct CUstream_st *native) {
+    return (uintptr_t)native <= 2;
+}
+/* slot: of the stream, or NULL */
+static void gxi_timed_lane_name(const gxi_timed_lane *lane, const gxi_slot *slot) {
+    char name[GXI_PLACE + 160], place[GXI_PLACE];
+    const uintptr_t number = (uintptr_t)lane->native;
+    const char *const label = slot ? gxi_label_text(slot->id) : "";
+    if (number <= 2)
+        snprintf(name, sizeof name, "%s default stream%s", number == 2 ? "per-thread" : "legacy",
+                label);
+    else if (slot && slot->where)
+        snprintf(name, sizeof name, "stream%s created at %s", label,
+                gxi_place_shorten(place, sizeof place, slot->where));
+    else snprintf(name, sizeof name, "stream%s 0x%llx", label, (unsigned long long)number);
+    gxi_timeline_name("thread_name", 1000 + lane->context->ordinal, lane->number, name);
+}
+/* The stream's lane, made if there is none; NULL: its work cannot be timed. */
+static gxi_timed_lane *gxi_timed_lane_of(const gxi_call *call, struct CUstream_st *native) {
+    const gxi_slot *slot = gxi_peek(call->stream, GXI_STREAM);
+    struct CUctx_st *context = NULL;
+    gxi_timed_lane *lane, **bucket = gxi_timed_lane_bucket(native);
+    if (slot && slot->data.stream.native != native) slot = NULL;
+    if (gxi_is_default_stream(native)) {
+        if (slot) context = slot->cu_context;
+        else if (gxi.cu.cuCtxGetCurrent(&context)) return NULL;
+        if (!native) native = GXI_STREAM_LEGACY;
+        bucket = gxi_timed_lane_bucket(native);
+    }
+    for (lane = *bucket; lane; lane = lane->same)
+        if (lane->native == native && (!context || lane->context->native == context)) return lane;
+    if (!context && slot) context = slot->cu_context;
+    if (!context && gxi.cu.cuStreamGetCtx(native, &context)) return NULL;
+    if (!context || !(lane = (gxi_timed_lane *)gxi_realloc(NULL, sizeof *lane))) return NULL;
+    memset(lane, 0, sizeof *lane);
+    if (!(lane->context = gxi_timed_context_of(context))) {
+        gxi_free(lane);
+        return NULL;
+    }
+    lane->native = native;
+    lane->number = ++gxi_timeline.nlanes;
+    lane->last = &lane->first;
+    lane->next = gxi_timeline.lanes;
+    gxi_timeline.lanes = lane;
+    lane->same = *bucket;
+    *bucket = lane;
+    gxi_timed_lane_name(lane, slot);
+    return lane;
+}
+static void gxi_timed_lane_write_arrows(gxi_timed_lane *lane, double to) {
+    const int pid = 1000 + lane->context->ordinal;
+    unsigned i;
+    for (i = 0; i < lane->narrows; i++) {
+        gxi_timed_point *const p = lane->arrows[i];
+        gxi_timeline_arrow("s", "order", "waits for", ++gxi_timeline.ids, p->device, p->lane,
+                p->slice_begin + (p->slice_end - p->slice_begin) * 0.99);
+        gxi_timeline_arrow("f", "order", "waits for", gxi_timeline.ids, pid, lane->number, to);
+        gxi_timed_point_leave(p);
+    }
+    lane->narrows = 0;
+}
+static void gxi_work_write(const gxi_work *work, double begin, double end, int lost) {
+    gxi_timed_lane *const lane = work->lane;
+    const gxi_timed_call *const call = work->call;
+    const int pid = 1000 + lane->context->ordinal, timed = call->kind <= GXI_IS_TIMED && !lost;
+    gxi_text *const t = gxi_timeline_event(timed ? "X" : "i\",\"s\":\"t",
+            gxi_work_categories[call->kind], work->title ? work->title : "?", pid, lane->number,
+            begin);
+    unsigned i;
+    if (timed) {
+        gxi_add_string(t, ",\"dur\":");
+        gxi_add_us(t, end - begin);
+    }
+    if (call->kind == GXI_IS_KERNEL) {
+        gxi_add_string(t, ",\"args\":{\"grid\":");
+        for (i = 0; i < 3; i++) gxi_add_member(t, i ? "x" : "\"", work->grid[i]);
+        gxi_add_string(t, "\",\"block\":");
+        for (i = 0; i < 3; i++) gxi_add_member(t, i ? "x" : "\"", work->block[i]);
+        gxi_add_member(t, "\",\"shared\":", work->shared);
+    } else if (call->kind == GXI_IS_GRAPH) gxi_add_member(t, ",\"args\":{\"nodes\":", work->nodes);
+    else gxi_add_member(t, ",\"args\":{\"bytes\":", work->bytes);
+    if (timed && work->bytes && end > begin)
+        gxi_add(t, ",\"gbs\":%.2f", (double)work->bytes / (end - begin));
+    gxi_timeline_place(t, work->where);
+    if (work->group) gxi_add_member(t, ",\"group\":", work->group);
+    gxi_add_string(t, lost ? ",\"untimed\":1}},\n" : "}},\n");
+    if (!timed) return;
+    gxi_timed_lane_write_arrows(lane, begin);
+    if (work->id) gxi_timeline_arrow("f", "launch", "enqueues", work->id, pid, lane->number, begin);
+    if (call->kind == GXI_IS_KERNEL || call->kind == GXI_IS_GRAPH) gxi_timeline.info.kernels++;
+    else if (call->kind <= GXI_IS_FILL) gxi_timeline.info.transfers++;
+    lane->slice_begin = begin;
+    lane->slice_end = end;
+}
+/* Writes the lane's first work, if it has ended. wait: waits for it. 0: it has not. */
+static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
+    gxi_work *const work = lane->first;
+    gxi_timed_context *const c = lane->context;
+    gxi_timed_point *const p = work->point;
+    double begin = lane->slice_end > (double)work->host ? lane->slice_end : (double)work->host,
+           end = begin;
+    int cu = 0, ok = 1, known = 0;
+    if (work->end) {
+        cu = wait ? gxi.cu.cuEventSynchronize(work->end) : gxi.cu.cuEventQuery(work->end);
+        if (cu == GXI_CU_NOT_READY || (c->anchor < 0 && !wait)) return 0;
+        /* the last chance */
+        ok = cu == 0 && (c->anchor >= 0 || gxi_timed_context_anchor(c, 1, 5000000000u));
+        if (ok) begin = c->anchor_at + gxi_timed_context_ns(c, work->begin, &ok);
+        if (ok) end = c->anchor_at + gxi_timed_context_ns(c, work->end, &known);
+        ok = ok && known;
+        if (begin < lane->slice_end) begin = lane->slice_end;
+        if (begin < lane->ready) begin = lane->ready;
+        if (end < begin) end = begin;
+    } else if (work->call->kind == GXI_IS_WAIT && p) {
+        if (!p->known && !wait) return 0; /* its lane's turn comes first */
+        if (p->at > lane->ready) lane->ready = p->at;
+        if (p->slice_end > p->slice_begin && lane->narrows < GXI_ARROWS &&
+                !(p->lane == lane->number && p->device == 1000 + c->ordinal)) {
+            lane->arrows[lane->narrows++] = p;
+            p->refs++;
+        }
+        if (begin < lane->ready) begin = lane->ready;
+    } else if (work->call->kind <= GXI_IS_TIMED) ok = 0;
+    if (work->call->kind == GXI_IS_RECORD && p) {
+        p->known = 1;
+        p->at = lane->slice_end > lane->ready ? lane->slice_end : lane->ready;
+        p->device = 1000 + c->ordinal;
+        p->lane = lane->number;
+        p->slice_begin = lane->slice_begin;
+        p->slice_end = lane->slice_end;
+    }
+    if (!ok) gxi_timeline.info.untimed++;
+    gxi_work_write(work, begin, end, !ok);
+    if (!(lane->first = work->next)) lane->last = &lane->first;
+    lane->count--;
+    gxi_timeline.info.waiting--;
+    gxi_work_free(work);
+    return 1;
+}
+/* Writes what has ended: of all lanes or, waiting for it, of one context (NULL: of all). A lane may
+   wait for a record of another one. */
+static void gxi_timeline_harvest(const gxi_timed_context *waits_for, int wait) {
+    int progress;
+    gxi_timed_lane *lane, **at;
+    gxi_timed_context *c;
+    const uint64_t now = gxi_clock_ns();
+    for (c = gxi_timeline.contexts; c; c = c->next)
+        if (!c->failed && (c->anchor < 0 || now - c->checked > 1000000000))
+            gxi_timed_context_anchor(c, 5, 200000);
+    do {
+        progress = 0;
+        for (lane = gxi_timeline.lanes; lane; lane = lane->next)
+            while (lane->first && gxi_timed_lane_step(lane, 0)) progress = 1;
+    } while (progress);
+    for (lane = gxi_timeline.lanes; lane && wait; lane = lane->next)
+        while (lane->first && (!waits_for || lane->context == waits_for))
+            gxi_timed_lane_step(lane, 1);
+    for (at = &gxi_timeline.lanes; (lane = *at) != NULL;) {
+        if (!lane->closed || lane->first) {
+            at = &lane->next;
+            continue;
+        }
+        while (lane->narrows) gxi_timed_point_leave(lane->arrows[--lane->narrows]);
+        *at = lane->next;
+        gxi_free(lane);
+    }
+    gxi_timeline.harvested = gxi_clock_ns();
+}
+/* Before a context ends. */
+static void gxi_timed_context_close(gxi_timed_context *c) {
+    gxi_timed_context **at = &gxi_timeline.contexts;
+    gxi_timed_lane *lane;
+    int i;
+    for (lane = gxi_timeline.lanes; lane; lane = lane->next)
+        if (lane->context == c) gxi_timed_lane_close(lane);
+    gxi_timeline_harvest(c, 1);
+    while (c->nspare) gxi.cu.cuEventDestroy(c->spare[--c->nspare]);
+    for (i = 0; i < 3; i++)
+        if (c->clocks[i]) gxi.cu.cuEventDestroy(c->clocks[i]);
+    if (c->clock) gxi.cu.cuStreamDestroy(c->clock);
+    while (*at != c) at = &(*at)->next;
+    *at = c->next;
+    gxi_free(c->spare);
+    gxi_free(c);
+}
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-timeline   The hook that makes work of driver calls, and the calls of >>timeline. */
+
+static const gxi_timed_call *gxi_timed_call_of(const char *name) { /* NULL: nothing special */
+    size_t lo = 0, hi = sizeof gxi_timed_calls / sizeof *gxi_timed_calls;
+    while (lo < hi) {
+        const size_t mid = (lo + hi) / 2;
+        const int order = strcmp(name, gxi_timed_calls[mid].name);
+        if (order == 0) return &gxi_timed_calls[mid];
+        if (order < 0) hi = mid;
+        else lo = mid + 1;
+    }
+    return NULL;
+}
+static int gxi_is_recording(void) { /* gxi_timeline_mutex is held */
+    return gxi_timeline.file != NULL && gxi_timeline.forks == gxi.threads.of_parent;
+}
+static const char *gxi_memcpy_title(unsigned from, unsigned to) {
+    enum { GXI_HOST_SIDE = 1 };
+    return from == GXI_HOST_SIDE && to == GXI_HOST_SIDE ? "copy in host memory"
+            : from == GXI_HOST_SIDE                     ? "copy to device"
+            : to == GXI_HOST_SIDE                       ? "copy to host"
+                                                        : "copy on device";
+}
+/* A graph or batch, by where it was created. */
+static void gxi_work_describe_graph(gxi_work *work, uint64_t about) {
+#if !defined(GPUEXEC_NO_GRAPH)
+    const gxi_slot *const slot = gxi_peek(about, gxi_kind_of(about));
+    const char *const label = gxi_label_text(about);
+    char name[GXI_PLACE + 100], place[GXI_PLACE];
+    if (!slot) return;
+    if (gxi_kind_of(about) == GXI_GRAPH) {
+        size_t nodes = 0;
+        gxi.cu.cuGraphGetNodes(gxi_native_graph_of(slot)->native, NULL, &nodes);
+        work->nodes = (unsigned)nodes;
+    }
+#if !defined(GPUEXEC_NO_BATCH)
+    else
+        work->nodes = (unsigned)gxi_batch_of(slot)->count;
+#endif
+    if (!slot->where && !*label) return;
+    if (!gxi_place_shorten(place, sizeof place, slot->where)) *place = 0;
+    snprintf(name, sizeof name, "%s%s%s%s", gxi_kinds[gxi_kind_of(about)].name, label,
+            *place ? " " : "", place);
+    work->title = gxi_place_copy(name);
+#else
+    (void)work;
+    (void)about;
+#endif
+}
+/* What the arguments say of the work. */
+static void gxi_work_describe(gxi_work *work, const gxi_watched_call *w) {
+    const gxi_timed_call *const call = work->call;
+    const unsigned long long *const args = w->args;
+    union {
+        uintptr_t number;
+        const gxi_memcpy2d *two;
+        const gxi_memcpy3d *three;
+        const size_t *sizes;
+        const struct CUfunc_st *function;
+    } first;
+    unsigned i;
+    first.number = (uintptr_t)args[0];
+    work->title = call->title;
+    if (call->bytes >= 0) work->bytes = args[call->bytes] * call->unit;
+    if (call->rows >= 0) work->bytes *= args[call->rows];
+    if (call->kind == GXI_IS_GRAPH) gxi_work_describe_graph(work, gxi_local.about);
+    else if (call->kind == GXI_IS_KERNEL) {
+        const gxi_slot *kernel;
+        for (i = 0; i < 3; i++) {
+            work->grid[i] = (unsigned)args[1 + i];
+            work->block[i] = (unsigned)args[4 + i];
+        }
+        work->shared = (unsigned)args[7];
+        gxi_lock(&gxi_tables_mutex);
+        kernel = gxi_kernel_of_native(first.function);
+        work->title = gxi_place_copy_locked(kernel && gxi_kernel_of(kernel)->named
+                        ? gxi_kernel_of(kernel)->name
+                        : "adopted kernel");
+        gxi_unlock(&gxi_tables_mutex);
+    } else if (strcmp(call->name, "cuMemcpy2DAsync") == 0) {
+        work->title = gxi_memcpy_title(first.two->from_type, first.two->to_type);
+        work->bytes = (uint64_t)first.two->width * first.two->height;
+    } else if (strncmp(call->name, "cuMemcpy3D", 10) == 0) {
+        if (!*work->title)
+            work->title = gxi_memcpy_title(first.three->from.type, first.three->to.type);
+        work->bytes = (uint64_t)first.three->width * first.three->height * first.three->depth;
+    } else if (strcmp(call->name, "cuMemcpyBatchAsync") == 0) {
+        first.number = (uintptr_t)args[2];
+        for (i = 0; i < args[3]; i++) work->bytes += first.sizes[i];
+    }
+}
+/* The work's begin: NULL if it is not timed at all, because it is captured, or the hook must not
+   touch its stream. */
+static gxi_work *gxi_work_begin(
+        const gxi_call *call, const gxi_watched_call *w, const gxi_timed_call *timed) {
+    const int at = timed->stream +
+            2 * (w->count == 6 && strcmp(w->name, "cuMemPrefetchAsync") == 0);
+    union {
+        uintptr_t number;
+        struct CUstream_st *stream;
+    } native;
+    gxi_work *work;
+    gxi_timed_lane *lane;
+    int status = 0;
+    native.number = (uintptr_t)w->args[at];
+    if (gxi.cu.cuStreamIsCapturing(native.stream, &status) || status) return NULL;
+    if (!(lane = gxi_timed_lane_of(call, native.stream)) || !(work = gxi_work_new())) {
+        gxi_timeline.info.untimed++;
+        return NULL;
+    }
+    work->call = timed;
+    work->lane = lane;
+    work->where = gxi_place_copy(call->where);
+    work->group = gxi_local.group;
+    gxi_work_describe(work, w);
+    if (timed->kind <= GXI_IS_TIMED && !lane->context->failed &&
+            (work->begin = gxi_timed_context_take_event(lane->context)) != NULL &&
+            ((work->end = gxi_timed_context_take_event(lane->context)) == NULL ||
+                    gxi.cu.cuEventRecord(work->begin, lane->native)))
+        work->untimed = 1;
+    return work;
+}
+/* The driver has the work: it is in its lane from now on. */
+static void gxi_work_commit(gxi_work *work, const gxi_watched_call *w) {
+    gxi_timed_lane *const lane = work->lane;
+    union {
+        uintptr_t number;
+        struct CUevent_st *event;
+    } event;
+    if (work->untimed || (work->end && gxi.cu.cuEventRecord(work->end, lane->native))) {
+        gxi_work_return_events(work);
+        gxi_timed_lane_close(lane); /* perhaps another stream has its address */
+    }
+    work->host = w->began;
+    if (work->call->kind == GXI_IS_RECORD || work->call->kind == GXI_IS_WAIT) {
+        event.number = (uintptr_t)w->args[work->call->kind == GXI_IS_WAIT];
+        {
+            const size_t i = (event.number >> 4 ^ event.number >> 14) %
+                    (sizeof gxi_timeline.points / sizeof *gxi_timeline.points);
+            if (work->call->kind == GXI_IS_RECORD) {
+                work->point = (gxi_timed_point *)gxi_realloc(NULL, sizeof *work->point);
+                if (work->point) memset(work->point, 0, sizeof *work->point);
+                gxi_timed_point_leave(gxi_timeline.points[i].point);
+                gxi_timeline.points[i].event = event.event;
+                gxi_timeline.points[i].point = work->point;
+                if (work->point) work->point->refs = 2;
+            } else if (gxi_timeline.points[i].event == event.event) {
+                work->point = gxi_timeline.points[i].point;
+                if (work->point) work->point->refs++;
+            }
+        }
+    }
+    *lane->last = work;
+    lane->last = &work->next;
+    lane->count++;
+    gxi_timeline.info.waiting++;
+}
+/* The calling thread's lane; NULL: no memory. */
+static gxi_timed_thread *gxi_timed_thread_get(void) {
+    gxi_timed_thread *thread = gxi_local.thread;
+    char name[64];
+    if (gxi_local.thread_of == gxi_timeline.serial && thread) return thread;
+    thread = (gxi_timed_thread *)gxi_realloc(NULL, sizeof *thread);
+    if (!thread) return NULL;
+    memset(thread, 0, sizeof *thread);
+    thread->lane = ++gxi_timeline.nthreads;
+    thread->next = gxi_timeline.threads;
+    gxi_timeline.threads = thread;
+    gxi_local.thread = thread;
+    gxi_local.thread_of = gxi_timeline.serial;
+    snprintf(name, sizeof name, "thread %d", thread->lane);
+    gxi_timeline_name("thread_name", 1, thread->lane, name);
+    return thread;
+}
+static void gxi_timed_thread_write(gxi_timed_thread *thread) {
+    gxi_text *t;
+    if (!thread->number) return;
+    t = gxi_timeline_event("X", "call", thread->function, 1, thread->lane, (double)thread->began);
+    gxi_add_string(t, ",\"dur\":");
+    gxi_add_us(t, (double)(thread->ended - thread->began));
+    gxi_add_string(t, ",\"args\":{\"driver\":\"");
+    gxi_add_string(t, thread->driver_call);
+    gxi_add_member(t, "\",\"calls\":", thread->calls);
+    gxi_add_member(t, ",\"result\":", (unsigned)thread->cu);
+    gxi_timeline_place(t, thread->where);
+    gxi_add_string(t, "}},\n");
+    thread->number = 0;
+}
+/* A driver call has ended. id: of the arrow to its work, or 0. */
+static void gxi_timed_thread_add(const gxi_call *call, const gxi_watched_call *w, uint64_t id) {
+    gxi_timed_thread *const thread = gxi_timed_thread_get();
+    if (!thread) return;
+    if (thread->number != call->number || thread->function != call->function) {
+        gxi_timed_thread_write(thread);
+        thread->number = call->number;
+        thread->function = call->function;
+        thread->where = gxi_place_copy(call->where);
+        thread->began = w->began;
+        thread->longest = thread->calls = 0;
+    }
+    thread->calls++;
+    thread->ended = w->ended;
+    thread->cu = w->cu;
+    if (w->ended - w->began >= thread->longest) {
+        thread->longest = w->ended - w->began;
+        thread->driver_call = w->name;
+    }
+    if (id) gxi_timeline_arrow("s", "launch", "enqueues", id, 1, thread->lane, (double)w->began);
+}
+static void gxi_timeline_close_contexts(const gxi_watched_call *w, const gxi_timed_call *timed) {
+    gxi_timed_context *c, *next;
+    for (c = gxi_timeline.contexts; c; c = next) {
+        next = c->next;
+        if (timed->kind == GXI_ENDS_CONTEXT ? (uintptr_t)c->native == (uintptr_t)w->args[0]
+                        : timed->kind == GXI_ENDS_GREEN
+                        ? c->green && (uintptr_t)c->green == (uintptr_t)w->args[0]
+                        : c->ordinal == (int)w->args[0])
+            gxi_timed_context_close(c);
+    }
+}
+static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w) {
+    const gxi_timed_call *const timed = gxi_timed_call_of(w->name);
+    if (!timed || timed->kind == GXI_IS_HIDDEN) return;
+    gxi_lock(&gxi_timeline_mutex);
+    if (gxi_local.work && gxi_local.work_of == gxi_timeline.serial && gxi_timeline.file) {
+        gxi_work_free(gxi_local.work); /* watching changed during that call: its end was not seen */
+        gxi_timeline.info.untimed++;
+    }
+    gxi_local.work = NULL;
+    if (gxi_is_recording()) GXI_IN_RELAXED_MODE {
+            if (timed->kind <= GXI_IS_LAST) gxi_local.work = gxi_work_begin(call, w, timed);
+            else if (timed->kind != GXI_ENDS_STREAM) gxi_timeline_close_contexts(w, timed);
+        }
+    gxi_local.work_of = gxi_timeline.serial;
+    gxi_unlock(&gxi_timeline_mutex);
+}
+static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) {
+    const gxi_timed_call *const timed = gxi_timed_call_of(w->name);
+    gxi_work *const work = gxi_local.work;
+    uint64_t id = 0;
+    if (timed && timed->kind == GXI_IS_HIDDEN) return;
+    gxi_local.work = NULL;
+    gxi_lock(&gxi_timeline_mutex);
+    if (!gxi_is_recording()) { /* it ended meanwhile, with all work */
+        gxi_unlock(&gxi_timeline_mutex);
+        return;
+    }
+    GXI_IN_RELAXED_MODE {
+        if (work && gxi_local.work_of == gxi_timeline.serial) {
+            if (w->cu) gxi_work_free(work);
+            else {
+                if (work->end && !gxi_timeline.no_calls) id = work->id = ++gxi_timeline.ids;
+                gxi_work_commit(work, w);
+            }
+        } else if (timed && timed->kind == GXI_ENDS_STREAM && !w->cu) {
+            gxi_timed_lane *lane = *gxi_timed_lane_bucket(
+                    (struct CUstream_st *)(uintptr_t)w->args[0]);
+            while (lane && (uintptr_t)lane->native != (uintptr_t)w->args[0]) lane = lane->same;
+            if (lane) gxi_timed_lane_close(lane);
+        }
+        if (w->ended - gxi_timeline.harvested > 20000000 || gxi_timeline.info.waiting % 256 == 255)
+            gxi_timeline_harvest(NULL, 0);
+    }
+    if (!gxi_timeline.no_calls) gxi_timed_thread_add(call, w, id);
+    if (gxi_timeline.text.n > 49152 || w->ended - gxi_timeline.flushed > 500000000)
+        gxi_timeline_flush();
+    gxi_unlock(&gxi_timeline_mutex);
+}
+
+/* --- the calls -------------------------------------------------------------------------------- */
+
+/* Returns 0, an errno, or -1 without memory. */
+static int gxi_timeline_open(const char *path, const char *page, int no_calls) {
+    char *const copy = gxi_copy_string(path),
+                *const page_copy = page ? gxi_copy_string(page) : NULL;
+    const int known = copy && (page_copy || !page);
+    char title[64];
+    FILE *const file = known ? fopen(path, "wb") : NULL;
+    if (!file) {
+        const int error = !known ? -1 : errno ? errno : EIO;
+        gxi_free(copy);
+        gxi_free(page_copy);
+        return error;
+    }
+    gxi_free(gxi_timeline.path);
+    gxi_free(gxi_timeline.page);
+    gxi_timeline.path = copy;
+    gxi_timeline.page = page_copy;
+    setvbuf(file, NULL, _IONBF, 0); /* a forked child has nothing to write */
+    memset(&gxi_timeline.info, 0, sizeof gxi_timeline.info);
+    gxi_timeline.error = gxi_timeline.programmatic = 0;
+    gxi_timeline.forks = gxi.threads.of_parent;
+    gxi_timeline.no_calls = no_calls;
+    gxi_timeline.nlanes = gxi_timeline.nthreads = 0;
+    gxi_timeline.devices = 0;
+    gxi_timeline.serial++;
+    gxi_timeline.began = gxi_timeline.harvested = gxi_timeline.flushed = gxi_clock_ns();
+    gxi_add(&gxi_timeline.text, "[\n");
+    snprintf(title, sizeof title, "host: process %ld", gxi_process_id());
+    gxi_timeline_name("process_name", 1, 0, title);
+    gxi_timeline.file = file;
+    gxi_timeline.info.recording = 1;
+    return 0;
+}
+/* Ends the timeline. Returns errno of a failed write, -1 if that is not known, or 0. */
+static int gxi_timeline_close(void) {
+    gxi_timed_thread *thread;
+    void *chunk;
+    size_t i;
+    int error;
+    while (gxi_timeline.contexts) gxi_timed_context_close(gxi_timeline.contexts);
+    while ((thread = gxi_timeline.threads) != NULL) {
+        gxi_timed_thread_write(thread);
+        gxi_timeline.threads = thread->next;
+        gxi_free(thread);
+    }
+    gxi_timeline_describe();
+    gxi_add(&gxi_timeline.text, "\n]\n");
+    gxi_timeline_flush();
+    if (fclose(gxi_timeline.file) && !gxi_timeline.error) gxi_timeline.error = errno ? errno : -1;
+    error = gxi_timeline.error;
+    gxi_timeline.file = NULL;
+    gxi_timeline.info.recording = 0;
+    gxi_text_free(&gxi_timeline.text);
+    for (i = 0; i < sizeof gxi_timeline.points / sizeof *gxi_timeline.points; i++) {
+        gxi_timed_point_leave(gxi_timeline.points[i].point);
+        gxi_timeline.points[i].point = NULL;
+        gxi_timeline.points[i].event = NULL;
+    }
+    while ((chunk = gxi_timeline.chunks) != NULL) {
+        gxi_timeline.chunks = *(void **)chunk;
+        gxi_free(chunk);
+    }
+    gxi_timeline.free_work = NULL;
+    gxi_timeline.nwork = 0;
+    gxi_watch_set(GXI_TIMES, 0);
+    return error;
+}
+/* A range of the calling thread has ended. */
+static void gxi_timeline_add_range(const char *text, uint64_t began, uint64_t ended) {
+    gxi_timed_thread *thread;
+    gxi_text *t;
+    if (!(GXI_LOAD(&gxi.driver.debug) & GXI_TIMES)) return;
+    gxi_lock(&gxi_timeline_mutex);
+    if (gxi_is_recording() && (thread = gxi_timed_thread_get()) != NULL) {
+        if (began < gxi_timeline.began) began = gxi_timeline.began; /* pushed before */
+        t = gxi_timeline_event("X", "range", text, 1, thread->lane, (double)began);
+        gxi_add_string(t, ",\"dur\":");
+        gxi_add_us(t, (double)(ended - began));
+        gxi_add_string(t, "},\n");
+    }
+    gxi_unlock(&gxi_timeline_mutex);
+}
+/* An object was labelled: its lane has another name from now on. */
+static void gxi_timeline_label(uint64_t id, const char *text) {
+    const gxi_slot *const slot = gxi_peek(id, GXI_STREAM);
+    gxi_timed_lane *lane;
+    (void)text;
+    if (!slot || !(GXI_LOAD(&gxi.driver.debug) & GXI_TIMES)) return;
+    gxi_lock(&gxi_timeline_mutex);
+    lane = gxi_is_recording() ? *gxi_timed_lane_bucket(slot->data.stream.native) : NULL;
+    while (lane &&
+            (lane->native != slot->data.stream.native || lane->context->native != slot->cu_context))
+        lane = lane->same;
+    if (lane) gxi_timed_lane_name(lane, slot);
+    gxi_unlock(&gxi_timeline_mutex);
+}
+/* The program ends without gpuexec_shutdown: writes what is known, without the driver, which may be
+   gone. */
+static void gxi_timeline_abandon(void) {
+    if (!gxi_try_lock(&gxi_timeline_mutex)) return; /* a thread may hold it forever */
+    if (gxi_is_recording()) gxi_timeline_flush();
+    gxi_unlock(&gxi_timeline_mutex);
+}
+static void gxi_timeline_warn(const char *from, const char *path, const char *why) {
+    char line[1400];
+    snprintf(line, sizeof line, "gpuexec: %scannot write the timeline \"%s\": %s\n", from, path,
+            why);
+    gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
+}
+/* At the end of gpuexec_shutdown, when all contexts are closed. What fails is a warning. */
+static void gxi_timeline_shutdown(void) {
+    int error = 0, recorded;
+    gxi_lock(&gxi_timeline_mutex);
+    recorded = gxi_is_recording();
+    if (recorded) error = gxi_timeline_close();
+    gxi_unlock(&gxi_timeline_mutex);
+    if (error)
+        gxi_timeline_warn("", gxi_timeline.path, error < 0 ? "unknown error" : strerror(error));
+    else if (recorded && gxi_timeline.page &&
+            gpuexec_timeline_page_at(NULL, gxi_timeline.path, gxi_timeline.page))
+        gxi_timeline_warn("", gxi_timeline.page, gpuexec_error_detail()->message);
+    gxi_free(gxi_timeline.path);
+    gxi_free(gxi_timeline.page);
+    gxi_timeline.path = gxi_timeline.page = NULL;
+}
+static void gxi_timeline_note_programmatic(void) { GXI_STORE(&gxi_timeline.programmatic, 1); }
+static void gxi_timeline_watch(void) {
+    GXI_STORE(&gxi.hooks.before_call[GXI_WATCH_TIMELINE], &gxi_timeline_before);
+    GXI_STORE(&gxi.hooks.after_call[GXI_WATCH_TIMELINE], &gxi_timeline_after);
+    GXI_STORE(&gxi.hooks.abandon_timeline, &gxi_timeline_abandon);
+    GXI_STORE(&gxi.hooks.end_timeline, &gxi_timeline_shutdown);
+    GXI_STORE(&gxi.hooks.note_programmatic, &gxi_timeline_note_programmatic);
+    GXI_STORE(&gxi.hooks.range_ended, &gxi_timeline_add_range);
+    GXI_STORE(&gxi.hooks.labelled, &gxi_timeline_label);
+    gxi_watch_set(GXI_TIMES, 1);
+}
+/* With GPUEXEC_TIMELINE, at the library's start. */
+static void gxi_timeline_start(void) {
+    const char *const path = gxi_environment_variable("GPUEXEC_TIMELINE"),
+                      *const end = path ? strrchr(path, '.') : NULL;
+    gxi_text page = { 0, 0, 0, 0 };
+    int error;
+    if (!path) return;
+    gxi_add(&page, "%.*s.html",
+            (int)(end && strcmp(end, ".json") == 0 ? (size_t)(end - path) : strlen(path)), path);
+    gxi_lock(&gxi_timeline_mutex);
+    error = page.failed ? -1 : gxi_timeline_open(path, page.p, 0);
+    gxi_unlock(&gxi_timeline_mutex);
+    gxi_text_free(&page);
+    if (error)
+        gxi_timeline_warn(
+                "GPUEXEC_TIMELINE: ", path, error < 0 ? "out of host memory" : strerror(error));
+    else gxi_timeline_watch();
+}
+static gpuexec_result gxi_fail_timeline(gxi_call *call, const char *path, int error) {
+    return error < 0 ? gxi_fail_memory(call, "write the timeline \"%s\"", path)
+                     : gxi_fail(call, GPUEXEC_FILE_ERROR, NULL,
+                               "cannot write the timeline \"%s\": %s", path, strerror(error));
+}
+GPUEXEC_API gpuexec_result gpuexec_timeline_begin_at(
+        const char *where, const char *path, const gpuexec_timeline_desc *desc) {
+    int error;
+    GXI_CALL(gpuexec_timeline_begin, GXI_CLEANS);
+    if (desc && gxi_check_desc(call, "gpuexec_timeline_desc", desc->start_canary, desc->end_canary))
+        return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, path, "the path")) return gxi_failed_result();
+    if (gxi_begin(call)) return gxi_failed_result();
+    gxi_lock(&gxi_timeline_mutex);
+    if (gxi_timeline.file) {
+        char other[1024];
+        gxi_place_shorten(other, sizeof other, gxi_timeline.path);
+        gxi_unlock(&gxi_timeline_mutex);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_timeline_end first",
+                "a timeline is already recorded in \"%s\"", other);
+    }
+    error = gxi_timeline_open(path, desc ? desc->page : NULL, desc && desc->no_calls);
+    gxi_unlock(&gxi_timeline_mutex);
+    if (error) return gxi_fail_timeline(call, path, error);
+    gxi_timeline_watch();
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_timeline_end_at(const char *where) {
+    gpuexec_result result = GPUEXEC_OK;
+    char *path = NULL, *page = NULL;
+    int error = 0, recorded;
+    GXI_CALL(gpuexec_timeline_end, GXI_CLEANS);
+    gxi_lock(&gxi_timeline_mutex);
+    recorded = gxi_is_recording();
+    if (recorded) {
+        GXI_IN_RELAXED_MODE error = gxi_timeline_close();
+        path = gxi_timeline.path;
+        page = gxi_timeline.page;
+        gxi_timeline.path = gxi_timeline.page = NULL;
+    }
+    gxi_unlock(&gxi_timeline_mutex);
+    if (!recorded)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_timeline_begin first",
+                "no timeline is recorded");
+    if (error) result = gxi_fail_timeline(call, path, error);
+    else if (page) result = gpuexec_timeline_page_at(where, path, page);
+    gxi_free(path);
+    gxi_free(page);
+    return result;
+}
+GPUEXEC_API gpuexec_result gpuexec_timeline_get_info_at(
+        const char *where, gpuexec_timeline_info *info) {
+    GXI_CALL(gpuexec_timeline_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return gxi_failed_result();
+    gxi_lock(&gxi_timeline_mutex);
+    *info = gxi_timeline.info;
+    if (!gxi_is_recording()) info->recording = 0;
+    gxi_unlock(&gxi_timeline_mutex);
+    return GPUEXEC_OK;
+}
+#endif
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-spans   Ranges: each thread has a stack of its open ranges in gxi_local. */
 
 #if !defined(GPUEXEC_NO_TIMELINE)
 static void gxi_timeline_pop(void) {
@@ -31609,7 +33525,7 @@ static void gxi_timeline_pop(void) {
     gxi_nvtx_pop();
     if (depth < GXI_OPEN_RANGES)
         GXI_HOOK(range_ended,
-                (gxi_local.ranges[depth].text, gxi_local.ranges[depth].began, gxi_now()));
+                (gxi_local.ranges[depth].text, gxi_local.ranges[depth].began, gxi_clock_ns()));
 }
 /* The hook of gxi_state. */
 static void gxi_timeline_end_thread(void) {
@@ -31629,7 +33545,7 @@ static void gxi_timeline_push(const char *text) {
     }
     if (depth < GXI_OPEN_RANGES) {
         gxi_label_init(gxi_local.ranges[depth].text, text);
-        gxi_local.ranges[depth].began = gxi_now();
+        gxi_local.ranges[depth].began = gxi_clock_ns();
     }
     gxi_nvtx_push(text);
 }
@@ -31658,6 +33574,2512 @@ GPUEXEC_API void gpuexec_range_scope_end(gpuexec_range_scope *scope) {
     scope->entered = 0;
 }
 #endif
+
+#if !defined(GPUEXEC_NO_TIMELINE)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-json   Reads JSON (RFC 8259), as far as >>impl-lanes needs it, and collects texts. No
+   function trusts what it reads: a line is checked as a whole first. Numbers are read without the C
+   library, whose decimal point depends on the locale. */
+
+/* A part of a line: of a string, what is between the quotes. */
+typedef struct gxi_json {
+    const char *p, *end;
+} gxi_json;
+
+static const char *gxi_json_skip_blanks(const char *p) { return p + strspn(p, " \t\r\n"); }
+/* Each of the following returns the first byte after what is at p, or NULL if it is malformed. */
+static const char *gxi_json_skip_string(const char *p) {
+    for (p++; *p != '"'; p++) {
+        if ((unsigned char)*p < 32) return NULL;
+        if (*p != '\\') continue;
+        p++;
+        if (!*p || !strchr("\"\\/bfnrtu", *p)) return NULL;
+        if (*p != 'u') continue;
+        if (strspn(p + 1, "0123456789abcdefABCDEF") < 4) return NULL;
+        p += 4;
+    }
+    return p + 1;
+}
+static const char *gxi_json_skip_number(const char *p) {
+    static const char digits[] = "0123456789";
+    size_t n;
+    if (*p == '-') p++;
+    if (!(n = strspn(p, digits)) || (*p == '0' && n > 1)) return NULL;
+    p += n;
+    if (*p == '.') {
+        if (!(n = strspn(p + 1, digits))) return NULL;
+        p += n + 1;
+    }
+    if (*p == 'e' || *p == 'E') {
+        p += p[1] == '+' || p[1] == '-' ? 2 : 1;
+        if (!(n = strspn(p, digits))) return NULL;
+        p += n;
+    }
+    return p;
+}
+/* depth: how many levels of lists and objects may still begin */
+static const char *gxi_json_skip_value(const char *p, int depth) {
+    static const char *const words[] = { "true", "false", "null" };
+    const char close = *p == '{' ? '}' : ']';
+    unsigned i;
+    if (*p == '"') return gxi_json_skip_string(p);
+    if (*p != '{' && *p != '[') {
+        for (i = 0; i < 3; i++)
+            if (strncmp(p, words[i], strlen(words[i])) == 0) return p + strlen(words[i]);
+        return gxi_json_skip_number(p);
+    }
+    if (depth == 0) return NULL;
+    p = gxi_json_skip_blanks(p + 1);
+    if (*p == close) return p + 1;
+    for (;;) {
+        if (close == '}') {
+            if (*p != '"' || !(p = gxi_json_skip_string(p))) return NULL;
+            p = gxi_json_skip_blanks(p);
+            if (*p != ':') return NULL;
+            p = gxi_json_skip_blanks(p + 1);
+        }
+        if (!(p = gxi_json_skip_value(p, depth - 1))) return NULL;
+        p = gxi_json_skip_blanks(p);
+        if (*p == close) return p + 1;
+        if (*p != ',') return NULL;
+        p = gxi_json_skip_blanks(p + 1);
+    }
+}
+/* Reads a member of the object, which is well-formed, and advances; 0 at its end. *p: first the
+   object itself. */
+static int gxi_json_next_member(const char **p, gxi_json *key, gxi_json *value) {
+    const char *at = gxi_json_skip_blanks(*p + (**p == '{' || **p == ','));
+    if (*at == '}') return 0;
+    key->p = at + 1;
+    at = gxi_json_skip_string(at);
+    key->end = at - 1;
+    at = gxi_json_skip_blanks(gxi_json_skip_blanks(at) + 1);
+    value->p = at;
+    value->end = at = gxi_json_skip_value(at, 16);
+    *p = gxi_json_skip_blanks(at);
+    return 1;
+}
+static int gxi_json_is(gxi_json s, const char *text) {
+    return s.p && (size_t)(s.end - s.p) == strlen(text) && memcmp(s.p, text, strlen(text)) == 0;
+}
+/* Takes the quotes away. Returns 0 if the value is not a string. */
+static int gxi_json_is_string(gxi_json *s) {
+    if (!s->p || *s->p != '"') return 0;
+    s->p++;
+    s->end--;
+    return 1;
+}
+/* Reads a number times 10 to the power of `scale`, rounded. Returns 0 if it is not a number that a
+   double has exactly. */
+static int gxi_json_is_number(gxi_json s, int scale, int64_t *out) {
+    const char *p = s.p;
+    const int negative = p && *p == '-';
+    double x = 0.0;
+    int exponent = scale, dot = 0, power = 0, sign = 1;
+    if (!p || (*p != '-' && (*p < '0' || *p > '9'))) return 0;
+    for (p += negative; p < s.end && *p != 'e' && *p != 'E'; p++) {
+        if (*p == '.') dot = 1;
+        else if (x < 9e17) {
+            x = x * 10 + (*p - '0');
+            exponent -= dot;
+        } else if (!dot) exponent++;
+    }
+    if (p < s.end) {
+        p++;
+        if (*p == '-') sign = -1;
+        for (p += *p == '-' || *p == '+'; p < s.end && power < 1000; p++)
+            power = power * 10 + (*p - '0');
+        exponent += sign * power;
+    }
+    for (; exponent > 0 && x > 0 && x < 1e16; exponent--) x *= 10;
+    for (; exponent < 0 && x > 0.01; exponent++) x /= 10;
+    if (exponent < 0) x = 0;
+    if (x >= 9e15) return 0;
+    *out = (int64_t)(x + 0.5) * (negative ? -1 : 1);
+    return 1;
+}
+
+/* The bytes of the UTF-8 character at p, before `end`; 0 if it is not one that XML can contain.
+ *code: which. */
+static size_t gxi_utf8_bytes(const char *p, const char *end, unsigned *code) {
+    const unsigned char c = (unsigned char)*p;
+    const size_t n = c < 0x80 ? 1 : c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
+    size_t i;
+    if (n == 0 || (size_t)(end - p) < n) return 0;
+    *code = n == 1 ? c : c & (0xFFu >> (n + 1));
+    for (i = 1; i < n; i++) {
+        if (((unsigned char)p[i] & 0xC0) != 0x80) return 0;
+        *code = *code << 6 | ((unsigned char)p[i] & 0x3F);
+    }
+    if ((n == 3 && *code < 0x800) || (n == 4 && *code < 0x10000) || *code > 0x10FFFF ||
+            (*code >= 0xD800 && *code < 0xE000) || (*code | 1) == 0xFFFF)
+        return 0;
+    return n;
+}
+static char *gxi_utf8_put(char *out, unsigned code) {
+    if (code < 0x80) *out++ = (char)code;
+    else {
+        if (code < 0x800) *out++ = (char)(0xC0 | code >> 6);
+        else {
+            if (code < 0x10000) *out++ = (char)(0xE0 | code >> 12);
+            else {
+                *out++ = (char)(0xF0 | code >> 18);
+                *out++ = (char)(0x80 | (code >> 12 & 0x3F));
+            }
+            *out++ = (char)(0x80 | (code >> 6 & 0x3F));
+        }
+        *out++ = (char)(0x80 | (code & 0x3F));
+    }
+    return out;
+}
+static unsigned gxi_json_hex(const char *p) { /* of the four digits of \uXXXX */
+    char digits[5];
+    memcpy(digits, p, 4);
+    digits[4] = 0;
+    return (unsigned)strtoul(digits, NULL, 16);
+}
+/* Writes the string as UTF-8 that XML can contain: what is not a character becomes U+FFFD, a
+   control character a blank. `out` has room for three times its bytes; the end of the text. */
+static char *gxi_json_decode(gxi_json s, char *out) {
+    static const char escapes[] = "bfnrt";
+    const char *p = s.p;
+    while (p < s.end) {
+        unsigned code = 0xFFFD, low;
+        size_t n = gxi_utf8_bytes(p, s.end, &code);
+        if (n == 0) code = 0xFFFD;
+        p += n ? n : 1;
+        if (code == '\\') {
+            code = (unsigned char)*p++;
+            if (strchr(escapes, (int)code)) code = ' ';
+            else if (code == 'u') {
+                code = gxi_json_hex(p);
+                p += 4;
+                if (code >= 0xD800 && code < 0xDC00 && s.end - p >= 6 && p[0] == '\\' &&
+                        p[1] == 'u' && (low = gxi_json_hex(p + 2)) >= 0xDC00 && low < 0xE000) {
+                    code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+                    p += 6;
+                }
+            }
+        }
+        if (code < 32 || code == 127) code = ' ';
+        if ((code >= 0xD800 && code < 0xE000) || (code | 1) == 0xFFFF) code = 0xFFFD;
+        out = gxi_utf8_put(out, code);
+    }
+    return out;
+}
+
+/* --- words: texts, each stored once, numbered in the order of their addition -------------------
+ */
+
+typedef struct gxi_words {
+    char *text; /* each ends with a 0 */
+    size_t bytes, room;
+    size_t *at;            /* where each begins in `text` */
+    uint32_t *table, size; /* numbers plus 1, hashed; a power of two */
+    uint32_t count, cap;
+} gxi_words;
+static const char *gxi_word_of(const gxi_words *w, uint32_t i) { return w->text + w->at[i]; }
+/* Doubles a full list. NULL: no memory; the list stays. */
+static void *gxi_list_double(void *list, uint32_t *cap, size_t element) {
+    const uint32_t more = *cap ? *cap * 2 : 64;
+    void *const p = more > *cap ? gxi_realloc(list, more * element) : NULL;
+    if (p) *cap = more;
+    return p;
+}
+/* Makes room for one more element behind `count`. 0: no memory. `more`: a void * of the caller. */
+#define GXI_GROW(type, list, count, cap) \
+    ((count) < (cap) || \
+            ((more = gxi_list_double(list, &(cap), sizeof(type))) != NULL && \
+                    ((list) = (type *)more) != NULL))
+static int gxi_words_rehash(gxi_words *w) {
+    const uint32_t size = w->size ? w->size * 2 : 128;
+    uint32_t *const table = (uint32_t *)gxi_realloc(NULL, size * sizeof *table);
+    uint32_t i, k;
+    if (!table) return 0;
+    memset(table, 0, size * sizeof *table);
+    for (i = 0; i < w->count; i++) {
+        k = (uint32_t)gxi_hash_bytes(gxi_word_of(w, i), strlen(gxi_word_of(w, i))) & (size - 1);
+        while (table[k]) k = (k + 1) & (size - 1);
+        table[k] = i + 1;
+    }
+    gxi_free(w->table);
+    w->table = table;
+    w->size = size;
+    return 1;
+}
+/* Makes room for a text of `bytes` behind the last one, and returns it. NULL: no memory. */
+static char *gxi_words_room(gxi_words *w, size_t bytes) {
+    const size_t room = (w->bytes + bytes + 1) * 2;
+    char *p;
+    if (w->bytes + bytes + 1 <= w->room) return w->text + w->bytes;
+    if (!(p = (char *)gxi_realloc(w->text, room))) return NULL;
+    w->text = p;
+    w->room = room;
+    return p + w->bytes;
+}
+/* Adds the text that ends at `end`, and begins where gxi_words_room says, unless the words have it.
+   Returns 0 without memory. */
+static int gxi_words_commit(gxi_words *w, char *end, uint32_t *number) {
+    const char *const text = w->text + w->bytes;
+    const size_t n = (size_t)(end - text);
+    uint32_t k;
+    void *more;
+    *end = 0;
+    if (w->count * 2 >= w->size && !gxi_words_rehash(w)) return 0;
+    k = (uint32_t)gxi_hash_bytes(text, n) & (w->size - 1);
+    for (; w->table[k]; k = (k + 1) & (w->size - 1)) {
+        *number = w->table[k] - 1;
+        if (strcmp(gxi_word_of(w, *number), text) == 0) return 1;
+    }
+    if (!GXI_GROW(size_t, w->at, w->count, w->cap)) return 0;
+    *number = w->count++;
+    w->table[k] = w->count;
+    w->at[*number] = w->bytes;
+    w->bytes += n + 1;
+    return 1;
+}
+static int gxi_words_add_json(gxi_words *w, const char *first, gxi_json s, uint32_t *number) {
+    const size_t before = strlen(first);
+    char *const out = gxi_words_room(w, before + 3 * (size_t)(s.end - s.p));
+    if (!out) return 0;
+    memcpy(out, first, before);
+    return gxi_words_commit(w, gxi_json_decode(s, out + before), number);
+}
+static void gxi_words_free(gxi_words *w) {
+    gxi_free(w->text);
+    gxi_free(w->at);
+    gxi_free(w->table);
+}
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-lanes   Reads the file of a timeline for >>impl-page and >>impl-picture: into lanes (a
+   stream, or a thread of the host) of events, sorted by time. The file is in the Trace Event Format
+   (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU), one event on each
+   line. */
+
+/* What an event is; the letter is the first byte of its type's word. */
+enum { GXI_LANE_ROWS = 16 };
+static const struct {
+    const char *category;
+    char letter;
+} gxi_lane_kinds[] = { { "kernel", 'k' }, { "copy", 'c' }, { "fill", 'f' }, { "graph", 'g' },
+    { "host", 'h' }, { "call", 'a' }, { "range", 'r' }, { "memory", 'm' }, { "order", 'o' } };
+
+typedef struct gxi_lane_event {
+    int64_t at, ns;        /* ns: the duration; -1: an instant */
+    int64_t bytes, group;  /* -1: none */
+    uint32_t lane, type;   /* type: of gxi_lanes.types, its kind's letter and its name */
+    uint32_t place, facts; /* of gxi_lanes.strings; facts: its other args, as members of JSON */
+    uint32_t row;
+} gxi_lane_event;
+typedef struct gxi_lane_arrow {
+    int64_t id, at, to_at;
+    uint32_t lane, to_lane;
+    int begins, launches; /* launches: from a call to its work; otherwise from a record to a wait */
+} gxi_lane_arrow;
+typedef struct gxi_lane_process {
+    int64_t pid, sort;
+    uint32_t name; /* of gxi_lanes.strings; 0: none */
+} gxi_lane_process;
+typedef struct gxi_lane {
+    int64_t sort, pid, tid;         /* sort, pid: of its process */
+    uint32_t process, name, number; /* number: before sorting */
+    uint32_t first, count, rows;    /* its events; rows: nested levels */
+    int marks;                      /* it has instants */
+} gxi_lane;
+typedef struct gxi_lanes {
+    gxi_words strings, types, lane_keys, process_keys;
+    gxi_lane_process *processes;
+    gxi_lane *lanes;
+    gxi_lane_event *events;
+    gxi_lane_arrow *arrows;
+    uint32_t nprocesses, processes_cap, nlanes, lanes_cap, nevents, events_cap, narrows, arrows_cap;
+    uint32_t nignored;      /* events of phases that nothing here draws */
+    gxi_text about;         /* the args of the file's last event, as JSON; or empty */
+    int64_t clock_error_ns; /* -1: not known */
+    int64_t began, ended;
+    int cut; /* the file's end is missing */
+} gxi_lanes;
+
+static void gxi_lanes_free(gxi_lanes *l) {
+    gxi_words_free(&l->strings);
+    gxi_words_free(&l->types);
+    gxi_words_free(&l->lane_keys);
+    gxi_words_free(&l->process_keys);
+    gxi_free(l->processes);
+    gxi_free(l->lanes);
+    gxi_free(l->events);
+    gxi_free(l->arrows);
+    gxi_text_free(&l->about);
+}
+/* The number of a pair of numbers, in the order of first use. */
+static int gxi_lanes_find(gxi_words *keys, int64_t a, int64_t b, uint32_t *number) {
+    char *const out = gxi_words_room(keys, 48);
+    if (!out) return 0;
+    return gxi_words_commit(
+            keys, out + snprintf(out, 48, "%lld %lld", (long long)a, (long long)b), number);
+}
+static int gxi_lanes_process(gxi_lanes *l, int64_t pid, uint32_t *number) {
+    gxi_lane_process *p;
+    void *more;
+    if (!gxi_lanes_find(&l->process_keys, pid, 0, number)) return 0;
+    if (*number < l->nprocesses) return 1;
+    if (!GXI_GROW(gxi_lane_process, l->processes, l->nprocesses, l->processes_cap)) return 0;
+    p = &l->processes[l->nprocesses++];
+    p->pid = p->sort = pid;
+    p->name = 0;
+    return 1;
+}
+static int gxi_lanes_lane(gxi_lanes *l, int64_t pid, int64_t tid, uint32_t *number) {
+    gxi_lane *lane;
+    uint32_t process;
+    void *more;
+    if (!gxi_lanes_find(&l->lane_keys, pid, tid, number)) return 0;
+    if (*number < l->nlanes) return 1;
+    if (!gxi_lanes_process(l, pid, &process)) return 0;
+    if (!GXI_GROW(gxi_lane, l->lanes, l->nlanes, l->lanes_cap)) return 0;
+    lane = &l->lanes[l->nlanes];
+    memset(lane, 0, sizeof *lane);
+    lane->tid = tid;
+    lane->process = process;
+    lane->number = l->nlanes++;
+    return 1;
+}
+
+/* One line, as far as it is known. */
+typedef struct gxi_lane_line {
+    gxi_json ph, cat, name, args; /* strings without quotes; args: with braces */
+    int64_t pid, tid, at, ns, id;
+    int has_at, has_ns, has_id;
+} gxi_lane_line;
+/* What became of a line. */
+typedef enum gxi_line_result { GXI_LINE_OK, GXI_LINE_DAMAGED, GXI_LINE_NO_MEMORY } gxi_line_result;
+
+static int gxi_lane_line_parse(gxi_lane_line *e, const char *p) {
+    gxi_json key, value;
+    memset(e, 0, sizeof *e);
+    while (gxi_json_next_member(&p, &key, &value)) {
+        if (gxi_json_is(key, "ph")) e->ph = value;
+        else if (gxi_json_is(key, "cat")) e->cat = value;
+        else if (gxi_json_is(key, "name")) e->name = value;
+        else if (gxi_json_is(key, "args")) e->args = value;
+        else if (gxi_json_is(key, "ts")) e->has_at = gxi_json_is_number(value, 3, &e->at);
+        else if (gxi_json_is(key, "dur")) e->has_ns = gxi_json_is_number(value, 3, &e->ns);
+        else if (gxi_json_is(key, "id")) e->has_id = gxi_json_is_number(value, 0, &e->id);
+        else if (gxi_json_is(key, "pid")) gxi_json_is_number(value, 0, &e->pid);
+        else if (gxi_json_is(key, "tid")) gxi_json_is_number(value, 0, &e->tid);
+    }
+    if (!gxi_json_is_string(&e->cat)) e->cat.p = e->cat.end = "";
+    if (e->args.p && *e->args.p != '{') return 0;
+    return gxi_json_is_string(&e->ph) && e->ph.end - e->ph.p == 1 && gxi_json_is_string(&e->name);
+}
+/* Names of processes and lanes; what the whole file has. */
+static gxi_line_result gxi_lanes_add_about(gxi_lanes *l, const gxi_lane_line *e) {
+    const char *p = e->args.p;
+    gxi_json key, value;
+    uint32_t number;
+    int64_t x;
+    if (!p) return GXI_LINE_DAMAGED;
+    if (gxi_json_is(e->name, "gpuexec")) {
+        l->about.n = 0;
+        gxi_add(&l->about, "%.*s", (int)(e->args.end - p), p);
+        if (l->about.failed) return GXI_LINE_NO_MEMORY;
+    }
+    while (gxi_json_next_member(&p, &key, &value)) {
+        if (gxi_json_is(key, "clock_error_us") && gxi_json_is(e->name, "gpuexec"))
+            l->clock_error_ns = gxi_json_is_number(value, 3, &x) ? x : -1;
+        else if (gxi_json_is(key, "sort_index") && gxi_json_is(e->name, "process_sort_index")) {
+            if (!gxi_lanes_process(l, e->pid, &number)) return GXI_LINE_NO_MEMORY;
+            if (gxi_json_is_number(value, 0, &x)) l->processes[number].sort = x;
+        } else if (gxi_json_is(key, "name") && gxi_json_is_string(&value)) {
+            const int thread = gxi_json_is(e->name, "thread_name");
+            uint32_t text;
+            if (!thread && !gxi_json_is(e->name, "process_name")) continue;
+            if (!gxi_words_add_json(&l->strings, "", value, &text) ||
+                    !(thread ? gxi_lanes_lane(l, e->pid, e->tid, &number)
+                             : gxi_lanes_process(l, e->pid, &number)))
+                return GXI_LINE_NO_MEMORY;
+            if (thread) l->lanes[number].name = text;
+            else l->processes[number].name = text;
+        }
+    }
+    return GXI_LINE_OK;
+}
+/* Stores an event's args: bytes, group and place by number, the others as one text, which many
+   events have in common. GB/s follow from bytes and time. */
+static int gxi_lanes_add_args(
+        gxi_lanes *l, gxi_lane_event *event, const gxi_lane_line *e, int with_category) {
+    const char *p = e->args.p;
+    gxi_json key, value;
+    gxi_text facts = { 0, 0, 0, 0 };
+    int ok;
+    if (with_category && e->cat.end > e->cat.p)
+        gxi_add(&facts, "\"category\":\"%.*s\"", (int)(e->cat.end - e->cat.p), e->cat.p);
+    while (p && gxi_json_next_member(&p, &key, &value)) {
+        gxi_json text = value;
+        if (gxi_json_is(key, "bytes") && gxi_json_is_number(value, 0, &event->bytes)) continue;
+        if (gxi_json_is(key, "group") && gxi_json_is_number(value, 0, &event->group)) continue;
+        if (gxi_json_is(key, "gbs")) continue;
+        if (gxi_json_is(key, "at") && gxi_json_is_string(&text)) {
+            if (!gxi_words_add_json(&l->strings, "", text, &event->place)) facts.failed = 1;
+        } else
+            gxi_add(&facts, "%s\"%.*s\":%.*s", facts.n ? "," : "", (int)(key.end - key.p), key.p,
+                    (int)(value.end - value.p), value.p);
+    }
+    ok = !facts.failed;
+    if (ok && facts.n) {
+        char *const out = gxi_words_room(&l->strings, facts.n);
+        ok = out != NULL;
+        if (ok) memcpy(out, facts.p, facts.n);
+        ok = ok && gxi_words_commit(&l->strings, out + facts.n, &event->facts);
+    }
+    gxi_text_free(&facts);
+    return ok;
+}
+static gxi_line_result gxi_lanes_add_event(gxi_lanes *l, const gxi_lane_line *e) {
+    const int instant = *e->ph.p != 'X';
+    char letter[2] = "x"; /* of another category */
+    gxi_lane_event *event;
+    unsigned i;
+    void *more;
+    if (!e->has_at || (!instant && (!e->has_ns || e->ns < 0))) return GXI_LINE_DAMAGED;
+    for (i = 0; i < sizeof gxi_lane_kinds / sizeof *gxi_lane_kinds; i++)
+        if (gxi_json_is(e->cat, gxi_lane_kinds[i].category)) letter[0] = gxi_lane_kinds[i].letter;
+    if (!GXI_GROW(gxi_lane_event, l->events, l->nevents, l->events_cap)) return GXI_LINE_NO_MEMORY;
+    event = &l->events[l->nevents];
+    memset(event, 0, sizeof *event);
+    event->at = e->at;
+    event->ns = instant ? -1 : e->ns;
+    event->bytes = event->group = -1;
+    if (!gxi_lanes_lane(l, e->pid, e->tid, &event->lane) ||
+            !gxi_words_add_json(&l->types, letter, e->name, &event->type) ||
+            !gxi_lanes_add_args(l, event, e, letter[0] == 'x'))
+        return GXI_LINE_NO_MEMORY;
+    l->nevents++;
+    return GXI_LINE_OK;
+}
+static gxi_line_result gxi_lanes_add_arrow(gxi_lanes *l, const gxi_lane_line *e) {
+    gxi_lane_arrow *arrow;
+    void *more;
+    if (!e->has_at || !e->has_id) return GXI_LINE_DAMAGED;
+    if (!GXI_GROW(gxi_lane_arrow, l->arrows, l->narrows, l->arrows_cap)) return GXI_LINE_NO_MEMORY;
+    arrow = &l->arrows[l->narrows];
+    memset(arrow, 0, sizeof *arrow);
+    if (!gxi_lanes_lane(l, e->pid, e->tid, &arrow->lane)) return GXI_LINE_NO_MEMORY;
+    arrow->id = e->id;
+    arrow->at = e->at;
+    arrow->begins = *e->ph.p == 's';
+    arrow->launches = gxi_json_is(e->cat, "launch");
+    l->narrows++;
+    return GXI_LINE_OK;
+}
+/* A line without its end, terminated by 0; it has `bytes`. */
+static gxi_line_result gxi_lanes_add_line(gxi_lanes *l, char *line, size_t bytes) {
+    const char *const first = gxi_json_skip_blanks(line), *after;
+    gxi_lane_line e;
+    if (*first != '{' || !(after = gxi_json_skip_value(first, 16))) return GXI_LINE_DAMAGED;
+    after = gxi_json_skip_blanks(after);
+    after = gxi_json_skip_blanks(after + (*after == ','));
+    if (after != line + bytes || !gxi_lane_line_parse(&e, first)) return GXI_LINE_DAMAGED;
+    switch (*e.ph.p) {
+    case 'M': return gxi_lanes_add_about(l, &e);
+    case 'X':
+    case 'i':
+    case 'I': return gxi_lanes_add_event(l, &e);
+    case 's':
+    case 'f': return gxi_lanes_add_arrow(l, &e);
+    default: l->nignored++; return GXI_LINE_OK;
+    }
+}
+
+/* --- after reading ---------------------------------------------------------------------------- */
+
+static int gxi_order_of(int64_t a, int64_t b) { return a < b ? -1 : a > b; }
+
+static int gxi_lane_compare(const void *a, const void *b) {
+    const gxi_lane *const x = (const gxi_lane *)a, *const y = (const gxi_lane *)b;
+    int order = gxi_order_of(x->sort, y->sort);
+    if (!order) order = gxi_order_of(x->pid, y->pid);
+    return order ? order : gxi_order_of(x->tid, y->tid);
+}
+/* By lane and time; what contains another event precedes it. */
+static int gxi_lane_event_compare(const void *a, const void *b) {
+    const gxi_lane_event *const x = (const gxi_lane_event *)a, *const y = (const gxi_lane_event *)b;
+    int order = gxi_order_of(x->lane, y->lane);
+    if (!order) order = gxi_order_of(x->at, y->at);
+    if (!order) order = gxi_order_of(y->ns, x->ns);
+    if (!order) order = gxi_order_of(x->type, y->type);
+    return order ? order : gxi_order_of(x->place, y->place);
+}
+static int gxi_lane_arrow_compare(const void *a, const void *b) { /* pairs are neighbours */
+    const gxi_lane_arrow *const x = (const gxi_lane_arrow *)a, *const y = (const gxi_lane_arrow *)b;
+    int order = gxi_order_of(x->launches, y->launches);
+    if (!order) order = gxi_order_of(x->id, y->id);
+    if (!order) order = gxi_order_of(y->begins, x->begins);
+    return order ? order : gxi_order_of(x->at, y->at);
+}
+static int gxi_lane_arrow_compare_time(const void *a, const void *b) {
+    const gxi_lane_arrow *const x = (const gxi_lane_arrow *)a, *const y = (const gxi_lane_arrow *)b;
+    const int order = gxi_order_of(x->at, y->at);
+    return order ? order : gxi_order_of(x->id, y->id);
+}
+/* Sorts the lanes, and numbers them again in events and arrows. Returns 0 without memory. */
+static int gxi_lanes_sort(gxi_lanes *l) {
+    uint32_t *ranks, i;
+    if (!l->nlanes) return 1;
+    if (!(ranks = (uint32_t *)gxi_realloc(NULL, l->nlanes * sizeof *ranks))) return 0;
+    for (i = 0; i < l->nlanes; i++) {
+        l->lanes[i].sort = l->processes[l->lanes[i].process].sort;
+        l->lanes[i].pid = l->processes[l->lanes[i].process].pid;
+    }
+    qsort(l->lanes, l->nlanes, sizeof *l->lanes, gxi_lane_compare);
+    for (i = 0; i < l->nlanes; i++) ranks[l->lanes[i].number] = i;
+    for (i = 0; i < l->nevents; i++) l->events[i].lane = ranks[l->events[i].lane];
+    for (i = 0; i < l->narrows; i++) l->arrows[i].lane = ranks[l->arrows[i].lane];
+    gxi_free(ranks);
+    if (l->nevents) qsort(l->events, l->nevents, sizeof *l->events, gxi_lane_event_compare);
+    if (l->narrows) qsort(l->arrows, l->narrows, sizeof *l->arrows, gxi_lane_arrow_compare);
+    return 1;
+}
+/* The rows of a lane: an event that begins within another one is in the row below it. Begin and end
+   are rounded to nanoseconds, so an end may seem to be up to 2 ns too late. */
+static void gxi_lane_set_rows(gxi_lanes *l, gxi_lane *lane) {
+    int64_t ends[GXI_LANE_ROWS];
+    uint32_t i, open = 0;
+    for (i = lane->first; i < lane->first + lane->count; i++) {
+        gxi_lane_event *const e = &l->events[i];
+        while (open && ends[open - 1] <= e->at + (e->ns > 2 ? 2 : 0)) open--;
+        e->row = open < GXI_LANE_ROWS ? open : GXI_LANE_ROWS - 1;
+        if (e->ns < 0) {
+            e->row = 0;
+            lane->marks = 1;
+            continue;
+        }
+        if (open < GXI_LANE_ROWS) ends[open++] = e->at + e->ns;
+        if (e->row >= lane->rows) lane->rows = e->row + 1;
+    }
+}
+static int gxi_lanes_finish(gxi_lanes *l) {
+    uint32_t i, pairs = 0;
+    if (!gxi_lanes_sort(l)) return 0;
+    for (i = 0; i < l->nevents; i++) {
+        const gxi_lane_event *const e = &l->events[i];
+        const int64_t ended = e->at + (e->ns > 0 ? e->ns : 0);
+        gxi_lane *const lane = &l->lanes[e->lane];
+        if (!lane->count++) lane->first = i;
+        if (!i || e->at < l->began) l->began = e->at;
+        if (!i || ended > l->ended) l->ended = ended;
+    }
+    for (i = 0; i < l->nlanes; i++) gxi_lane_set_rows(l, &l->lanes[i]);
+    for (i = 0; i + 1 < l->narrows; i++) {
+        const gxi_lane_arrow *const a = &l->arrows[i], *const b = a + 1;
+        if (!a->begins || b->begins || a->id != b->id || a->launches != b->launches) continue;
+        l->arrows[pairs] = *a;
+        l->arrows[pairs].to_at = b->at;
+        l->arrows[pairs++].to_lane = b->lane;
+        i++;
+    }
+    l->narrows = pairs;
+    if (pairs) qsort(l->arrows, pairs, sizeof *l->arrows, gxi_lane_arrow_compare_time);
+    return 1;
+}
+
+/* Reads line by line. A file that a crash has cut has no `]`, and a last line that may be torn. */
+enum { GXI_LANE_LINE_BYTES = 1 << 20 };
+typedef struct gxi_lane_reader {
+    FILE *file;
+    char *line;   /* GXI_LANE_LINE_BYTES + 1 */
+    size_t bytes; /* of the line, without its end */
+    unsigned long number;
+    int whole; /* it ended with a newline */
+} gxi_lane_reader;
+/* Returns 0 at the end of the file. A line that is too long is cut. */
+static int gxi_lane_reader_next(gxi_lane_reader *r) {
+    int c = 0;
+    r->bytes = 0;
+    while (r->bytes < GXI_LANE_LINE_BYTES && (c = getc(r->file)) != EOF && c != '\n')
+        r->line[r->bytes++] = (char)c;
+    r->line[r->bytes] = 0;
+    r->whole = c == '\n';
+    r->number++;
+    return r->bytes || r->whole;
+}
+static gpuexec_result gxi_lanes_fail_line(
+        gxi_call *call, const char *path, const gxi_lane_reader *r, const char *what) {
+    return gxi_fail(call, GPUEXEC_FILE_ERROR,
+            "pass a file that gpuexec has written as a timeline; to save the part before the "
+            "line, delete the line and all after it",
+            "line %lu of \"%s\" %s", r->number, path, what);
+}
+static gpuexec_result gxi_lanes_read_lines(
+        gxi_call *call, gxi_lanes *l, const char *path, gxi_lane_reader *r) {
+    int begun = 0, closed = 0;
+    while (gxi_lane_reader_next(r)) {
+        gxi_line_result result;
+        const char *const p = gxi_json_skip_blanks(r->line);
+        const int blank = p == r->line + r->bytes;
+        if (r->bytes == GXI_LANE_LINE_BYTES)
+            return gxi_lanes_fail_line(call, path, r, "is longer than 1 MiB: it is not an event");
+        if (blank) continue;
+        if (closed) return gxi_lanes_fail_line(call, path, r, "follows the end of the list");
+        if (!begun || *p == ']') {
+            if (gxi_json_skip_blanks(p + 1) != r->line + r->bytes || *p != (begun ? ']' : '['))
+                return gxi_lanes_fail_line(call, path, r,
+                        begun ? "is not an event" : "is not \"[\", which begins a timeline");
+            closed = begun;
+            begun = 1;
+            continue;
+        }
+        result = gxi_lanes_add_line(l, r->line, r->bytes);
+        if (result == GXI_LINE_NO_MEMORY) return gxi_fail_memory(call, "read \"%s\"", path);
+        if (result == GXI_LINE_DAMAGED && r->whole)
+            return gxi_lanes_fail_line(call, path, r, "is not an event");
+    }
+    if (ferror(r->file))
+        return gxi_fail(
+                call, GPUEXEC_FILE_ERROR, NULL, "cannot read \"%s\": %s", path, strerror(errno));
+    if (!begun)
+        return gxi_fail(call, GPUEXEC_FILE_ERROR,
+                "a timeline writes its file when it ends: end it before you make a page",
+                "the file \"%s\" is empty", path);
+    l->cut = !closed;
+    return gxi_lanes_finish(l) ? GPUEXEC_OK : gxi_fail_memory(call, "read \"%s\"", path);
+}
+/* Reads the file; the caller frees the lanes in any case. */
+static gpuexec_result gxi_lanes_read(gxi_call *call, gxi_lanes *l, const char *path) {
+    gxi_lane_reader reader = { 0, 0, 0, 0, 0 };
+    const char *const other = gxi_special_file_type(path);
+    gpuexec_result result;
+    uint32_t none;
+    memset(l, 0, sizeof *l);
+    l->clock_error_ns = -1;
+    if (other)
+        return gxi_fail(call, GPUEXEC_FILE_ERROR, "pass the path of a regular file",
+                "cannot read \"%s\": it is %s", path, other);
+    reader.file = fopen(path, "rb");
+    if (!reader.file)
+        return gxi_fail(
+                call, GPUEXEC_FILE_ERROR, NULL, "cannot open \"%s\": %s", path, strerror(errno));
+    reader.line = (char *)gxi_realloc(NULL, GXI_LANE_LINE_BYTES + 1);
+    result = reader.line && gxi_words_room(&l->strings, 1) &&
+                    gxi_words_commit(&l->strings, l->strings.text, &none)
+            ? gxi_lanes_read_lines(call, l, path, &reader)
+            : gxi_fail_memory(call, "read \"%s\"", path);
+    gxi_free(reader.line);
+    fclose(reader.file);
+    return result;
+}
+
+/* --- what page and picture have in common ------------------------------------------------------
+ */
+
+/* of all events of one type that have a duration */
+typedef struct gxi_lane_total {
+    uint32_t type, count;
+    int64_t ns, median, highest, bytes;
+} gxi_lane_total;
+typedef struct gxi_lane_colors {
+    const char *fill, *ink; /* ink: for text on it, with a contrast of at least 4.5 */
+} gxi_lane_colors;
+typedef struct gxi_totals {
+    gxi_lane_total *list; /* for each type, the longest first */
+    uint32_t count;
+    const gxi_lane_colors **colors; /* for each type */
+} gxi_totals;
+
+/* Each has a contrast of at least 3 to a white and to a black page. First those of kernels. */
+enum { GXI_KERNEL_COLORS = 12 };
+static const gxi_lane_colors gxi_kernel_colors[GXI_KERNEL_COLORS] = { { "#1f68bc", "#fff" },
+    { "#989016", "#000" }, { "#8949a3", "#fff" }, { "#17a478", "#000" }, { "#ae3b4c", "#fff" },
+    { "#059bc4", "#000" }, { "#975706", "#fff" }, { "#857fd7", "#000" }, { "#3f7b04", "#fff" },
+    { "#c3699e", "#000" }, { "#0b7d80", "#fff" }, { "#cc7044", "#000" } };
+static const struct {
+    const char *type; /* its kind's letter and its name, or only the letter: all others */
+    gxi_lane_colors colors;
+} gxi_type_colors[] = {
+    { "ccopy to device", { "#009583", "#000" } },
+    { "ccopy to host", { "#c17429", "#000" } },
+    { "ccopy between devices", { "#8a57ae", "#fff" } },
+    { "c", { "#597f9b", "#000" } },
+    { "f", { "#6d7c8c", "#000" } },
+    { "g", { "#5e61a1", "#fff" } },
+    { "h", { "#b46767", "#000" } },
+    { "a", { "#607183", "#fff" } },
+    { "r", { "#847b95", "#000" } },
+    { "", { "#808080", "#000" } },
+};
+
+static void gxi_totals_free(gxi_totals *t) {
+    gxi_free(t->list);
+    gxi_free(t->colors);
+}
+typedef struct gxi_type_name {
+    const char *name;
+    uint32_t type;
+} gxi_type_name;
+static int gxi_type_name_compare(const void *a, const void *b) {
+    return strcmp(((const gxi_type_name *)a)->name, ((const gxi_type_name *)b)->name);
+}
+/* A kernel's color depends on its name: the same in each file, unless a name that precedes it in
+   the alphabet has the same; then, while there are more, the next one. */
+static int gxi_totals_set_colors(gxi_totals *t, const gxi_words *types) {
+    gxi_type_name *const names = (gxi_type_name *)gxi_realloc(
+            NULL, ((size_t)types->count + 1) * sizeof *names);
+    unsigned used = 0;
+    uint32_t i, k, n = 0;
+    if (!names) return 0;
+    for (i = 0; i < types->count; i++) {
+        const char *const word = gxi_word_of(types, i);
+        if (*word == 'k') {
+            names[n].name = word;
+            names[n++].type = i;
+        }
+        for (k = 0;; k++) {
+            const char *const type = gxi_type_colors[k].type;
+            if (*type && strcmp(word, type) != 0 && (type[1] || *type != *word)) continue;
+            t->colors[i] = &gxi_type_colors[k].colors;
+            break;
+        }
+    }
+    if (n) qsort(names, n, sizeof *names, gxi_type_name_compare);
+    for (i = 0; i < n; i++) {
+        const uint64_t hash = gxi_hash_bytes(names[i].name, strlen(names[i].name));
+        unsigned color = (unsigned)(hash >> 20) % GXI_KERNEL_COLORS;
+        while (used + 1 < 1u << GXI_KERNEL_COLORS && used >> color & 1)
+            color = (color + 1) % GXI_KERNEL_COLORS;
+        used |= 1u << color;
+        t->colors[names[i].type] = &gxi_kernel_colors[color];
+    }
+    gxi_free(names);
+    return 1;
+}
+typedef struct gxi_type_time {
+    int64_t ns;
+    uint32_t type;
+} gxi_type_time;
+static int gxi_type_time_compare(const void *a, const void *b) {
+    const gxi_type_time *const x = (const gxi_type_time *)a, *const y = (const gxi_type_time *)b;
+    const int order = gxi_order_of(x->type, y->type);
+    return order ? order : gxi_order_of(x->ns, y->ns);
+}
+static int gxi_total_compare(const void *a, const void *b) { /* the longest first */
+    const gxi_lane_total *const x = (const gxi_lane_total *)a, *const y = (const gxi_lane_total *)b;
+    const int order = gxi_order_of(y->ns, x->ns);
+    return order ? order : gxi_order_of(x->type, y->type);
+}
+/* Returns 0 without memory; the caller frees the totals in any case. */
+static int gxi_totals_make(gxi_totals *t, const gxi_lanes *l) {
+    const uint32_t ntypes = l->types.count;
+    gxi_type_time *const times = (gxi_type_time *)gxi_realloc(
+            NULL, ((size_t)l->nevents + 1) * sizeof *times);
+    uint32_t i, k, n = 0;
+    t->count = ntypes;
+    t->list = (gxi_lane_total *)gxi_realloc(NULL, (ntypes + 1) * sizeof *t->list);
+    t->colors = (const gxi_lane_colors **)gxi_realloc(NULL, (ntypes + 1) * sizeof *t->colors);
+    if (!times || !t->list || !t->colors || !gxi_totals_set_colors(t, &l->types)) {
+        gxi_free(times);
+        return 0;
+    }
+    memset(t->list, 0, (ntypes + 1) * sizeof *t->list);
+    for (i = 0; i < ntypes; i++) t->list[i].type = i;
+    for (i = 0; i < l->nevents; i++) {
+        const gxi_lane_event *const e = &l->events[i];
+        if (e->ns < 0) continue;
+        times[n].ns = e->ns;
+        times[n++].type = e->type;
+        t->list[e->type].ns += e->ns;
+        if (e->bytes > 0) t->list[e->type].bytes += e->bytes;
+    }
+    if (n) qsort(times, n, sizeof *times, gxi_type_time_compare);
+    for (i = 0; i < n; i = k) {
+        gxi_lane_total *const total = &t->list[times[i].type];
+        for (k = i; k < n && times[k].type == times[i].type;) k++;
+        total->count = k - i;
+        total->highest = times[k - 1].ns;
+        total->median = times[i + (k - i) / 2].ns;
+        if ((k - i) % 2 == 0) total->median -= (total->median - times[i + (k - i) / 2 - 1].ns) / 2;
+    }
+    gxi_free(times);
+    if (ntypes) qsort(t->list, ntypes, sizeof *t->list, gxi_total_compare);
+    return 1;
+}
+
+/* Three digits, such as 1.23, 12.3 or 123; more before the point. */
+static void gxi_put_digits(FILE *file, double x) {
+    const int digits = x < 9.995 ? 2 : x < 99.95 ? 1 : 0;
+    const double scaled = x * (digits == 2 ? 100 : digits ? 10 : 1) + 0.5;
+    const unsigned long long n = scaled < 1e18 ? (unsigned long long)scaled : 1000000000000000000u;
+    if (digits == 2) fprintf(file, "%llu.%02llu", n / 100, n % 100);
+    else if (digits) fprintf(file, "%llu.%llu", n / 10, n % 10);
+    else fprintf(file, "%llu", n);
+}
+static void gxi_put_time(FILE *file, int64_t ns) {
+    const double x = (double)ns;
+    if (x < 999.5) {
+        fprintf(file, "%d ns", (int)ns);
+        return;
+    }
+    gxi_put_digits(file, x < 999.5e3 ? x / 1e3 : x < 999.5e6 ? x / 1e6 : x / 1e9);
+    fputs(x < 999.5e3 ? " \302\265s" : x < 999.5e6 ? " ms" : " s", file);
+}
+static void gxi_put_bytes(FILE *file, int64_t bytes) {
+    const double x = (double)bytes;
+    if (x < 999.5) {
+        fprintf(file, "%d B", (int)bytes);
+        return;
+    }
+    gxi_put_digits(file, x < 999.5e3 ? x / 1e3 : x < 999.5e6 ? x / 1e6 : x / 1e9);
+    fputs(x < 999.5e3 ? " kB" : x < 999.5e6 ? " MB" : " GB", file);
+}
+static void gxi_put_count(FILE *file, uint64_t n) { /* 12,345 */
+    if (n >= 1000) {
+        gxi_put_count(file, n / 1000);
+        fprintf(file, ",%03u", (unsigned)(n % 1000));
+    } else fprintf(file, "%u", (unsigned)n);
+}
+static void gxi_put_xml(FILE *file, const char *text, size_t bytes) {
+    size_t i;
+    for (i = 0; i < bytes; i++) {
+        switch (text[i]) {
+        case '&': fputs("&amp;", file); break;
+        case '<': fputs("&lt;", file); break;
+        case '>': fputs("&gt;", file); break;
+        case '"': fputs("&quot;", file); break;
+        case '\'': fputs("&#39;", file); break;
+        default: putc(text[i], file);
+        }
+    }
+}
+/* The name that a reader sees of a process or a lane, without one: its number. */
+static const char *gxi_lane_process_name(const gxi_lanes *l, uint32_t process, char *room) {
+    const gxi_lane_process *const p = &l->processes[process];
+    snprintf(room, 48, "process %lld", (long long)p->pid);
+    return p->name ? gxi_word_of(&l->strings, p->name) : room;
+}
+enum { GXI_FIRST_DEVICE = 1000 }; /* pid: this plus the ordinal */
+static const char *gxi_lane_name(const gxi_lanes *l, const gxi_lane *lane, char *room) {
+    snprintf(room, 48, "%s %lld", lane->pid >= GXI_FIRST_DEVICE ? "stream" : "thread",
+            (long long)lane->tid);
+    return lane->name ? gxi_word_of(&l->strings, lane->name) : room;
+}
+/* A path without its folders. */
+static const char *gxi_file_name(const char *path) {
+    const char *name = path + strlen(path);
+    while (name > path && !strchr(GXI_SLASHES, name[-1])) name--;
+    return name;
+}
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-script   The page of a timeline: its style, its body, its script. It loads nothing and
+   keeps nothing; what comes from the file reaches the document only as text. */
+
+/* clang-format off */
+static const char *const gxi_page_style[] = {
+    ":root { color-scheme: light dark; --back: #fff; --panel: #f4f6f8; --line: #d5dbe1;\n"
+    "  --faint: #eceff2; --text: #17202a; --soft: #566472; --mark: #b3261e; --accent: #0b66c3; "
+    "}\n"
+    "@media (prefers-color-scheme: dark) { :root { --back: #101419; --panel: #181e25;\n"
+    "  --line: #323c47; --faint: #1d242c; --text: #e4e9ee; --soft: #9aa7b4; --mark: #ff8a80;\n"
+    "  --accent: #6db3ff; } }\n"
+    "* { box-sizing: border-box; }\n"
+    "body { margin: 0; padding: 14px 18px 28px; background: var(--back); color: var(--text);\n"
+    "  font: 14px/1.45 system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif; "
+    "}\n"
+    "h1 { font-size: 18px; margin: 0; overflow-wrap: anywhere; }\n"
+    ".soft { color: var(--soft); font-size: 13px; }\n"
+    ".note { border-left: 3px solid var(--line); padding: 2px 10px; margin: 8px 0;\n"
+    "  overflow-wrap: anywhere; }\n"
+    ".warns { border-color: var(--mark); }\n"
+    "#bar { display: flex; flex-wrap: wrap; gap: 6px 8px; align-items: center; margin: 10px 0 "
+    "8px; }\n"
+    "#bar input[type=search] { flex: 1 1 200px; max-width: 340px; min-width: 120px; }\n"
+    "#bar input[type=search], button { font: inherit; color: inherit; background: var(--panel);\n"
+    "  border: 1px solid var(--line); border-radius: 5px; padding: 3px 10px; min-height: 30px; "
+    "}\n"
+    "button { cursor: pointer; }\n"
+    "button:hover { border-color: var(--accent); }\n"
+    ":focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }\n"
+    "#map { display: block; width: 100%; height: 34px; touch-action: none; cursor: pointer;\n"
+    "  border: 1px solid var(--line); border-bottom: 0; border-radius: 5px 5px 0 0; }\n"
+    "#scroll { overflow: hidden auto; border: 1px solid var(--line); border-radius: 0 0 5px 5px; "
+    "}\n"
+    "#lanes { position: sticky; top: 0; display: block; width: 100%; touch-action: pan-y;\n"
+    "  cursor: default; }\n"
+    "#facts { min-height: 76px; margin: 8px 0 4px; padding: 8px 12px; background: var(--panel);\n"
+    "  border-radius: 5px; }\n"
+    "#tip { position: fixed; pointer-events: none; max-width: min(440px, 92vw); padding: 7px "
+    "10px;\n"
+    "  background: var(--panel); border: 1px solid var(--line); border-radius: 5px; font-size: "
+    "13px;\n"
+    "  box-shadow: 0 3px 14px #0005; z-index: 2; }\n"
+    ".head { font-weight: 600; overflow-wrap: anywhere; max-height: 6.2em; overflow: hidden; }\n"
+    "dl { display: flex; flex-wrap: wrap; gap: 1px 18px; margin: 3px 0 0; }\n"
+    "dl div { display: flex; gap: 6px; max-width: 100%; }\n"
+    "dt { color: var(--soft); white-space: nowrap; }\n"
+    "dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }\n"
+    "kbd { font: 12px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; padding: 0 "
+    "4px;\n"
+    "  border: 1px solid var(--line); border-radius: 3px; background: var(--panel); }\n"
+    ".table { overflow-x: auto; margin-top: 20px; }\n"
+    "table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }\n"
+    "caption { text-align: left; font-weight: 600; font-size: 15px; padding-bottom: 4px; }\n"
+    "th, td { text-align: right; padding: 3px 10px; border-bottom: 1px solid var(--line);\n"
+    "  white-space: nowrap; font-weight: 400; }\n"
+    "th:first-child, td:first-child { text-align: left; width: 100%; max-width: 0; min-width: "
+    "180px; }\n"
+    "td:first-child button { border: 0; background: none; padding: 0; text-align: left; "
+    "min-height: 0;\n"
+    "  max-width: 100%; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; }\n"
+    "th button { border: 0; background: none; padding: 2px 0; color: var(--soft); }\n"
+    "th[aria-sort] button { color: var(--text); font-weight: 600; }\n"
+    "th[aria-sort=descending] button::after { content: ' \\25BE'; }\n"
+    "th[aria-sort=ascending] button::after { content: ' \\25B4'; }\n"
+    ".chip { display: inline-block; width: 11px; height: 11px; border-radius: 2px; margin-right: "
+    "7px; }\n",
+};
+static const char *const gxi_page_body[] = {
+    "<header><h1 id=title></h1><div class=soft id=summary></div><div id=notes></div></header>\n"
+    "<div id=bar><input type=search id=search placeholder='Search names, places, facts'\n"
+    " aria-label='Search'><span class=soft id=found role=status></span>\n"
+    "<button id=in title='Zoom in (+)'>Zoom in</button>\n"
+    "<button id=out title='Zoom out (-)'>Zoom out</button>\n"
+    "<button id=all title='Show all (0)'>Show all</button></div>\n"
+    "<canvas id=map aria-hidden=true></canvas>\n"
+    "<div id=scroll><canvas id=lanes tabindex=0 role=application\n"
+    " aria-label='Timeline: the arrow keys move, plus and minus zoom, N and P select "
+    "events'></canvas>\n"
+    "<div id=below></div></div>\n"
+    "<div id=facts aria-live=polite></div>\n"
+    "<div class=soft><kbd>wheel</kbd> zooms, <kbd>drag</kbd> moves, "
+    "<kbd>shift</kbd>+<kbd>drag</kbd>\n"
+    " zooms to a range, a click selects, a click on a device folds its lanes. Keys: "
+    "<kbd>+</kbd>\n"
+    " <kbd>-</kbd> zoom, arrows move, <kbd>0</kbd> shows all, <kbd>N</kbd> <kbd>P</kbd> select "
+    "the\n"
+    " next or previous event of a lane, <kbd>F</kbd> zooms to the selected one, <kbd>/</kbd> "
+    "searches,\n"
+    " <kbd>Enter</kbd> finds the next, <kbd>Esc</kbd> ends.</div>\n"
+    "<noscript><p class=note>Without JavaScript, this page shows only the "
+    "totals.</p></noscript>\n",
+};
+static const char *const gxi_page_script[] = {
+    /* the data, in typed arrays; ends: the latest end in a lane so far, by which searches begin */
+    "'use strict';\n"
+    "const $ = id => document.getElementById(id), D = JSON.parse($('data').textContent);\n"
+    "const N = D.t.length, MORE = String.fromCharCode(8230), MICRO = String.fromCharCode(181);\n"
+    "const T = new Float64Array(N), ends = new Float64Array(N), lane = new Uint32Array(N);\n"
+    "const ALL = Math.max(D.span, 20) * 1.03, group = new Map(), shown = { at: -ALL / 100, ns: "
+    "ALL };\n"
+    "const KINDS = { k: 'kernel', c: 'copy', f: 'fill', g: 'graph', h: 'host function', a: "
+    "'call',\n"
+    "  r: 'range', m: 'memory', o: 'order', x: 'event' };\n"
+    "const kind = i => D.types[D.k[i]][0], name = i => D.types[D.k[i]].slice(1);\n"
+    "D.g.forEach(([i, g]) => group.set(i, g));\n"
+    "D.lanes.forEach((l, n) => {\n"
+    "  let at = 0, end = -1;\n"
+    "  for (let i = l.first; i < l.first + l.count; i++) {\n"
+    "    T[i] = at += D.t[i];\n"
+    "    ends[i] = end = Math.max(end, at + Math.max(D.d[i], 0));\n"
+    "    lane[i] = n;\n"
+    "  }\n"
+    "});\n"
+    "D.arrows.reduce((at, a) => a[1] = at + a[1], 0);\n",
+    /* text of numbers */
+    "const three = x => x.toFixed(x < 9.995 ? 2 : x < 99.95 ? 1 : 0);\n"
+    "const time = ns => ns < 999.5 ? Math.round(ns) + ' ns' : ns < 999.5e3 ? three(ns / 1e3) + ' "
+    "' +\n"
+    "  MICRO + 's' : ns < 999.5e6 ? three(ns / 1e6) + ' ms' : three(ns / 1e9) + ' s';\n"
+    "const size = b => b < 1000 ? b + ' B' : b < 1e6 ? three(b / 1e3) + ' kB' : b < 1e9 ?\n"
+    "  three(b / 1e6) + ' MB' : three(b / 1e9) + ' GB';\n"
+    "const count = n => n.toLocaleString('en');\n"
+    "const precise = ns => (ns / 1e3).toLocaleString('en', { minimumFractionDigits: 3 }) +\n"
+    "  ' ' + MICRO + 's';\n"
+    "const rate = i => D.b[i] >= 0 && D.d[i] > 0 ? three(D.b[i] / D.d[i]) + ' GB/s' : '';\n",
+    /* what is drawn on; drawn: the boxes of all texts, for tests */
+    "const canvas = $('lanes'), pen = canvas.getContext('2d'), folded = new Set();\n"
+    "const ROW = 20, AXIS = 26, MARKS = 12, GAP = 7, HEAD = 24, FONT = "
+    "getComputedStyle(document.body)\n"
+    "  .fontFamily;\n"
+    "let width = 0, height = 0, left = 0, places = [], hits = [], drawn = [], colors = {};\n"
+    "let hovered = -1, chosen = -1, range = null, wanted = null, found = 0, queued = 0;\n"
+    "const X = ns => left + (ns - shown.at) / shown.ns * (width - left);\n"
+    "const NS = x => shown.at + (x - left) / (width - left) * shown.ns;\n"
+    "const redraw = () => { queued = queued || requestAnimationFrame(draw); };\n"
+    "function text(s, x, y, room, color, size = 12, weight = 400) {\n"
+    "  pen.font = weight + ' ' + size + 'px ' + FONT;\n"
+    "  s = cut(s, room);\n"
+    "  if (!s) return;\n"
+    "  pen.fillStyle = color;\n"
+    "  pen.fillText(s, x, y);\n"
+    "  drawn.push({ x, y: y - size * .62, w: pen.measureText(s).width, h: size * 1.2, s });\n"
+    "}\n"
+    "const fits = new Map();\n"
+    "function cut(s, room) {\n"
+    "  if (room < 14) return '';\n"
+    "  const key = pen.font + Math.floor(room) + s, old = fits.get(key);\n"
+    "  if (old !== undefined) return old;\n"
+    "  let low = 0, high = Math.min(s.length, Math.ceil(room)), all = s.length <= high;\n"
+    "  if (!all || pen.measureText(s).width > room) {\n"
+    "    while (low < high) {\n"
+    "      const middle = (low + high + 1) >> 1;\n"
+    "      if (pen.measureText(s.slice(0, middle) + MORE).width <= room) low = middle;\n"
+    "      else high = middle - 1;\n"
+    "    }\n"
+    "    if (low && s.charCodeAt(low - 1) >> 10 === 54) low--;\n"
+    "    s = low < 5 ? '' : s.slice(0, low) + MORE;\n"
+    "  }\n"
+    "  if (fits.size > 20000) fits.clear();\n"
+    "  fits.set(key, s);\n"
+    "  return s;\n"
+    "}\n",
+    /* the name of a lane without what matters least */
+    "function short(s, room) {\n"
+    "  pen.font = '400 12px ' + FONT;\n"
+    "  for (const [a, b] of [[' created at ', ' '], [/^stream \"/, '\"']])\n"
+    "    if (pen.measureText(s).width > room) s = s.replace(a, b);\n"
+    "  return s;\n"
+    "}\n",
+    /* where the lanes are, from the top of all of them */
+    "function arrange() {\n"
+    "  let y = 0, process = -1;\n"
+    "  places = [];\n"
+    "  D.lanes.forEach((l, n) => {\n"
+    "    if (!l.count) return;\n"
+    "    if (l.process !== process) {\n"
+    "      process = l.process;\n"
+    "      places.push({ y, h: HEAD, process });\n"
+    "      y += HEAD;\n"
+    "    }\n"
+    "    if (folded.has(process)) return;\n"
+    "    const h = l.rows * ROW + (l.marks ? MARKS : 0) + GAP;\n"
+    "    places.push({ y, h, n, l });\n"
+    "    y += h;\n"
+    "  });\n"
+    "  const box = $('scroll'), whole = y + AXIS;\n"
+    "  height = Math.max(120, Math.min(whole, Math.max(260, innerHeight * .62)));\n"
+    "  box.style.height = height + 2 + 'px';\n"
+    "  width = box.clientWidth;\n"
+    "  left = Math.min(230, Math.round(width * .28));\n"
+    "  $('below').style.height = whole - height + 'px';\n"
+    "  for (const [c, h] of [[canvas, height], [$('map'), 34]]) {\n"
+    "    c.style.height = h + 'px';\n"
+    "    c.width = width * devicePixelRatio;\n"
+    "    c.height = h * devicePixelRatio;\n"
+    "  }\n"
+    "  const style = getComputedStyle(document.documentElement);\n"
+    "  for (const c of ['back', 'panel', 'line', 'faint', 'text', 'soft', 'mark', 'accent'])\n"
+    "    colors[c] = style.getPropertyValue('--' + c).trim();\n"
+    "  busy = null;\n"
+    "  redraw();\n"
+    "}\n"
+    "const place = n => places.find(p => p.n === n);\n",
+    /* the first event of a lane that ends at or after a time */
+    "function first(l, ns) {\n"
+    "  let low = l.first, high = l.first + l.count;\n"
+    "  while (low < high) {\n"
+    "    const middle = (low + high) >> 1;\n"
+    "    if (ends[middle] < ns) low = middle + 1;\n"
+    "    else high = middle;\n"
+    "  }\n"
+    "  return low;\n"
+    "}\n",
+    /* a block: one event, or what is too narrow to draw, folded */
+    "const COPIES = { 'copy to device': 8595, 'copy to host': 8593, 'copy on device': 8635,\n"
+    "  'copy between devices': 8644, 'copy in host memory': 8635 };\n"
+    "function label(i, room) {\n"
+    "  const arrow = COPIES[name(i)] ? String.fromCharCode(COPIES[name(i)]) : name(i);\n"
+    "  if (D.b[i] < 0) return name(i).replace(/^void /, '');\n"
+    "  const short = arrow + ' ' + size(D.b[i]), long = short + ', ' + rate(i);\n"
+    "  return pen.measureText(long).width <= room ? long : pen.measureText(short).width <= room "
+    "?\n"
+    "    short : '';\n"
+    "}\n"
+    "function block(i, x0, x1, y, n, busyNs, match, columns) {\n"
+    "  const [fill, ink] = D.paints[D.k[i]], low = kind(i) === 'c' || kind(i) === 'f';\n"
+    "  const a = Math.max(x0, left), w = Math.max(Math.min(x1, width) - a, 1);\n"
+    "  const top = y + (low ? 3 : 0), h = ROW - 2 - (low ? 6 : 0), dim = wanted && !match;\n"
+    "  if (a >= width || x1 < left) return;\n"
+    "  pen.globalAlpha = (dim ? .18 : 1) * (n > 1 ? .3 : 1);\n"
+    "  pen.fillStyle = fill;\n"
+    "  pen.fillRect(a, top, w, h);\n"
+    "  pen.globalAlpha = dim ? .18 : 1;\n"
+    "  for (const c of columns || []) {\n"
+    "    const part = Math.min(1, c.ns / shown.ns * (width - left)) * h;\n"
+    "    pen.fillStyle = D.paints[c.type][0];\n"
+    "    pen.fillRect(c.x, top + h - part, 1, part);\n"
+    "  }\n"
+    "  pen.globalAlpha = 1;\n"
+    "  const mate = hovered >= 0 && group.has(hovered) && group.get(i) === group.get(hovered);\n"
+    "  if (n === 1 && (i === hovered || i === chosen || mate)) {\n"
+    "    pen.strokeStyle = i === chosen ? colors.text : colors.accent;\n"
+    "    pen.lineWidth = 2;\n"
+    "    pen.strokeRect(a + (w > 3 ? 1 : 0), top + 1, Math.max(w - 2, 1), h - 2);\n"
+    "  }\n"
+    "  hits.push({ x0: a - 1, x1: a + w + 1, y0: top, y1: top + h, i, n, busyNs });\n"
+    "  if (w < 22) return;\n"
+    "  pen.font = '400 ' + (low ? 11 : 12) + 'px ' + FONT;\n"
+    "  if (n === 1) {\n"
+    "    text(label(i, w - 8), a + 4, top + h / 2, w - 8, dim ? colors.soft : ink, low ? 11 : "
+    "12);\n"
+    "    return;\n"
+    "  }\n"
+    "  const s = count(n) + ' events', room = pen.measureText(s).width + 8;\n"
+    "  if (w < room + 30) return;\n"
+    "  pen.globalAlpha = .85;\n"
+    "  pen.fillStyle = colors.back;\n"
+    "  pen.fillRect(a + 2, top + 1, room, h - 2);\n"
+    "  pen.globalAlpha = 1;\n"
+    "  text(s, a + 6, top + h / 2, room, dim ? colors.soft : colors.text, low ? 11 : 12);\n"
+    "}\n",
+    /* one lane: a run of neighbours below 1.5 pixels becomes one block, whose columns, of a pixel
+       each, show how busy the lane is, in the color that most of that time has (by the majority
+       vote of Boyer and Moore) */
+    "function vote(v, type, ns) {\n"
+    "  v.ns += ns;\n"
+    "  v.weight += type === v.type ? ns : -ns;\n"
+    "  if (v.weight >= 0) return false;\n"
+    "  v.type = type;\n"
+    "  v.weight = -v.weight;\n"
+    "  return true;\n"
+    "}\n"
+    "function drawLane({ l }, y) {\n"
+    "  const runs = [], scale = (width - left) / shown.ns, stop = shown.at + shown.ns;\n"
+    "  const close = row => {\n"
+    "    const r = runs[row];\n"
+    "    if (r) block(r.i, r.x0, r.x1, y + row * ROW, r.n, r.ns, r.match, r.n > 1 && "
+    "r.columns);\n"
+    "    runs[row] = null;\n"
+    "  };\n"
+    "  let mark = null;\n"
+    "  for (let i = first(l, shown.at); i < l.first + l.count && T[i] <= stop; i++) {\n"
+    "    const x = left + (T[i] - shown.at) * scale, d = D.d[i], row = D.r[i];\n"
+    "    const match = wanted && wanted[i];\n"
+    "    if (d < 0) {\n"
+    "      if (mark && x - mark.x1 < 9) {\n"
+    "        mark.x1 = x;\n"
+    "        mark.n++;\n"
+    "        mark.match |= match;\n"
+    "      } else {\n"
+    "        drawMark(mark, y + l.rows * ROW);\n"
+    "        mark = { x0: x, x1: x, i, n: 1, match };\n"
+    "      }\n"
+    "      continue;\n"
+    "    }\n"
+    "    const w = d * scale, r = runs[row];\n"
+    "    if (w < 1.5 && i !== chosen) {\n"
+    "      const type = D.k[i], pixel = Math.floor(x);\n"
+    "      let run = r;\n"
+    "      if (r && x - r.x1 < 1) {\n"
+    "        r.x1 = Math.max(r.x1, x + w);\n"
+    "        r.n++;\n"
+    "        r.match |= match;\n"
+    "        if (vote(r, type, d)) r.i = i;\n"
+    "      } else {\n"
+    "        close(row);\n"
+    "        run = runs[row] = { i, x0: x, x1: x + w, n: 1, match, type, ns: d, weight: d, "
+    "columns: [] };\n"
+    "      }\n"
+    "      const last = run.columns[run.columns.length - 1];\n"
+    "      if (last && last.x === pixel) vote(last, type, d);\n"
+    "      else run.columns.push({ x: pixel, type, ns: d, weight: d });\n"
+    "      continue;\n"
+    "    }\n"
+    "    close(row);\n"
+    "    block(i, x, x + w, y + row * ROW, 1, d, match);\n"
+    "  }\n"
+    "  runs.forEach((r, row) => close(row));\n"
+    "  drawMark(mark, y + l.rows * ROW);\n"
+    "}\n",
+    /* an instant: records are full diamonds, waits empty ones; allocations point up, frees down; a
+       bar: several, too close to draw */
+    "function drawMark(m, y) {\n"
+    "  if (!m || m.x1 < left - 4) return;\n"
+    "  const s = name(m.i), c = y + 5, on = m.n === 1 && (m.i === hovered || m.i === chosen);\n"
+    "  pen.globalAlpha = wanted && !m.match ? .2 : 1;\n"
+    "  pen.strokeStyle = pen.fillStyle = on ? colors.accent : kind(m.i) === 'm' ? colors.mark :\n"
+    "    colors.soft;\n"
+    "  if (m.n > 1) {\n"
+    "    pen.globalAlpha *= .6;\n"
+    "    pen.fillRect(m.x0 - 3, c - 1.5, m.x1 - m.x0 + 6, 3);\n"
+    "  } else {\n"
+    "    const shape = s === 'allocate' ? [[-4, 3], [0, -4], [4, 3]] : s === 'free' ?\n"
+    "      [[-4, -3], [0, 4], [4, -3]] : [[-4, 0], [0, -4], [4, 0], [0, 4]];\n"
+    "    pen.lineWidth = 1.4;\n"
+    "    pen.beginPath();\n"
+    "    shape.forEach(([dx, dy]) => pen.lineTo(m.x0 + dx, c + dy));\n"
+    "    pen.closePath();\n"
+    "    if (s === 'wait' || s === 'free') pen.stroke();\n"
+    "    else pen.fill();\n"
+    "  }\n"
+    "  pen.globalAlpha = 1;\n"
+    "  hits.push({ x0: m.x0 - 5, x1: m.x1 + 5, y0: c - 6, y1: c + 7, i: m.i, n: m.n, mark: 1 "
+    "});\n"
+    "}\n",
+    /* arrows [launches, from, from lane, to - from, to lane]: all that order streams, as long as
+       they are few; those from calls to their work only for the hovered or selected event */
+    "function drawArrows(top) {\n"
+    "  const holds = (i, n, ns) => i >= 0 && lane[i] === n && ns >= T[i] - 2 &&\n"
+    "    ns <= T[i] + Math.max(D.d[i], 0) + 2;\n"
+    "  const touches = (i, a) => holds(i, a[2], a[1]) || holds(i, a[4], a[1] + a[3]);\n"
+    "  const at = (n, ns, launches) => {\n"
+    "    const p = place(n);\n"
+    "    if (!p) return null;\n"
+    "    if (p.l.marks && !launches) return top + p.y + p.l.rows * ROW + 5;\n"
+    "    let row = 0;\n"
+    "    for (let i = first(p.l, ns), k = 0; k < 64 && i < p.l.first + p.l.count && T[i] <= ns; "
+    "i++, k++)\n"
+    "      if (D.d[i] >= 0 && T[i] + D.d[i] >= ns) row = D.r[i];\n"
+    "    return top + p.y + row * ROW + ROW / 2;\n"
+    "  };\n"
+    "  const stop = shown.at + shown.ns, list = [];\n"
+    "  let order = 0;\n"
+    "  for (const a of D.arrows) {\n"
+    "    if (a[1] > stop && a[1] + a[3] > stop || a[1] < shown.at && a[1] + a[3] < shown.at) "
+    "continue;\n"
+    "    const on = touches(hovered, a) || touches(chosen, a);\n"
+    "    if (!on && (a[0] || ++order > 150)) continue;\n"
+    "    list.push([a, on]);\n"
+    "  }\n"
+    "  for (const [a, on] of list) {\n"
+    "    if (!on && order > 150) continue;\n"
+    "    const x0 = X(a[1]), x1 = X(a[1] + a[3]), y0 = at(a[2], a[1], a[0]);\n"
+    "    const y1 = at(a[4], a[1] + a[3], a[0]);\n"
+    "    if (y0 === null || y1 === null) continue;\n"
+    "    const near = Math.abs(x1 - x0) < 40, bend = near ? 0 : Math.min((x1 - x0) / 3, 60);\n"
+    "    const dx = near ? x1 - x0 : Math.sign(x1 - x0), dy = near ? y1 - y0 : 0;\n"
+    "    pen.strokeStyle = pen.fillStyle = on ? colors.accent : colors.soft;\n"
+    "    pen.globalAlpha = on ? 1 : .6;\n"
+    "    pen.lineWidth = on ? 1.8 : 1;\n"
+    "    pen.beginPath();\n"
+    "    pen.moveTo(x0, y0);\n"
+    "    if (near) pen.lineTo(x1, y1);\n"
+    "    else pen.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);\n"
+    "    pen.stroke();\n"
+    "    pen.save();\n"
+    "    pen.translate(x1, y1);\n"
+    "    pen.rotate(Math.atan2(dy, dx));\n"
+    "    pen.beginPath();\n"
+    "    pen.moveTo(-2, 0);\n"
+    "    pen.lineTo(-9, -3.5);\n"
+    "    pen.lineTo(-9, 3.5);\n"
+    "    pen.fill();\n"
+    "    pen.restore();\n"
+    "  }\n"
+    "  pen.globalAlpha = 1;\n"
+    "}\n",
+    /* the axis: a tick every 1, 2 or 5 times a power of ten */
+    "function drawAxis() {\n"
+    "  const least = shown.ns / (width - left) * 95, power = 10 ** "
+    "Math.floor(Math.log10(least));\n"
+    "  const step = Math.max(1, [1, 2, 5, 10].find(f => f * power >= least) * power);\n"
+    "  const unit = [[1e9, 's'], [1e6, 'ms'], [1e3, MICRO + 's'], [1, 'ns']].find(u => step >= "
+    "u[0] / 10\n"
+    "    && shown.at + shown.ns >= u[0] / 2) || [1, 'ns'];\n"
+    "  const digits = Math.max(0, Math.ceil(-Math.log10(step / unit[0]) - 1e-9));\n"
+    "  pen.fillStyle = colors.panel;\n"
+    "  pen.fillRect(0, 0, width, AXIS);\n"
+    "  let free = left;\n"
+    "  for (let t = Math.ceil(shown.at / step) * step; t <= shown.at + shown.ns; t += step) {\n"
+    "    const x = X(t), s = (t / unit[0]).toFixed(digits) + ' ' + unit[1];\n"
+    "    pen.fillStyle = colors.line;\n"
+    "    pen.fillRect(x, AXIS - 8, 1, 8);\n"
+    "    pen.font = '400 12px ' + FONT;\n"
+    "    const w = pen.measureText(s).width;\n"
+    "    if (x < free || x + w + 6 > width) continue;\n"
+    "    text(s, x + 4, 11, w + 1, colors.soft);\n"
+    "    free = x + w + 16;\n"
+    "  }\n"
+    "  text(range ? time(Math.abs(range[1] - range[0])) : time(shown.ns) + ' shown', 8, 13, left "
+    "- 16,\n"
+    "    colors.text, 12, 600);\n"
+    "}\n"
+    "function draw() {\n"
+    "  const top = AXIS - $('scroll').scrollTop;\n"
+    "  queued = 0;\n"
+    "  hits = [];\n"
+    "  drawn = window.drawn = [];\n"
+    "  pen.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);\n"
+    "  pen.textBaseline = 'middle';\n"
+    "  pen.fillStyle = colors.back;\n"
+    "  pen.fillRect(0, 0, width, height);\n"
+    "  pen.save();\n"
+    "  pen.beginPath();\n"
+    "  pen.rect(0, AXIS, width, height - AXIS);\n"
+    "  pen.clip();\n"
+    "  const visible = places.filter(p => top + p.y + p.h > AXIS && top + p.y < height);\n"
+    "  for (const p of visible) {\n"
+    "    const y = top + p.y;\n"
+    "    if (!p.l) {\n"
+    "      pen.fillStyle = colors.faint;\n"
+    "      pen.fillRect(0, y, width, p.h);\n"
+    "      hits.push({ x0: 0, x1: width, y0: y, y1: y + p.h, process: p.process });\n"
+    "      continue;\n"
+    "    }\n"
+    "    pen.fillStyle = colors.line;\n"
+    "    pen.fillRect(0, y + p.h - 1, width, 1);\n"
+    "    pen.fillRect(left - 1, y, 1, p.h);\n"
+    "    hits.push({ x0: 0, x1: left, y0: y, y1: y + p.h, lane: p.l });\n"
+    "  }\n"
+    "  pen.save();\n"
+    "  pen.beginPath();\n"
+    "  pen.rect(left, AXIS, width - left, height - AXIS);\n"
+    "  pen.clip();\n"
+    "  for (const p of visible) if (p.l) drawLane(p, top + p.y + 3);\n"
+    "  drawArrows(top + 3);\n"
+    "  pen.restore();\n"
+    "  for (const p of visible) {\n"
+    "    const y = top + p.y, full = y + HEAD / 2 > AXIS + 7 && y + HEAD / 2 < height - 6;\n"
+    "    if (!full) continue;\n"
+    "    if (p.l) text(short(p.l.name, left - 28), 20, y + 3 + ROW / 2, left - 28, "
+    "colors.text);\n"
+    "    else text((folded.has(p.process) ? '+  ' : '-  ') + D.processes[p.process], 8, y + HEAD "
+    "/ 2,\n"
+    "      width - 16, colors.text, 12, 600);\n"
+    "  }\n"
+    "  if (range) {\n"
+    "    const [a, b] = [X(range[0]), X(range[1])];\n"
+    "    pen.globalAlpha = .2;\n"
+    "    pen.fillStyle = colors.accent;\n"
+    "    pen.fillRect(Math.min(a, b), AXIS, Math.abs(b - a), height);\n"
+    "    pen.globalAlpha = 1;\n"
+    "  }\n"
+    "  pen.restore();\n"
+    "  drawn = window.drawn = drawn.filter(t => t.y >= AXIS - 6 && t.y + t.h <= height + 6);\n"
+    "  drawAxis();\n"
+    "  drawMap();\n"
+    "}\n",
+    /* the map of all: how busy the devices are over time, and what is shown */
+    "let busy = null;\n"
+    "function drawMap() {\n"
+    "  const map = $('map'), p = map.getContext('2d'), w = Math.max(width - left, 1), scale = w "
+    "/ D.span;\n"
+    "  if (!busy) {\n"
+    "    busy = new Float64Array(w + 1);\n"
+    "    for (let i = 0; i < N; i++) {\n"
+    "      if (D.d[i] <= 0 || D.r[i] || !D.lanes[lane[i]].device) continue;\n"
+    "      const a = T[i] * scale, b = Math.min((T[i] + D.d[i]) * scale, w);\n"
+    "      for (let x = Math.floor(a); x < b; x++) busy[x] += Math.min(b, x + 1) - Math.max(a, "
+    "x);\n"
+    "    }\n"
+    "  }\n"
+    "  const most = busy.reduce((a, b) => Math.max(a, b), 1), whole = Math.max(D.span, 1);\n"
+    "  p.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);\n"
+    "  p.fillStyle = colors.panel;\n"
+    "  p.fillRect(0, 0, width, 34);\n"
+    "  p.fillStyle = colors.accent;\n"
+    "  p.globalAlpha = .55;\n"
+    "  busy.forEach((b, x) => p.fillRect(left + x, 33 - b / most * 30, 1, b / most * 30));\n"
+    "  p.globalAlpha = 1;\n"
+    "  const a = left + Math.max(0, shown.at / whole * w);\n"
+    "  const b = left + Math.min(w, (shown.at + shown.ns) / whole * w);\n"
+    "  p.strokeStyle = colors.text;\n"
+    "  p.lineWidth = 1.5;\n"
+    "  p.strokeRect(a + 1, 1, Math.max(b - a - 2, 2), 32);\n"
+    "  p.font = '400 12px ' + FONT;\n"
+    "  p.textBaseline = 'middle';\n"
+    "  p.fillStyle = colors.soft;\n"
+    "  p.fillText('busy', 8, 17, left - 16);\n"
+    "}\n",
+    /* all facts about an event, as rows of a list */
+    "function facts(i) {\n"
+    "  const rows = [], l = D.lanes[lane[i]], add = (k, v) => rows.push([k, String(v)]);\n"
+    "  add(D.d[i] < 0 ? 'at' : 'start', precise(T[i]));\n"
+    "  if (D.d[i] >= 0) add('duration', precise(D.d[i]));\n"
+    "  if (D.b[i] >= 0) add('bytes', count(D.b[i]) + (D.b[i] > 999 ? ' (' + size(D.b[i]) + ')' : "
+    "''));\n"
+    "  if (rate(i)) add('bandwidth', rate(i));\n"
+    "  const more = JSON.parse('{' + D.words[D.f[i]] + '}');\n"
+    "  for (const k of Object.keys(more)) {\n"
+    "    const v = more[k];\n"
+    "    add(k === 'shared' ? 'shared bytes' : k, typeof v === 'object' ? JSON.stringify(v) : "
+    "v);\n"
+    "  }\n"
+    "  if (D.a[i]) add('source', D.words[D.a[i]]);\n"
+    "  add('lane', l.name);\n"
+    "  add('on', D.processes[l.process]);\n"
+    "  if (group.has(i)) {\n"
+    "    const g = group.get(i);\n"
+    "    let n = 0;\n"
+    "    group.forEach(v => n += v === g);\n"
+    "    add('multi-device launch', 'one of ' + n + ' kernels');\n"
+    "  }\n"
+    "  return [name(i).startsWith(KINDS[kind(i)]) ? name(i) : KINDS[kind(i)] + ' ' + name(i), "
+    "rows];\n"
+    "}\n"
+    "function describe(box, h) {\n"
+    "  const [head, rows] = h.lane ? [h.lane.name, [['events', count(h.lane.count)]]] : h.n > 1 "
+    "? [count(h.n) + (h.mark ? ' instants' : ' events') +\n"
+    "    ', too close to draw', [['first or longest', name(h.i)]].concat(h.mark ? [] :\n"
+    "    [['busy', time(h.busyNs)]], [['zoom in', 'to see each']])] : facts(h.i);\n"
+    "  const list = document.createElement('dl'), title = document.createElement('div');\n"
+    "  title.className = 'head';\n"
+    "  title.textContent = head.length > 600 ? head.slice(0, 600) + MORE : head;\n"
+    "  for (const [k, v] of rows) {\n"
+    "    const row = document.createElement('div');\n"
+    "    row.append(document.createElement('dt'), document.createElement('dd'));\n"
+    "    row.children[0].textContent = k;\n"
+    "    row.children[1].textContent = v.length > 600 ? v.slice(0, 600) + MORE : v;\n"
+    "    list.append(row);\n"
+    "  }\n"
+    "  box.replaceChildren(title, list);\n"
+    "}\n"
+    "function tip(h, x, y) {\n"
+    "  let box = $('tip');\n"
+    "  if (!h || h.process !== undefined) {\n"
+    "    if (box) box.remove();\n"
+    "    return;\n"
+    "  }\n"
+    "  if (!box) {\n"
+    "    box = document.createElement('div');\n"
+    "    box.id = 'tip';\n"
+    "    document.body.append(box);\n"
+    "  }\n"
+    "  describe(box, h);\n"
+    "  const r = box.getBoundingClientRect();\n"
+    "  box.style.left = Math.max(4, Math.min(x + 14, innerWidth - r.width - 6)) + 'px';\n"
+    "  box.style.top = (y + 18 + r.height > innerHeight ? Math.max(4, y - r.height - 12) : y + "
+    "18) +\n"
+    "    'px';\n"
+    "}\n",
+    /* moving: never beyond the file, never closer than 20 ns */
+    "function show(at, ns) {\n"
+    "  shown.ns = Math.min(Math.max(ns, 20), ALL);\n"
+    "  shown.at = Math.max(Math.min(at, ALL * .99 - shown.ns), -Math.min(ALL / 100, shown.ns / "
+    "20));\n"
+    "  redraw();\n"
+    "}\n"
+    "function zoom(factor, x = (left + width) / 2) {\n"
+    "  const t = NS(Math.max(x, left)), ns = Math.min(Math.max(shown.ns * factor, 20), ALL);\n"
+    "  show(t - (t - shown.at) * ns / shown.ns, ns);\n"
+    "}\n"
+    "function choose(i, move) {\n"
+    "  chosen = i;\n"
+    "  if (i < 0) $('facts').replaceChildren('Select an event to see all its facts here.');\n"
+    "  else describe($('facts'), { i, n: 1 });\n"
+    "  if (i >= 0 && move) {\n"
+    "    const d = Math.max(D.d[i], 0), box = $('scroll');\n"
+    "    if (folded.delete(D.lanes[lane[i]].process)) arrange();\n"
+    "    const p = place(lane[i]);\n"
+    "    if (d * 3 > shown.ns || d < shown.ns / 300) shown.ns = Math.max(d * 30, 200);\n"
+    "    if (T[i] < shown.at || T[i] + d > shown.at + shown.ns || move > 1)\n"
+    "      show(T[i] + d / 2 - shown.ns / 2, move > 1 ? Math.max(d * 1.5, 20) : shown.ns);\n"
+    "    if (move > 1) show(T[i] - d * .25, d * 1.5);\n"
+    "    if (p.y < box.scrollTop || p.y + p.h + AXIS > box.scrollTop + height)\n"
+    "      box.scrollTop = Math.max(0, p.y - height / 3);\n"
+    "  }\n"
+    "  redraw();\n"
+    "}\n"
+    "function search() {\n"
+    "  const s = $('search').value.trim().toLowerCase();\n"
+    "  wanted = null;\n"
+    "  found = 0;\n"
+    "  if (s) {\n"
+    "    const has = t => t.toLowerCase().includes(s), words = D.words.map(has);\n"
+    "    const types = D.types.map(t => has(t.slice(1)) || has(KINDS[t[0]]));\n"
+    "    wanted = new Uint8Array(N);\n"
+    "    for (let i = 0; i < N; i++)\n"
+    "      found += wanted[i] = types[D.k[i]] || words[D.a[i]] || words[D.f[i]] ? 1 : 0;\n"
+    "  }\n"
+    "  $('found').textContent = s ? count(found) + ' of ' + count(N) : '';\n"
+    "  redraw();\n"
+    "}\n"
+    "function next(step) {\n"
+    "  if (!found) return;\n"
+    "  let i = chosen < 0 && step < 0 ? 0 : chosen;\n"
+    "  do i = (i + step + N) % N;\n"
+    "  while (!wanted[i]);\n"
+    "  choose(i, 1);\n"
+    "}\n",
+    /* the pointer: one drags or selects, two zoom */
+    "const pointers = new Map();\n"
+    "let moved = 0, spread = 0;\n"
+    "const spot = e => {\n"
+    "  const r = canvas.getBoundingClientRect();\n"
+    "  return [e.clientX - r.left, e.clientY - r.top];\n"
+    "};\n"
+    "const hit = (x, y) => {\n"
+    "  for (let k = hits.length; k--;) {\n"
+    "    const h = hits[k];\n"
+    "    const inside = h.process !== undefined || h.lane || x >= left;\n"
+    "    if (y > AXIS && inside && x >= h.x0 && x <= h.x1 && y >= h.y0 && y <= h.y1) return h;\n"
+    "  }\n"
+    "  return null;\n"
+    "};\n"
+    "canvas.addEventListener('wheel', e => {\n"
+    "  const [x] = spot(e), unit = e.deltaMode ? 30 : 1;\n"
+    "  e.preventDefault();\n"
+    "  if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY))\n"
+    "    show(shown.at + (e.deltaX || e.deltaY) * unit / (width - left) * shown.ns, shown.ns);\n"
+    "  else zoom(Math.exp(Math.max(-300, Math.min(300, e.deltaY * unit)) / 400), x);\n"
+    "}, { passive: false });\n"
+    "canvas.addEventListener('pointerdown', e => {\n"
+    "  const [x, y] = spot(e);\n"
+    "  canvas.setPointerCapture(e.pointerId);\n"
+    "  pointers.set(e.pointerId, [x, y]);\n"
+    "  moved = pointers.size > 1 ? 9 : 0;\n"
+    "  spread = 0;\n"
+    "  if (e.shiftKey && x > left) range = [NS(x), NS(x)];\n"
+    "});\n"
+    "canvas.addEventListener('pointermove', e => {\n"
+    "  const [x, y] = spot(e), old = pointers.get(e.pointerId);\n"
+    "  if (!old) {\n"
+    "    const h = hit(x, y), i = h && h.n === 1 ? h.i : -1;\n"
+    "    tip(h, e.clientX, e.clientY);\n"
+    "    if (i !== hovered) {\n"
+    "      hovered = i;\n"
+    "      redraw();\n"
+    "    }\n"
+    "    return;\n"
+    "  }\n"
+    "  moved += Math.abs(x - old[0]) + Math.abs(y - old[1]);\n"
+    "  pointers.set(e.pointerId, [x, y]);\n"
+    "  tip(null);\n"
+    "  if (pointers.size > 1) {\n"
+    "    const [a, b] = [...pointers.values()], gap = Math.max(Math.abs(a[0] - b[0]), 10);\n"
+    "    if (spread) zoom(spread / gap, (a[0] + b[0]) / 2);\n"
+    "    spread = gap;\n"
+    "  } else if (range) {\n"
+    "    range[1] = NS(Math.max(left, x));\n"
+    "    redraw();\n"
+    "  } else if (moved > 4) {\n"
+    "    show(shown.at - (x - old[0]) / (width - left) * shown.ns, shown.ns);\n"
+    "    if (e.pointerType === 'mouse') $('scroll').scrollTop -= y - old[1];\n"
+    "  }\n"
+    "});\n"
+    "const release = e => {\n"
+    "  const [x, y] = spot(e), h = hit(x, y);\n"
+    "  if (!pointers.delete(e.pointerId)) return;\n"
+    "  if (range) {\n"
+    "    const [a, b] = range[0] < range[1] ? range : [range[1], range[0]];\n"
+    "    range = null;\n"
+    "    if (moved > 4) show(a, b - a);\n"
+    "    redraw();\n"
+    "  } else if (moved <= 4 && e.type === 'pointerup') {\n"
+    "    if (h && h.process !== undefined) {\n"
+    "      if (!folded.delete(h.process)) folded.add(h.process);\n"
+    "      arrange();\n"
+    "    } else if (h && h.n > 1) zoom(.2, x);\n"
+    "    else choose(h && !h.lane ? h.i : -1);\n"
+    "  }\n"
+    "};\n"
+    "canvas.addEventListener('pointerup', release);\n"
+    "canvas.addEventListener('pointercancel', release);\n"
+    "canvas.addEventListener('pointerleave', () => {\n"
+    "  tip(null);\n"
+    "  hovered = -1;\n"
+    "  redraw();\n"
+    "});\n"
+    "canvas.addEventListener('dblclick', e => zoom(.3, spot(e)[0]));\n"
+    "const seek = e => {\n"
+    "  if (e.type === 'pointermove' && !e.buttons) return;\n"
+    "  const x = e.clientX - $('map').getBoundingClientRect().left;\n"
+    "  show((x - left) / (width - left) * D.span - shown.ns / 2, shown.ns);\n"
+    "};\n"
+    "$('map').addEventListener('pointerdown', seek);\n"
+    "$('map').addEventListener('pointermove', seek);\n"
+    "$('scroll').addEventListener('scroll', redraw);\n"
+    "addEventListener('resize', arrange);\n"
+    "matchMedia('(prefers-color-scheme: dark)').addEventListener('change', arrange);\n",
+    /* the keyboard */
+    "const step = by => {\n"
+    "  const l = chosen < 0 ? null : D.lanes[lane[chosen]];\n"
+    "  if (!l) return choose(Math.max(0, Math.min(N - 1, first(D.lanes[lane[0]], shown.at))), "
+    "1);\n"
+    "  choose(Math.min(Math.max(chosen + by, l.first), l.first + l.count - 1), 1);\n"
+    "};\n"
+    "const KEYS = {\n"
+    "  '+': () => zoom(.7), '=': () => zoom(.7), '-': () => zoom(1 / .7), '0': () => show(0, "
+    "ALL),\n"
+    "  w: () => zoom(.7), s: () => zoom(1 / .7), Home: () => show(0, ALL),\n"
+    "  ArrowLeft: () => show(shown.at - shown.ns * .1, shown.ns),\n"
+    "  ArrowRight: () => show(shown.at + shown.ns * .1, shown.ns),\n"
+    "  a: () => show(shown.at - shown.ns * .1, shown.ns),\n"
+    "  d: () => show(shown.at + shown.ns * .1, shown.ns),\n"
+    "  ArrowUp: () => $('scroll').scrollTop -= 40, ArrowDown: () => $('scroll').scrollTop += "
+    "40,\n"
+    "  n: () => N && step(1), p: () => N && step(-1), f: () => chosen >= 0 && choose(chosen, "
+    "2),\n"
+    "  Enter: () => next(1), '/': () => $('search').focus(), Escape: () => choose(-1)\n"
+    "};\n"
+    "addEventListener('keydown', e => {\n"
+    "  const typing = e.target === $('search'), action = KEYS[e.key];\n"
+    "  if (e.ctrlKey || e.metaKey || e.altKey) return;\n"
+    "  if (typing && e.key === 'Enter') next(e.shiftKey ? -1 : 1);\n"
+    "  else if (typing && e.key === 'Escape') {\n"
+    "    $('search').value = '';\n"
+    "    search();\n"
+    "    canvas.focus();\n"
+    "  } else if (!typing && action && (e.target === canvas || e.target === document.body ||\n"
+    "    e.key === '/')) {\n"
+    "    e.preventDefault();\n"
+    "    action();\n"
+    "  }\n"
+    "});\n"
+    "$('search').addEventListener('input', search);\n"
+    "$('in').onclick = () => zoom(.5);\n"
+    "$('out').onclick = () => zoom(2);\n"
+    "$('all').onclick = () => show(0, ALL);\n",
+    /* tables: a click on a head sorts, one on a name searches it */
+    "for (const table of document.querySelectorAll('table')) {\n"
+    "  const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];\n"
+    "  heads.forEach((h, k) => h.firstChild.addEventListener('click', () => {\n"
+    "    const up = h.getAttribute('aria-sort') === 'descending' || !k && "
+    "!h.hasAttribute('aria-sort');\n"
+    "    const key = r => k ? +r.cells[k].dataset.v : r.cells[0].textContent;\n"
+    "    heads.forEach(o => o.removeAttribute('aria-sort'));\n"
+    "    h.setAttribute('aria-sort', up ? 'ascending' : 'descending');\n"
+    "    body.append(...[...body.rows].sort((a, b) => (up ? 1 : -1) * (k ? key(a) - key(b) :\n"
+    "      key(a).localeCompare(key(b)))));\n"
+    "  }));\n"
+    "  body.addEventListener('click', e => {\n"
+    "    if (e.target.tagName !== 'BUTTON') return;\n"
+    "    $('search').value = e.target.textContent;\n"
+    "    search();\n"
+    "    next(1);\n"
+    "  });\n"
+    "}\n",
+    /* the head of the page */
+    "function heading() {\n"
+    "  const devices = new Set(D.lanes.filter(l => l.device && l.count).map(l => "
+    "l.process)).size;\n"
+    "  const streams = D.lanes.filter(l => l.device && l.count).length, about = D.about || {};\n"
+    "  const many = (n, s) => count(n) + ' ' + s + (n === 1 ? '' : 's'), parts = [time(D.span),\n"
+    "    many(devices, 'device'), many(streams, 'stream'), many(N, 'event')];\n"
+    "  if (about.clock_error_us >= 0)\n"
+    "    parts.push('device times are exact to ' + time(about.clock_error_us * 1e3));\n"
+    "  if (about.version) parts.push('gpuexec ' + about.version);\n"
+    "  $('title').textContent = D.file;\n"
+    "  $('summary').textContent = parts.join('  ' + String.fromCharCode(183) + '  ');\n"
+    "  const notes = Array.isArray(about.notes) ? about.notes.map(String) : [], plain = "
+    "notes.length;\n"
+    "  if (about.dropped > 0) notes.unshift(many(about.dropped, 'event') + ' had no room: the "
+    "timeline' +\n"
+    "    ' is incomplete.');\n"
+    "  if (D.ignored) notes.push('Not shown, because their phase is not known: ' +\n"
+    "    many(D.ignored, 'event') + '.');\n"
+    "  if (D.cut) notes.unshift('The file was cut: the program ended before the timeline did. "
+    "What' +\n"
+    "    ' was written until then is here.');\n"
+    "  const warnings = notes.length - plain - (D.ignored ? 1 : 0);\n"
+    "  for (const [k, n] of notes.entries()) {\n"
+    "    const note = document.createElement('p');\n"
+    "    note.className = k < warnings ? 'note warns' : 'note';\n"
+    "    note.textContent = n;\n"
+    "    $('notes').append(note);\n"
+    "  }\n"
+    "}\n"
+    "heading();\n"
+    "choose(-1);\n"
+    "arrange();\n",
+};
+/* clang-format on */
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-page   Writes a timeline as a page: the texts of >>impl-script, tables of totals, and the
+   data as one JSON object, which the script reads. */
+
+static void gxi_put_all(FILE *file, const char *const *pieces, size_t bytes) {
+    size_t i;
+    for (i = 0; i < bytes / sizeof *pieces; i++) fputs(pieces[i], file);
+}
+/* A text as JSON, without what HTML or XML would take for a tag; quoted: as a string. */
+static void gxi_put_json(FILE *file, const char *p, int quoted) {
+    const char *const end = p + strlen(p);
+    unsigned code;
+    if (quoted) putc('"', file);
+    while (p < end) {
+        const size_t n = gxi_utf8_bytes(p, end, &code);
+        if (n == 0) fputs("\\ufffd", file);
+        else if (*p == '<') fputs("\\u003c", file);
+        else {
+            if (quoted && (*p == '"' || *p == '\\')) putc('\\', file);
+            fwrite(p, 1, n, file);
+        }
+        p += n ? n : 1;
+    }
+    if (quoted) putc('"', file);
+}
+
+/* --- the tables ------------------------------------------------------------------------------- */
+
+static const struct gxi_page_table {
+    const char *kinds; /* letters */
+    const char *title, *first;
+    int with_bytes;
+} gxi_page_tables[] = { { "k", "Kernels", "kernel", 0 },
+    { "cf", "Copies and fills", "direction", 1 }, { "gh", "Graphs and host functions", "work", 0 },
+    { "ar", "Host", "range or call", 0 }, { "x", "Other events", "event", 0 } };
+
+static void gxi_put_time_cell(FILE *file, int64_t ns) {
+    fprintf(file, "<td data-v=%lld>", (long long)ns);
+    gxi_put_time(file, ns);
+}
+static void gxi_put_total(FILE *file, const gxi_lane_total *t, const char *name,
+        const gxi_lane_colors *colors, int with_bytes, int64_t all) {
+    fprintf(file, "<tr><td><span class=chip style='background:%s'></span><button title='",
+            colors->fill);
+    gxi_put_xml(file, name, strlen(name));
+    fputs("'>", file);
+    gxi_put_xml(file, name, strlen(name));
+    fprintf(file, "</button><td data-v=%lu>", (unsigned long)t->count);
+    gxi_put_count(file, t->count);
+    gxi_put_time_cell(file, t->ns);
+    gxi_put_time_cell(file, t->median);
+    gxi_put_time_cell(file, t->highest);
+    if (with_bytes) {
+        fprintf(file, "<td data-v=%lld>", (long long)t->bytes);
+        gxi_put_bytes(file, t->bytes);
+        fprintf(file, "<td data-v=%lld>",
+                t->ns ? (long long)((double)t->bytes / (double)t->ns * 1e6) : 0);
+        if (t->ns) gxi_put_digits(file, (double)t->bytes / (double)t->ns);
+    } else {
+        const double share = all ? 100.0 * (double)t->ns / (double)all : 0.0;
+        fprintf(file, "<td data-v=%ld>", (long)(share * 1e4));
+        gxi_put_digits(file, share);
+        fputs(" %", file);
+    }
+    fputs("</tr>\n", file);
+}
+/* totals: sorted, those that are in use first */
+static void gxi_put_table(FILE *file, const gxi_lanes *l, const gxi_totals *totals,
+        const struct gxi_page_table *table) {
+    static const char *const columns[] = { "count", "sum", "median", "highest" };
+    int64_t all = 0;
+    int rows = 0;
+    uint32_t i;
+    for (i = 0; i < totals->count; i++) {
+        const gxi_lane_total *const t = &totals->list[i];
+        if (!t->count || !strchr(table->kinds, *gxi_word_of(&l->types, t->type))) continue;
+        all += t->ns;
+        rows++;
+    }
+    if (!rows) return;
+    fprintf(file,
+            "<div class=table><table id=table-%s><caption>%s</caption><thead><tr>"
+            "<th><button>%s</button>",
+            table->kinds, table->title, table->first);
+    for (i = 0; i < 4; i++)
+        fprintf(file, "<th%s><button>%s</button>", i == 1 ? " aria-sort=descending" : "",
+                columns[i]);
+    fputs(table->with_bytes ? "<th><button>bytes</button><th><button>GB/s</button>"
+                            : "<th><button>share</button>",
+            file);
+    fputs("</tr></thead><tbody>\n", file);
+    for (i = 0; i < totals->count; i++) {
+        const gxi_lane_total *const t = &totals->list[i];
+        const char *const word = gxi_word_of(&l->types, t->type);
+        if (t->count && strchr(table->kinds, *word))
+            gxi_put_total(file, t, word + 1, totals->colors[t->type], table->with_bytes, all);
+    }
+    fputs("</tbody></table></div>\n", file);
+}
+
+/* --- the data --------------------------------------------------------------------------------- */
+
+static void gxi_put_words(FILE *file, const char *name, const gxi_words *words) {
+    uint32_t i;
+    fprintf(file, ",\n\"%s\":[", name);
+    for (i = 0; i < words->count; i++) {
+        if (i) fputs(",\n", file);
+        gxi_put_json(file, gxi_word_of(words, i), 1);
+    }
+    putc(']', file);
+}
+/* A member of all events, as the list `name`. */
+static void gxi_put_column(FILE *file, const gxi_lanes *l, const char *name) {
+    int64_t before = l->began;
+    uint32_t i;
+    fprintf(file, ",\n\"%s\":[", name);
+    for (i = 0; i < l->nevents; i++) {
+        const gxi_lane_event *const e = &l->events[i];
+        long long x = 0;
+        switch (*name) {
+        case 't': /* since the event before it in its lane, or the first of all */
+            if (l->lanes[e->lane].first == i) before = l->began;
+            x = e->at - before;
+            before = e->at;
+            break;
+        case 'd': x = e->ns; break;
+        case 'k': x = e->type; break;
+        case 'a': x = e->place; break;
+        case 'f': x = e->facts; break;
+        case 'r': x = e->row; break;
+        default: x = e->bytes;
+        }
+        fprintf(file, i ? i % 40 ? ",%lld" : ",\n%lld" : "%lld", x);
+    }
+    putc(']', file);
+}
+static void gxi_put_lanes(FILE *file, const gxi_lanes *l) {
+    char room[48];
+    uint32_t i;
+    fputs(",\n\"processes\":[", file);
+    for (i = 0; i < l->nprocesses; i++) {
+        if (i) putc(',', file);
+        gxi_put_json(file, gxi_lane_process_name(l, i, room), 1);
+    }
+    fputs("],\n\"lanes\":[", file);
+    for (i = 0; i < l->nlanes; i++) {
+        const gxi_lane *const lane = &l->lanes[i];
+        fprintf(file,
+                "%s{\"process\":%lu,\"device\":%d,\"first\":%lu,\"count\":%lu,\"rows\":%lu,"
+                "\"marks\":%d,\"name\":",
+                i ? ",\n" : "", (unsigned long)lane->process, lane->pid >= GXI_FIRST_DEVICE,
+                (unsigned long)lane->first, (unsigned long)lane->count, (unsigned long)lane->rows,
+                lane->marks);
+        gxi_put_json(file, gxi_lane_name(l, lane, room), 1);
+        putc('}', file);
+    }
+    putc(']', file);
+}
+/* See the script: what each list holds. */
+static void gxi_put_data(
+        FILE *file, const gxi_lanes *l, const gxi_totals *totals, const char *name) {
+    static const char columns[][2] = { "t", "d", "k", "a", "f", "r", "b" };
+    int64_t before = l->began;
+    uint32_t i, n = 0;
+    fputs("<script type=application/json id=data>\n{\"file\":", file);
+    gxi_put_json(file, name, 1);
+    fprintf(file, ",\"cut\":%d,\"ignored\":%lu,\"span\":%lld,\"about\":", l->cut,
+            (unsigned long)l->nignored, (long long)(l->ended - l->began));
+    if (l->about.n) gxi_put_json(file, l->about.p, 0);
+    else fputs("null", file);
+    gxi_put_lanes(file, l);
+    gxi_put_words(file, "types", &l->types);
+    fputs(",\n\"paints\":[", file);
+    for (i = 0; i < totals->count; i++)
+        fprintf(file, "%s[\"%s\",\"%s\"]", i ? "," : "", totals->colors[i]->fill,
+                totals->colors[i]->ink);
+    putc(']', file);
+    gxi_put_words(file, "words", &l->strings);
+    for (i = 0; i < sizeof columns / sizeof *columns; i++) gxi_put_column(file, l, columns[i]);
+    fputs(",\n\"g\":[", file);
+    for (i = 0; i < l->nevents; i++)
+        if (l->events[i].group >= 0)
+            fprintf(file, "%s[%lu,%lld]", n++ ? "," : "", (unsigned long)i,
+                    (long long)l->events[i].group);
+    fputs("],\n\"arrows\":[", file);
+    for (i = 0; i < l->narrows; i++) {
+        const gxi_lane_arrow *const a = &l->arrows[i];
+        fprintf(file, "%s[%d,%lld,%lu,%lld,%lu]", i ? i % 20 ? "," : ",\n" : "", a->launches,
+                (long long)(a->at - before), (unsigned long)a->lane, (long long)(a->to_at - a->at),
+                (unsigned long)a->to_lane);
+        before = a->at;
+    }
+    fputs("]}\n</script>\n", file);
+}
+static void gxi_put_page(
+        FILE *file, const gxi_lanes *l, const gxi_totals *totals, const char *name) {
+    uint32_t i;
+    fputs("<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n<meta name=viewport "
+          "content='width=device-width,initial-scale=1'>\n<title>",
+            file);
+    gxi_put_xml(file, name, strlen(name));
+    fputs("</title>\n<style>\n", file);
+    gxi_put_all(file, gxi_page_style, sizeof gxi_page_style);
+    fputs("</style>\n</head>\n<body>\n", file);
+    gxi_put_all(file, gxi_page_body, sizeof gxi_page_body);
+    for (i = 0; i < sizeof gxi_page_tables / sizeof *gxi_page_tables; i++)
+        gxi_put_table(file, l, totals, &gxi_page_tables[i]);
+    gxi_put_data(file, l, totals, name);
+    fputs("<script>\n", file);
+    gxi_put_all(file, gxi_page_script, sizeof gxi_page_script);
+    fputs("</script>\n</body>\n</html>\n", file);
+}
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-picture   Writes a timeline as a static picture (SVG), for documents: without a script,
+   without a font. Its texts are in a monospaced font, so that their width is known. */
+
+enum {
+    GXI_PICTURE_WIDTH = 900,
+    GXI_PICTURE_LEFT = 176, /* lanes begin here; names are before it */
+    GXI_PICTURE_RIGHT = 884,
+    GXI_PICTURE_TOP = 76,
+    GXI_PICTURE_ROW = 17,
+    GXI_PICTURE_HEAD = 22,
+    GXI_PICTURE_SHAPES = 1500, /* more are folded */
+    GXI_PICTURE_LANES = 40,
+    GXI_PICTURE_ROWS = 5,    /* of a lane: deeper ones are left out */
+    GXI_PICTURE_ARROWS = 60, /* more are left out */
+    GXI_PICTURE_LEGEND = 8,
+    GXI_PICTURE_COLUMN = 2 /* pixels */
+};
+enum { GXI_PICTURE_COLUMNS = (GXI_PICTURE_RIGHT - GXI_PICTURE_LEFT) / GXI_PICTURE_COLUMN + 1 };
+/* the widest of the common monospaced fonts, at 11 pixels */
+#define GXI_PICTURE_LETTER 6.75
+/* The type that most of a time has, by the majority vote of Boyer and Moore. weight: how much more
+   of the time has this type than others, at least. */
+typedef struct gxi_picture_vote {
+    int64_t ns, weight;
+    uint32_t event; /* one of this type */
+} gxi_picture_vote;
+/* what is drawn as one block: one event, or several if it folds */
+typedef struct gxi_picture_run {
+    gxi_picture_vote all;
+    double x0, x1;
+    uint32_t count;
+    int folds, first; /* first: column */
+} gxi_picture_run;
+typedef struct gxi_picture {
+    FILE *file; /* NULL: only count the shapes */
+    const gxi_lanes *l;
+    const gxi_totals *totals;
+    gxi_picture_vote *columns; /* of each row of a lane, what folded blocks have there */
+    double scale, gap; /* pixels of a ns; neighbours narrower and closer than `gap` are folded */
+    int shapes;
+} gxi_picture;
+
+static double gxi_picture_x(const gxi_picture *p, int64_t at) {
+    return GXI_PICTURE_LEFT + (double)(at - p->l->began) * p->scale;
+}
+/* How many cells a character takes: two, if it is one of those that are as wide as high. */
+static int gxi_letter_cells(unsigned code) {
+    return (code >= 0x1100 && code < 0x1160) || (code >= 0x2E80 && code < 0xA4D0) ||
+                    (code >= 0xAC00 && code < 0xD7A4) || (code >= 0xF900 && code < 0xFB00) ||
+                    (code >= 0xFE30 && code < 0xFE70) || (code >= 0xFF00 && code < 0xFF61) ||
+                    code >= 0x1F000
+            ? 2
+            : 1;
+}
+static int gxi_text_cells(const char *text) {
+    const char *const end = text + strlen(text);
+    int cells = 0;
+    while (text < end) {
+        unsigned code = ' ';
+        const size_t n = gxi_utf8_bytes(text, end, &code);
+        cells += gxi_letter_cells(code);
+        text += n ? n : 1;
+    }
+    return cells;
+}
+/* Writes as much of a text as fits into `cells`. */
+static void gxi_put_cells(FILE *file, const char *text, int cells) {
+    const char *const end = text + strlen(text);
+    const char *p = text, *cut = text;
+    int used = 0;
+    while (p < end) {
+        unsigned code = ' ';
+        const size_t n = gxi_utf8_bytes(p, end, &code);
+        if (used + 1 <= cells - 2) cut = p; /* room for ".." */
+        used += gxi_letter_cells(code);
+        if (used > cells) break;
+        p += n ? n : 1;
+    }
+    if (p >= end) {
+        gxi_put_xml(file, text, (size_t)(end - text));
+        return;
+    }
+    gxi_put_xml(file, text, (size_t)(cut - text));
+    fputs("..", file);
+}
+static void gxi_put_fixed(FILE *file, double x, int digits) {
+    char text[32];
+    uint64_t power = 1, n;
+    int i;
+    for (i = 0; i < digits; i++) power *= 10;
+    n = (uint64_t)((x < 0 ? -x : x) * (double)power + 0.5);
+    if (digits)
+        snprintf(text, sizeof text, "%llu.%0*llu", (unsigned long long)(n / power), digits,
+                (unsigned long long)(n % power));
+    else snprintf(text, sizeof text, "%llu", (unsigned long long)n);
+    fprintf(file, "%s%s", x < 0 && n ? "-" : "", text);
+}
+static void gxi_put_text(FILE *file, double x, double y, const char *classes) {
+    fprintf(file, "<text class=\"%s\" x=\"", classes);
+    gxi_put_fixed(file, x, 1);
+    fputs("\" y=\"", file);
+    gxi_put_fixed(file, y, 1);
+    fputs("\">", file);
+}
+
+/* The name of a lane, without what matters least if it is long. */
+static void gxi_put_lane_name(FILE *file, const char *name, int cells) {
+    static const char created[] = " created at ", stream[] = "stream ";
+    const char *const at = strstr(name, created);
+    char text[256];
+    if (gxi_text_cells(name) > cells && at) {
+        snprintf(text, sizeof text, "%.*s %s", (int)(at - name < 120 ? at - name : 120), name,
+                at + sizeof created - 1);
+        name = text;
+        if (gxi_text_cells(name) > cells && strncmp(name, stream, sizeof stream - 1) == 0)
+            name += sizeof stream - 1;
+    }
+    gxi_put_cells(file, name, cells);
+}
+
+/* --- lanes ------------------------------------------------------------------------------------ */
+
+static void gxi_picture_add(const gxi_picture *p, gxi_picture_vote *vote, uint32_t event) {
+    const gxi_lane_event *const e = &p->l->events[event];
+    const int same = vote->ns && p->l->events[vote->event].type == e->type;
+    vote->ns += e->ns;
+    vote->weight += same ? e->ns : -e->ns;
+    if (vote->weight >= 0) return;
+    vote->event = event;
+    vote->weight = -vote->weight;
+}
+/* The columns of a folded block, which show how busy the lane is there: a path for each color. It
+   takes them from the list. */
+static void gxi_picture_columns(
+        gxi_picture *p, gxi_picture_vote *columns, int first, int last, int bottom, double height) {
+    int i, k;
+    for (i = first; i <= last; i++) {
+        const gxi_lane_colors *colors;
+        if (columns[i].ns == 0) continue;
+        colors = p->totals->colors[p->l->events[columns[i].event].type];
+        p->shapes++;
+        if (p->file)
+            fprintf(p->file, "<path stroke=\"%s\" stroke-width=\"%d\" d=\"", colors->fill,
+                    GXI_PICTURE_COLUMN);
+        for (k = i; k <= last; k++) {
+            const double part = (double)columns[k].ns * p->scale / GXI_PICTURE_COLUMN;
+            if (!columns[k].ns || p->totals->colors[p->l->events[columns[k].event].type] != colors)
+                continue;
+            columns[k].ns = 0;
+            if (!p->file) continue;
+            fprintf(p->file, "M%d %dv-", GXI_PICTURE_LEFT + k * GXI_PICTURE_COLUMN + 1, bottom);
+            gxi_put_fixed(p->file, (part < 1 ? part : 1) * height, 1);
+        }
+        if (p->file) fputs("\"/>\n", p->file);
+    }
+}
+/* columns: of its row */
+static void gxi_picture_block(
+        gxi_picture *p, const gxi_picture_run *run, gxi_picture_vote *columns, int y) {
+    const gxi_lane_event *const e = &p->l->events[run->all.event];
+    const char *const type = gxi_word_of(&p->l->types, e->type);
+    const gxi_lane_colors *const colors = p->totals->colors[e->type];
+    const int low = *type == 'c' || *type == 'f';
+    const double x0 = run->x0, end = run->x1 > GXI_PICTURE_RIGHT ? GXI_PICTURE_RIGHT : run->x1,
+                 width = end - x0 < 0.6 ? 0.6 : end - x0;
+    const int cells = (int)((width - 6) / GXI_PICTURE_LETTER);
+    const int top = y + (low ? 1 : 0), height = GXI_PICTURE_ROW - 2 - (low ? 2 : 0);
+    uint32_t n;
+    int needed = 8; /* " events", and a digit or "," each */
+    if (!run->count) return;
+    p->shapes++;
+    if (p->file) {
+        fputs("<rect x=\"", p->file);
+        gxi_put_fixed(p->file, x0, 1);
+        fprintf(p->file, "\" y=\"%d\" width=\"", top);
+        gxi_put_fixed(p->file, width, 1);
+        fprintf(p->file, "\" height=\"%d\" fill=\"%s\"%s/>\n", height, colors->fill,
+                run->count > 1 ? " fill-opacity=\".3\"" : "");
+    }
+    if (run->count > 1)
+        gxi_picture_columns(p, columns, run->first,
+                (int)((end - GXI_PICTURE_LEFT) / GXI_PICTURE_COLUMN), top + height, height);
+    for (n = run->count; n >= 10; n /= 10) needed++;
+    if (!p->file || cells < 4) return;
+    if (run->count > 1) {
+        const double room = (needed + needed / 5) * GXI_PICTURE_LETTER;
+        if (room + 24 > width) return;
+        fputs("<rect class=\"q\" x=\"", p->file);
+        gxi_put_fixed(p->file, x0 + 2, 1);
+        fprintf(p->file, "\" y=\"%d\" width=\"", top + 1);
+        gxi_put_fixed(p->file, room, 1);
+        fprintf(p->file, "\" height=\"%d\"/>\n", height - 2);
+        gxi_put_text(p->file, x0 + 4, y + 11.5, "t");
+        gxi_put_count(p->file, run->count);
+        fputs(" events", p->file);
+    } else {
+        const char *const label = type + (strncmp(type, "kvoid ", 6) == 0 ? 6 : 1);
+        if (cells < 7 && gxi_text_cells(label) > cells) return; /* too little of it */
+        gxi_put_text(p->file, x0 + 3, y + 11.5, colors->ink[1] == '0' ? "k" : "w");
+        gxi_put_cells(p->file, label, cells);
+    }
+    fputs("</text>\n", p->file);
+}
+/* Instants as on the page: records are full diamonds, waits empty ones; allocations point up, frees
+   down; a bar: several. */
+static void gxi_picture_marks(gxi_picture *p, const gxi_picture_run *run, int y) {
+    const char *const type = gxi_word_of(&p->l->types, p->l->events[run->all.event].type);
+    const int memory = *type == 'm', frees = strcmp(type, "mfree") == 0,
+              empty = run->count == 1 && (frees || strcmp(type, "owait") == 0);
+    if (!run->count) return;
+    p->shapes++;
+    if (!p->file) return;
+    fprintf(p->file, "<path class=\"%s%s\" d=\"M", memory ? "m" : "o", empty ? " e" : "");
+    gxi_put_fixed(p->file, run->x0 - (run->count > 1 ? 3 : 0), 1);
+    fprintf(p->file, " %d", y);
+    if (run->count > 1) {
+        putc('H', p->file);
+        gxi_put_fixed(p->file, run->x1 + 3, 1);
+    } else
+        fputs(frees              ? "m-3.5 -3h7l-3.5 6z"
+                        : memory ? "m-3.5 3h7l-3.5 -6z"
+                                 : "m-3.5 0l3.5 -3.5l3.5 3.5l-3.5 3.5z",
+                p->file);
+    fputs("\"/>\n", p->file);
+}
+/* A run of neighbours that are too narrow becomes one block. */
+static void gxi_picture_lane(gxi_picture *p, const gxi_lane *lane, int y, uint32_t rows) {
+    gxi_picture_run runs[GXI_PICTURE_ROWS], marks;
+    const int marks_y = y + (int)rows * GXI_PICTURE_ROW + 4;
+    uint32_t i;
+    memset(runs, 0, sizeof runs);
+    memset(&marks, 0, sizeof marks);
+    memset(p->columns, 0, GXI_PICTURE_ROWS * GXI_PICTURE_COLUMNS * sizeof *p->columns);
+    for (i = lane->first; i < lane->first + lane->count; i++) {
+        const gxi_lane_event *const e = &p->l->events[i];
+        const double x0 = gxi_picture_x(p, e->at),
+                     x1 = x0 + (e->ns > 0 ? (double)e->ns * p->scale : 0.0);
+        const int column = (int)((x0 - GXI_PICTURE_LEFT) / GXI_PICTURE_COLUMN);
+        gxi_picture_vote *const columns = p->columns +
+                e->row % GXI_PICTURE_ROWS * GXI_PICTURE_COLUMNS;
+        gxi_picture_run *const run = e->ns < 0 ? &marks : &runs[e->row % GXI_PICTURE_ROWS];
+        if (e->row >= rows && e->ns >= 0) continue;
+        if (e->ns < 0 ? run->count && (x0 - run->x1 < 9 || x0 - run->x1 < p->gap)
+                      : x1 - x0 < p->gap && run->folds && x0 - run->x1 < p->gap) {
+            run->x1 = x1 > run->x1 ? x1 : run->x1;
+            run->count++;
+            if (e->ns < 0) continue;
+            gxi_picture_add(p, &run->all, i);
+            gxi_picture_add(p, &columns[column], i);
+            continue;
+        }
+        if (e->ns < 0) gxi_picture_marks(p, run, marks_y);
+        else gxi_picture_block(p, run, columns, y + (int)e->row * GXI_PICTURE_ROW);
+        memset(run, 0, sizeof *run);
+        run->x0 = x0;
+        run->x1 = x1;
+        run->count = 1;
+        run->first = column;
+        run->folds = e->ns >= 0 && x1 - x0 < p->gap;
+        run->all.event = i;
+        if (e->ns < 0) continue;
+        memset(&columns[column], 0, sizeof *columns); /* of a single event before it */
+        gxi_picture_add(p, &run->all, i);
+        gxi_picture_add(p, &columns[column], i);
+    }
+    for (i = 0; i < rows; i++)
+        gxi_picture_block(
+                p, &runs[i], p->columns + i * GXI_PICTURE_COLUMNS, y + (int)(i * GXI_PICTURE_ROW));
+    gxi_picture_marks(p, &marks, marks_y);
+}
+static int gxi_picture_lane_height(const gxi_lane *lane, uint32_t *rows) {
+    *rows = lane->rows < GXI_PICTURE_ROWS ? lane->rows : GXI_PICTURE_ROWS;
+    return (int)*rows * GXI_PICTURE_ROW + (lane->marks ? 10 : 0) + 5;
+}
+/* The middle of a lane, where arrows begin and end; -1: it is not drawn. */
+static int gxi_picture_arrow_y(const gxi_lanes *l, const int *tops, uint32_t number) {
+    uint32_t rows;
+    gxi_picture_lane_height(&l->lanes[number], &rows);
+    if (tops[number] < 0) return -1;
+    return tops[number] + (l->lanes[number].marks ? (int)rows * GXI_PICTURE_ROW + 4 : 8);
+}
+static void gxi_picture_arrows(gxi_picture *p, const int *tops) {
+    uint32_t i, n = 0;
+    for (i = 0; i < p->l->narrows; i++) n += !p->l->arrows[i].launches;
+    if (n > GXI_PICTURE_ARROWS) return;
+    for (i = 0; i < p->l->narrows; i++) {
+        const gxi_lane_arrow *const a = &p->l->arrows[i];
+        const int y0 = gxi_picture_arrow_y(p->l, tops, a->lane),
+                  y1 = gxi_picture_arrow_y(p->l, tops, a->to_lane);
+        const double x0 = gxi_picture_x(p, a->at), x1 = gxi_picture_x(p, a->to_at);
+        if (a->launches || y0 < 0 || y1 < 0) continue;
+        if (a->at < p->l->began || a->to_at < p->l->began || a->at > p->l->ended ||
+                a->to_at > p->l->ended)
+            continue;
+        fputs("<path class=\"a\" d=\"M", p->file);
+        gxi_put_fixed(p->file, x0, 1);
+        fprintf(p->file, " %d%c", y0, x1 - x0 < 30 ? 'L' : 'C');
+        if (x1 - x0 >= 30) {
+            gxi_put_fixed(p->file, x0 + (x1 - x0) / 3, 1);
+            fprintf(p->file, " %d ", y0);
+            gxi_put_fixed(p->file, x1 - (x1 - x0) / 3, 1);
+            fprintf(p->file, " %d ", y1);
+        }
+        gxi_put_fixed(p->file, x1, 1);
+        fprintf(p->file, " %d\"/>\n", y1);
+    }
+}
+/* Draws all lanes, or counts their shapes. tops: where each begins; -1: not drawn. Returns where
+   the last one ends. */
+static int gxi_picture_lanes(gxi_picture *p, int *tops) {
+    const gxi_lanes *const l = p->l;
+    char room[48];
+    int y = GXI_PICTURE_TOP, drawn = 0, left_out = 0;
+    uint32_t i, rows, process = ~0u;
+    p->shapes = 0;
+    for (i = 0; i < l->nlanes; i++) {
+        const gxi_lane *const lane = &l->lanes[i];
+        const int height = gxi_picture_lane_height(lane, &rows);
+        tops[i] = -1;
+        if (!lane->count) continue;
+        if (drawn == GXI_PICTURE_LANES) {
+            left_out++;
+            continue;
+        }
+        drawn++;
+        if (lane->process != process) {
+            process = lane->process;
+            if (p->file) {
+                fprintf(p->file,
+                        "<rect class=\"h\" x=\"8\" y=\"%d\" width=\"%d\" "
+                        "height=\"%d\"/>\n",
+                        y + 1, GXI_PICTURE_WIDTH - 16, GXI_PICTURE_HEAD - 4);
+                gxi_put_text(p->file, 14, y + 14, "b");
+                gxi_put_cells(p->file, gxi_lane_process_name(l, process, room),
+                        (int)((GXI_PICTURE_WIDTH - 30) / GXI_PICTURE_LETTER));
+                fputs("</text>\n", p->file);
+            }
+            y += GXI_PICTURE_HEAD;
+        }
+        tops[i] = y;
+        if (p->file) {
+            gxi_put_text(p->file, 14, y + 11.5, "t");
+            gxi_put_lane_name(p->file, gxi_lane_name(l, lane, room),
+                    (int)((GXI_PICTURE_LEFT - 22) / GXI_PICTURE_LETTER));
+            fprintf(p->file, "</text>\n<path class=\"l\" d=\"M8 %dH%d\"/>\n", y + height - 2,
+                    GXI_PICTURE_WIDTH - 8);
+        }
+        gxi_picture_lane(p, lane, y, rows);
+        y += height;
+    }
+    if (left_out) {
+        if (p->file) {
+            gxi_put_text(p->file, 14, y + 14, "s");
+            fprintf(p->file, "%d more lanes</text>\n", left_out);
+        }
+        y += GXI_PICTURE_HEAD;
+    }
+    return y;
+}
+
+/* --- around them ------------------------------------------------------------------------------ */
+
+/* A tick every 1, 2 or 5 times a power of ten ns, at least 90 pixels apart. */
+static void gxi_picture_axis(const gxi_picture *p, int bottom) {
+    static const struct {
+        double ns;
+        const char *name;
+    } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "\302\265s" }, { 1, "ns" } };
+    const double all = (double)(p->l->ended - p->l->began), least = 90 / p->scale;
+    double power = 1, step = 1, tick;
+    int digits = 0, i = 0;
+    while (power * 10 <= least) power *= 10;
+    while (step * power < least) step = step < 1.5 ? 2 : step < 3 ? 5 : 10;
+    step *= power;
+    while (i < 3 && (step < units[i].ns / 10 || all < units[i].ns / 2)) i++;
+    for (tick = step / units[i].ns; tick < 0.99 && digits < 9; digits++) tick *= 10;
+    for (tick = 0; tick <= all; tick += step) {
+        const double x = GXI_PICTURE_LEFT + tick * p->scale;
+        fputs("<path class=\"l\" d=\"M", p->file);
+        gxi_put_fixed(p->file, x, 1);
+        fprintf(p->file, " %dV%d\"/>\n", GXI_PICTURE_TOP - 18, bottom);
+        if (x > GXI_PICTURE_RIGHT - 75) continue;
+        gxi_put_text(p->file, x + 4, GXI_PICTURE_TOP - 8, "s");
+        gxi_put_fixed(p->file, tick / units[i].ns, digits);
+        fprintf(p->file, " %s</text>\n", units[i].name);
+    }
+}
+/* Adds the row of one total at x, y, if it is one of the kinds; returns whether it is. */
+static int gxi_picture_legend(const gxi_picture *p, const gxi_lane_total *t, const char *kinds,
+        int64_t all, int x, int y) {
+    const char *const type = gxi_word_of(&p->l->types, t->type);
+    if (!t->count || !strchr(kinds, *type)) return 0;
+    if (y < 0) return 1;
+    fprintf(p->file, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", x, y - 9,
+            p->totals->colors[t->type]->fill);
+    gxi_put_text(p->file, x + 16, y, "t");
+    gxi_put_cells(p->file, type + (strncmp(type, "kvoid ", 6) == 0 ? 6 : 1), 26);
+    fputs("</text>\n", p->file);
+    gxi_put_text(p->file, x + 420, y, "n");
+    gxi_put_count(p->file, t->count);
+    fputs(" x, ", p->file);
+    if (*kinds == 'k') {
+        gxi_put_time(p->file, t->ns);
+        fputs(", ", p->file);
+        gxi_put_digits(p->file, all ? 100.0 * (double)t->ns / (double)all : 0.0);
+        fputs(" %</text>\n", p->file);
+    } else {
+        gxi_put_bytes(p->file, t->bytes);
+        fputs(", ", p->file);
+        gxi_put_digits(p->file, t->ns ? (double)t->bytes / (double)t->ns : 0.0);
+        fputs(" GB/s</text>\n", p->file);
+    }
+    return 1;
+}
+static const char *const gxi_picture_kinds[] = { "k", "cf" }; /* of the two columns */
+/* How many rows the legend has. */
+static int gxi_picture_legend_rows(const gxi_picture *p) {
+    int k, highest = 0;
+    uint32_t i;
+    for (k = 0; k < 2; k++) {
+        int rows = 0;
+        for (i = 0; i < p->totals->count && rows <= GXI_PICTURE_LEGEND; i++) {
+            const gxi_lane_total *const t = &p->totals->list[i];
+            rows += t->count && strchr(gxi_picture_kinds[k], *gxi_word_of(&p->l->types, t->type));
+        }
+        if (rows > highest) highest = rows;
+    }
+    return highest;
+}
+static void gxi_picture_legends(const gxi_picture *p, int top) {
+    int64_t all = 0;
+    int k;
+    uint32_t i;
+    for (i = 0; i < p->totals->count; i++) {
+        const gxi_lane_total *const t = &p->totals->list[i];
+        if (*gxi_word_of(&p->l->types, t->type) == 'k') all += t->ns;
+    }
+    for (k = 0; k < 2; k++) {
+        const int x = k ? 466 : 14;
+        int rows = 0;
+        for (i = 0; i < p->totals->count; i++) {
+            const int y = rows < GXI_PICTURE_LEGEND ? top + rows * GXI_PICTURE_ROW : -1;
+            rows += gxi_picture_legend(p, &p->totals->list[i], gxi_picture_kinds[k], all, x, y);
+        }
+        if (rows <= GXI_PICTURE_LEGEND) continue;
+        gxi_put_text(p->file, x + 16, top + GXI_PICTURE_LEGEND * GXI_PICTURE_ROW, "s");
+        fprintf(p->file, "and %d more</text>\n", rows - GXI_PICTURE_LEGEND);
+    }
+}
+static const char gxi_picture_style[] =
+        "<style>\n"
+        "text { font: 11px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', "
+        "monospace; }\n"
+        "text.t, text.b, text.n { fill: #17202a; }\n"
+        "text.b { font-weight: 600; }\n"
+        "text.n { text-anchor: end; }\n"
+        "text.s { fill: #566472; }\n"
+        "text.w { fill: #fff; }\n"
+        "text.k { fill: #000; }\n"
+        ".p { fill: #fff; stroke: #d5dbe1; }\n"
+        ".q { fill: #fff; fill-opacity: .85; }\n"
+        ".h { fill: #eceff2; }\n"
+        ".l { stroke: #d5dbe1; }\n"
+        ".a { stroke: #566472; fill: none; }\n"
+        ".o { fill: #566472; stroke: #566472; }\n"
+        ".m { fill: #b3261e; stroke: #b3261e; }\n"
+        ".e { fill: none; }\n"
+        "@media (prefers-color-scheme: dark) {\n"
+        "text.t, text.b, text.n { fill: #e4e9ee; }\n"
+        "text.s { fill: #9aa7b4; }\n"
+        ".p { fill: #101419; stroke: #323c47; }\n"
+        ".q { fill: #101419; }\n"
+        ".h { fill: #1d242c; }\n"
+        ".l { stroke: #323c47; }\n"
+        ".a { stroke: #9aa7b4; }\n"
+        ".o { fill: #9aa7b4; stroke: #9aa7b4; }\n"
+        ".m { fill: #ff8a80; stroke: #ff8a80; }\n"
+        ".e { fill: none; }\n"
+        "}\n"
+        "</style>\n";
+static void gxi_picture_head(const gxi_picture *p, const char *name) {
+    const gxi_lanes *const l = p->l;
+    uint32_t i;
+    uint64_t kernels = 0;
+    int64_t bytes = 0;
+    for (i = 0; i < p->totals->count; i++) {
+        const gxi_lane_total *const t = &p->totals->list[i];
+        const char kind = *gxi_word_of(&l->types, t->type);
+        if (kind == 'k') kernels += t->count;
+        if (kind == 'c') bytes += t->bytes;
+    }
+    gxi_put_text(p->file, 14, 22, "b");
+    gxi_put_cells(p->file, name, 120);
+    fputs("</text>\n", p->file);
+    gxi_put_text(p->file, 14, 40, "s");
+    gxi_put_time(p->file, l->ended - l->began);
+    fputs(", ", p->file);
+    gxi_put_count(p->file, kernels);
+    fprintf(p->file, " kernel%s, ", kernels == 1 ? "" : "s");
+    gxi_put_bytes(p->file, bytes);
+    fputs(" copied", p->file);
+    if (l->clock_error_ns >= 0) {
+        fputs("; device times are exact to ", p->file);
+        gxi_put_time(p->file, l->clock_error_ns);
+    }
+    if (l->cut) fputs("; the file was cut, its end is missing", p->file);
+    fputs("</text>\n", p->file);
+}
+/* Returns 0 without memory. */
+static int gxi_put_picture(
+        FILE *file, const gxi_lanes *l, const gxi_totals *totals, const char *name) {
+    gxi_picture p = { 0, 0, 0, 0, 0, 1.0, 0 };
+    int *const tops = (int *)gxi_realloc(NULL, ((size_t)l->nlanes + 1) * sizeof *tops);
+    int bottom, rows;
+    p.columns = (gxi_picture_vote *)gxi_realloc(
+            NULL, GXI_PICTURE_ROWS * GXI_PICTURE_COLUMNS * sizeof *p.columns);
+    if (!tops || !p.columns) {
+        gxi_free(tops);
+        gxi_free(p.columns);
+        return 0;
+    }
+    p.l = l;
+    p.totals = totals;
+    p.scale = (GXI_PICTURE_RIGHT - GXI_PICTURE_LEFT) /
+            (l->ended > l->began ? (double)(l->ended - l->began) : 1.0);
+    for (;; p.gap *= 1.5) {
+        bottom = gxi_picture_lanes(&p, tops);
+        if (p.shapes <= GXI_PICTURE_SHAPES || p.gap > 200) break;
+    }
+    rows = gxi_picture_legend_rows(&p);
+    p.file = file;
+    fprintf(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+            "viewBox=\"0 0 %d %d\" role=\"img\">\n<title>",
+            GXI_PICTURE_WIDTH, bottom + rows * GXI_PICTURE_ROW + 16, GXI_PICTURE_WIDTH,
+            bottom + rows * GXI_PICTURE_ROW + 16);
+    gxi_put_xml(file, name, strlen(name));
+    fprintf(file,
+            "</title>\n%s<rect class=\"p\" x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" "
+            "rx=\"6\"/>\n",
+            gxi_picture_style, GXI_PICTURE_WIDTH - 1, bottom + rows * GXI_PICTURE_ROW + 15);
+    gxi_picture_head(&p, name);
+    gxi_picture_axis(&p, bottom);
+    gxi_picture_lanes(&p, tops);
+    gxi_picture_arrows(&p, tops);
+    gxi_picture_legends(&p, bottom + 16);
+    fputs("</svg>\n", file);
+    gxi_free(tops);
+    gxi_free(p.columns);
+    return 1;
+}
+
+static int gxi_path_has_suffix(const char *path, const char *suffix) {
+    const size_t n = strlen(path), ns = strlen(suffix);
+    return n > ns && strcmp(path + n - ns, suffix) == 0;
+}
+GPUEXEC_API gpuexec_result gpuexec_timeline_page_at(
+        const char *where, const char *json_path, const char *page_path) {
+    gpuexec_result result;
+    gxi_new_file page = { 0, 0, { 0, 0, 0, 0 } };
+    gxi_totals totals = { 0, 0, 0 };
+    gxi_lanes lanes;
+    int picture;
+    GXI_CALL(gpuexec_timeline_page, GXI_QUERIES);
+    if (GXI_IS_NULL(json_path) || GXI_IS_NULL(page_path)) return GPUEXEC_BAD_ARGUMENT;
+    picture = gxi_path_has_suffix(page_path, ".svg");
+    if (!picture && !gxi_path_has_suffix(page_path, ".html"))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "pass a path that ends in .html for a page, in .svg for a picture",
+                "the path \"%s\" of the page ends neither in .html nor in .svg", page_path);
+    if (strcmp(json_path, page_path) == 0)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass two paths",
+                "\"%s\" is both the file to read and the page to write", page_path);
+    result = gxi_lanes_read(call, &lanes, json_path);
+    if (result == GPUEXEC_OK && !gxi_totals_make(&totals, &lanes))
+        result = gxi_fail_memory(call, "draw \"%s\"", json_path);
+    if (result == GPUEXEC_OK)
+        result = gxi_new_file_create(
+                call, &page, page_path, "pass the path of a regular file, or of a new one");
+    if (result == GPUEXEC_OK) {
+        const char *const name = gxi_file_name(json_path);
+        int drawn = 1;
+        if (picture) drawn = gxi_put_picture(page.file, &lanes, &totals, name);
+        else gxi_put_page(page.file, &lanes, &totals, name);
+        result = gxi_new_file_finish(call, &page, drawn);
+        if (!drawn) result = gxi_fail_memory(call, "draw \"%s\"", json_path);
+    }
+    gxi_totals_free(&totals);
+    gxi_lanes_free(&lanes);
+    return result;
+}
+#endif /* GPUEXEC_NO_TIMELINE */
 
 #if defined(__cplusplus) && defined(__GNUC__)
 #pragma GCC diagnostic pop

@@ -30,11 +30,12 @@ counts=$(printf '%s\n' "$checked" | awk '
 awk $counts '
     function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }
     BEGIN {
-        # what the driver and NVRTC say; PTX and sources; names in images; options of the caller
+        # what the driver and NVRTC say; PTX and sources; names in images; options of the caller;
+        # the file of a timeline
         split("gxi_add_driver_log gxi_driver_fault_of gxi_nvrtc_cure gxi_ptx_space " \
               "gxi_is_cuda_c gxi_include_scan_text gxi_fail_no_kernel " \
               "gxi_ptx_operand gxi_ptx_has_multi_grid " \
-              "gxi_compile_load_cached", list, " ")
+              "gxi_compile_load_cached gxi_put_lane_name", list, " ")
         for (i in list) readers[list[i]] = 1
     }
     function close_section() {

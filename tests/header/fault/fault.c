@@ -340,8 +340,8 @@ static int fault_is_traced(int row) {
     return row != ROW_cuCtxGetId && row != ROW_cuCtxGetApiVersion && row != ROW_cuCtxPushCurrent &&
             row != ROW_cuCtxPopCurrent && row != ROW_cuGetErrorName &&
             row != ROW_cuGetErrorString && row != ROW_cuDriverGetVersion &&
-            row != ROW_cuLogsDumpToMemory && row != ROW_cuStreamIsCapturing &&
-            row != ROW_cuStreamGetCaptureInfo && row != ROW_cuThreadExchangeStreamCaptureMode;
+            row != ROW_cuLogsDumpToMemory && row != ROW_cuStreamGetCaptureInfo &&
+            row != ROW_cuThreadExchangeStreamCaptureMode;
 }
 
 static void *fault_realloc(void *user, void *p, size_t bytes) {
@@ -2179,6 +2179,35 @@ FLOW(launch) {
     CLEAN(gpuexec_stream_destroy(s));
     CLEAN(gpuexec_module_unload(faults));
     CLEAN(gpuexec_context_close(ctx));
+}
+
+static int trace_began, trace_ended;
+static void trace_hook(void *user, const gpuexec_trace_call *call) {
+    char text[300];
+    (void)user;
+    trace_began += !call->after;
+    trace_ended += call->after;
+    CHECK(gpuexec_trace_text(call, text, sizeof text) > 0);
+}
+FLOW(trace) {
+    gpuexec_trace_desc desc = { 0, trace_hook, NULL, "cu*, !cuGetErrorName", 0 };
+    gpuexec_result begun = GPUEXEC_OK;
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_ptr p;
+    trace_began = trace_ended = 0;
+    QUERY(begun = gpuexec_trace_begin(&desc));
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    GET(p, gpuexec_alloc(ctx, 64));
+    WORK(gpuexec_fill(s, p, 0, 1, 64));
+    WAIT(gpuexec_stream_sync(s));
+    CLEAN(gpuexec_free(p));
+    CLEAN(gpuexec_stream_destroy(s));
+    CLEAN(gpuexec_context_close(ctx));
+    if (!begun) CLEAN(gpuexec_trace_end());
+    CHECK_EQ(trace_began, trace_ended);
+    EQUAL(trace_began > 5, 1);
 }
 
 FLOW(params) {

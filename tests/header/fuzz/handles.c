@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 165, ENDS = 73 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 166, ENDS = 74 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -223,6 +223,30 @@ static void made(uint64_t id, unsigned kind, const char *call) {
 #define P pool_of(s)
 #define V virtual_of(s)
 #define N(n) ((int)(fuzz_number(s) % (n)))
+
+/* A hook that sees pairs, and makes calls that are refused. */
+static __thread int hook_before;
+static void trace_hook(void *user, const gpuexec_trace_call *call) {
+    const gpuexec_stream on = { call->handle };
+    char text[80];
+    (void)user;
+    FUZZ_CHECK(!call->after || hook_before, "%s is seen only after", call->name);
+    hook_before = !call->after;
+    FUZZ_CHECK(gpuexec_trace_text(call, text, sizeof text) > 0, "no text of %s", call->name);
+    FUZZ_CHECK(*gpuexec_id_describe(call->handle), "a handle without a description");
+    FUZZ_CHECK(gpuexec_stream_query(on) > GPUEXEC_NOT_READY, "a hook queries a stream");
+    FUZZ_CHECK(gpuexec_trace_end() == GPUEXEC_BAD_ARGUMENT, "a hook ends itself");
+}
+static void begin_trace(struct fuzz_source *s) {
+    static const char *const filters[] = { NULL, "cuMem*", "!cuMem*,cu*", "cuLaunch*,cuCtx*",
+        "nothing", "cu*,", "" };
+    gpuexec_trace_desc desc = { .function = trace_hook };
+    if (fuzz_byte(s) % 4) {
+        desc.filter = filters[fuzz_byte(s) % (sizeof filters / sizeof *filters)];
+        if (fuzz_byte(s) % 16 == 1) desc.function = NULL;
+        RESULT(gpuexec_trace_begin(&desc));
+    } else RESULT(gpuexec_trace_end());
+}
 
 /* What the host program does with the driver without gpuexec: it uses a separate context. */
 static void foreign(struct fuzz_source *s) {
@@ -987,6 +1011,9 @@ static void use(struct fuzz_source *s) {
         if (fuzz_byte(s) % 3) RESULT(gpuexec_range_pop());
         else RESULT(gpuexec_range_push(labels[fuzz_byte(s) % LABELS]));
         break;
+    CALL:
+        begin_trace(s);
+        break;
     }
     FUZZ_CHECK(__COUNTER__ - FIRST - 1 == USES, "the number of calls above");
 }
@@ -1337,6 +1364,9 @@ static void alone(struct fuzz_source *s) {
         break;
     CALL:
         RESULT(gpuexec_ipc_close(ipc_of(s)));
+        break;
+    CALL:
+        begin_trace(s);
         break;
     CALL:
         if (fuzz_byte(s) % 8 == 1) RESULT(gpuexec_shutdown());

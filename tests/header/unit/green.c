@@ -510,6 +510,7 @@ TEST_ALONE(the_driver_refuses_each_step) {
     char fail[256] = "";
     size_t i;
     if (!on_cpu_device()) SKIP("calls of a GPU's driver do not fail on request");
+    setenv("SIMGPU_DRIVER_VERSION", "12040", 1); /* perhaps it is older */
     for (i = 0; i < sizeof calls / sizeof *calls; i++)
         snprintf(fail + strlen(fail), sizeof fail - strlen(fail), "%s%s:%d:%d", i ? "," : "",
                 calls[i], 2, 801);

@@ -245,6 +245,7 @@ TEST(the_trace_shows_arguments) {
     gpuexec_kernel fn;
     gpuexec_ptr p;
     char wanted[300];
+    int alloc_line;
     lines_bytes = 0;
     lines_broken = 0;
     desc.log = keep_lines;
@@ -254,19 +255,25 @@ TEST(the_trace_shows_arguments) {
     mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
     fn = gpuexec_kernel_get(mod, "count");
     s = gpuexec_stream_create(ctx, &first);
-    p = gpuexec_alloc(ctx, 1234);
+    p = gpuexec_alloc(ctx, 1234), alloc_line = __LINE__;
     CHECK_OK(gpuexec_fill(s, p, 7, 1, 1234));
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(5, 32, 16), GPUEXEC_ARGS(p)));
     CHECK_OK(gpuexec_context_sync(ctx));
     CHECK_TEXT(lines, ", 1, -1) = CUDA_SUCCESS (0)  in gpuexec_stream_create at ",
             "cuCtxSynchronize () = CUDA_SUCCESS",
             ", 1234) = CUDA_SUCCESS (0)  in gpuexec_alloc at tests/header/unit/setup.c:");
-    snprintf(wanted, sizeof wanted, "cuMemsetD8Async (0x%llx, 7, 1234, 0x%llx) = CUDA_SUCCESS", p,
-            (unsigned long long)(uintptr_t)gpuexec_stream_native(s));
+    snprintf(wanted, sizeof wanted,
+            "cuMemsetD8Async (0x%llx device memory " __FILE__
+            ":%d, 7, 1234, 0x%llx stream " __FILE__
+            ":%d) = CUDA_SUCCESS (0)  in gpuexec_fill at " __FILE__ ":%d\n",
+            p, alloc_line, (unsigned long long)(uintptr_t)gpuexec_stream_native(s), alloc_line - 1,
+            alloc_line + 1);
     CHECK_TEXT(lines, wanted);
-    snprintf(wanted, sizeof wanted, "cuLaunchKernel (0x%llx, 5, 1, 1, 32, 1, 1, 16, 0x%llx, 0x",
+    snprintf(wanted, sizeof wanted,
+            "cuLaunchKernel (0x%llx kernel \"count\", 5, 1, 1, 32, 1, 1, 16, 0x%llx "
+            "stream " __FILE__ ":%d, 0x",
             (unsigned long long)(uintptr_t)gpuexec_kernel_native(fn),
-            (unsigned long long)(uintptr_t)gpuexec_stream_native(s));
+            (unsigned long long)(uintptr_t)gpuexec_stream_native(s), alloc_line - 1);
     CHECK_TEXT(lines, wanted);
     CHECK_EQ(lines_broken, 0);
 }
