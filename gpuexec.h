@@ -58,6 +58,7 @@
         >>labelled    the labels of objects and allocations
         >>object      handles and their slots
         >>ranges      the table of allocations
+        >>entering    working in an object's context
         >>impl-setup, impl-device, impl-naming, impl-trace, impl-capturing, impl-context,
         >>impl-primary, impl-green, impl-shutdown, impl-ptx, impl-image, impl-files, impl-find,
         >>impl-cache, impl-includes, impl-module, impl-kernel, impl-best, impl-library,
@@ -1389,8 +1390,8 @@ GPUEXEC_API const char *gpuexec_id_why(unsigned long long id);
 /* Returns what the handle (of any kind) is, in any state, for messages and debuggers: "stream
    created at a.c:12, device 0"; "event, stale: it was destroyed by gpuexec_event_destroy at a.c:30;
    it was created at a.c:13"; "module, failed: a.c:9: gpuexec_module_load: ...". One line without a
-   newline. Never NULL. Valid until this thread has described four more handles, the thread ends, or
-   gpuexec_shutdown is called. A query. No driver call. */
+   newline; a label (>>label) follows the kind. Never NULL. Valid until this thread has described
+   four more handles, the thread ends, or gpuexec_shutdown is called. A query. No driver call. */
 #define gpuexec_describe(handle) gpuexec_id_describe((handle).id)
 GPUEXEC_API const char *gpuexec_id_describe(unsigned long long id);
 
@@ -7115,7 +7116,8 @@ typedef struct gxi_state {
 #if !defined(GPUEXEC_NO_NVTX)
     /* of >>impl-nvtx; guarded by gxi_nvtx_mutex */
     struct {
-        int state; /* atomic; 0: not looked for yet; 1: a tool is loaded; -1: none */
+        int state; /* atomic; 0: not looked for yet; 1: a tool is loaded; 2: a thread loads it;
+                      -1: there is none */
         /* atomic; by module and number; the tool writes them through the second, which has one more
            NULL at the end of each table */
         gxi_nvtx_function functions[GXI_NVTX_MODULES][GXI_NVTX_FUNCTIONS];
@@ -7185,6 +7187,8 @@ typedef struct gxi_state {
         /* before and after each driver call: GXI_WATCH_HOOK, GXI_WATCH_TIMELINE */
         void (*before_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
         void (*after_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
+        /* to the text of a call that enqueues on that stream: its label */
+        void (*add_stream)(gxi_text *t, uint64_t stream);
         /* without mutexes: an object was labelled; "": its label was removed */
         void (*labelled)(uint64_t id, const char *text);
         /* without mutexes: a range of the calling thread has ended; times by gxi_clock_ns */
@@ -7593,6 +7597,7 @@ static void gxi_fork_child(void) {
 #endif
 #if !defined(GPUEXEC_NO_NVTX)
     gxi_nvtx_mutex = unlocked;
+    if (gxi.nvtx.state == 2) gxi.nvtx.state = -1; /* what is loaded of it is not usable */
 #endif
     gxi.threads.of_parent++;
     gxi.trace.users = 0; /* the hook, and the memory of its filter, belong to the parent */
@@ -8009,6 +8014,8 @@ static GXI_COLD gpuexec_result gxi_fail_facts(
     gxi_text log = { 0, 0, 0, 0 };
     gxi_detail d;
     memset(&d.e, 0, sizeof d.e);
+    if (call->stream && result != GPUEXEC_WRONG_CONTEXT) /* which names both */
+        GXI_HOOK(add_stream, (facts, call->stream));
     gxi_add(facts, "%c", 0);
     d.text = *facts;
     d.e.result = result;
@@ -8798,6 +8805,14 @@ static void gxi_label_close_object_locked(uint64_t id) {
 static void gxi_label_close_memory_locked(const gxi_range *r) {
     gxi_label_close_locked(GXI_LOAD(&r->lo), GXI_MEMORY_LABEL, GXI_LOAD(&r->freed_at));
 }
+/* The hook of gxi_state. A stale handle is named with its label already. */
+static void gxi_add_stream_label(gxi_text *t, uint64_t stream) {
+    const gxi_label *label;
+    gxi_lock(&gxi_tables_mutex);
+    label = gxi_label_find_locked(stream, GXI_OBJECT_LABEL);
+    if (label) gxi_add(gxi_fact_begin(t, GXI_KNOWN), "the stream is \"%s\"", label->text);
+    gxi_unlock(&gxi_tables_mutex);
+}
 /* Sets a label; text "": removes it. 0: no memory. */
 static int gxi_label_set_locked(uint64_t value, uint64_t owner, const char *text) {
     gxi_label *label = gxi_label_find_locked(value, owner);
@@ -8813,6 +8828,7 @@ static int gxi_label_set_locked(uint64_t value, uint64_t owner, const char *text
         label->key.item = 0;
         gxi_key_insert(&gxi.labels.first, &label->key);
         GXI_STORE(&gxi.labels.used, 1);
+        GXI_STORE(&gxi.hooks.add_stream, &gxi_add_stream_label);
     }
     snprintf(label->text, sizeof label->text, "%s", text);
     return 1;
@@ -9637,7 +9653,7 @@ static void gxi_add_last_launches(gxi_text *t) {
 /* -------------------------------------------------------------------------------------------------
    >>ranges   The table of allocations: by address in leaves of up to 256, so that a search touches
    few cache lines: one of addresses and one of entries, if the allocations have similar distances.
-   A list of allocations for each context. Working in an object's context. */
+   A list of allocations for each context. */
 
 enum { GXI_LEAF = sizeof((gxi_range_leaf *)0)->lo / sizeof((gxi_range_leaf *)0)->lo[0] };
 
@@ -10365,6 +10381,11 @@ static int gxi_range_find_overlap(uint64_t address, uint64_t bytes, gxi_range *o
 static int gxi_range_find(uint64_t address, gxi_range *out) {
     return gxi_range_find_overlap(address, 1, out);
 }
+/* The label of the memory that contains the address, for texts; "" if it has none. */
+static GXI_COLD const char *gxi_address_label(uint64_t address) {
+    gxi_range range;
+    return gxi_range_find(address, &range) ? gxi_range_label(&range) : "";
+}
 static int gxi_range_remove_if(
         uint64_t lo, gpuexec_memory_kind kind, int plain, const char *where, gxi_range *out) {
     int found;
@@ -10387,7 +10408,8 @@ static int gxi_context_remove_range(const gxi_slot *context, gxi_range *out, con
     gxi_unlock(&gxi_tables_mutex);
     return r != NULL;
 }
-/* --- working in an object's context ----------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------------
+   >>entering   Working in an object's context, and in another capture mode. */
 
 typedef struct gxi_scope {
     const gxi_call *call;
@@ -19674,15 +19696,16 @@ static GXI_NOINLINE gpuexec_result gxi_enter_stream(
 }
 /* Fails if the stream captures: the driver would refuse the call, and break the capture. */
 static GXI_COLD gpuexec_result gxi_fail_captures(
-        gxi_call *call, const char *cannot, const char *cure) {
+        gxi_call *call, const gxi_slot *stream, const char *cannot, const char *cure) {
     return gxi_fail(call, GPUEXEC_CAPTURING, cure,
-            "cannot %s: the stream is capturing, and captured work runs only when the captured "
+            "cannot %s: the stream%s is capturing, and captured work runs only when the captured "
             "graph is launched",
-            cannot);
+            cannot, call->stream ? "" : gxi_label_text(stream->id));
 }
 static GXI_NOINLINE gpuexec_result gxi_check_capture(
         gxi_call *call, const gxi_slot *stream, const char *cannot, const char *cure) {
-    return gxi_capture_status_of(stream) ? gxi_fail_captures(call, cannot, cure) : GPUEXEC_OK;
+    return gxi_capture_status_of(stream) ? gxi_fail_captures(call, stream, cannot, cure)
+                                         : GPUEXEC_OK;
 }
 /* The same for calls that a capture of this thread, on another stream, would forbid. */
 static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(
@@ -19706,7 +19729,7 @@ static GXI_NOINLINE gpuexec_result gxi_enter_not_capturing(gxi_call *call, const
             GXI_TRY_TRACED(cuStreamIsCapturing, (stream->data.stream.native, &status)) || !status)
         return GPUEXEC_OK;
     gxi_leave(scope);
-    return gxi_fail_captures(call, cannot, cure);
+    return gxi_fail_captures(call, stream, cannot, cure);
 }
 
 /* With GPUEXEC_CHECK: waits for what the call has enqueued (`work` names it), and reports its
@@ -19757,8 +19780,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_event_record(
     const char *where = GXI_LOAD(&event->data.event.refused_at);
     if (recorded <= GXI_CAPTURED) return GPUEXEC_OK;
     return gxi_fail(call, (gpuexec_result)recorded, "fix that failure, then record the event again",
-            "%s has not been recorded: the last attempt to record it%s%s%s failed with %s", role,
-            GXI_PART(", at ", where), where ? "," : "",
+            "%s%s has not been recorded: the last attempt to record it%s%s%s failed with %s", role,
+            gxi_label_text(event->id), GXI_PART(", at ", where), where ? "," : "",
             gpuexec_result_name((gpuexec_result)recorded));
 }
 /* Fails if the event was last recorded in a capture: only streams can wait for it, in that
@@ -19768,9 +19791,9 @@ static GXI_NOINLINE gpuexec_result gxi_check_not_captured(
     if (GXI_LOAD(&event->data.event.recorded) != GXI_CAPTURED) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_CAPTURING,
             "record it outside the capture, or record another event after launching the graph",
-            "%s was last recorded during a capture: it is only a point in the graph, and never "
+            "%s%s was last recorded during a capture: it is only a point in the graph, and never "
             "completes",
-            role);
+            role, gxi_label_text(event->id));
 }
 /* A stream whose calls need no context and no checks before the driver, on this thread. */
 GXI_HOT int gxi_is_plain(const gxi_slot *stream) {
@@ -19827,7 +19850,8 @@ static GXI_NOINLINE gpuexec_result gxi_stream_query_slow(
         gxi_leave(&scope);
     }
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
-    return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "cannot query the stream%s", gxi_label_text(slot->id))
+              : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_query_at(const char *where, gpuexec_stream stream) {
     const gxi_slot *const s = gxi_peek_inline(stream.id, GXI_STREAM);
@@ -20243,7 +20267,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(
     info->device = gxi_ordinal_of(slot);
     info->non_blocking = (flags & GXI_STREAM_NON_BLOCKING) != 0;
     info->adopted = slot->adopted;
-    return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "cannot query the stream%s", gxi_label_text(slot->id))
+              : GPUEXEC_OK;
 }
 #endif
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream) {
@@ -20260,8 +20285,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
     if (gxi_check_capture(
                 call, slot, "destroy the stream", "end the capture first: gpuexec_capture_end"))
         return gxi_failed_result();
-    return gxi_slot_destroy(call, slot) ? gxi_fail_cu(call, NULL, "cannot destroy the stream")
-                                        : GPUEXEC_OK;
+    return gxi_slot_destroy(call, slot)
+            ? gxi_fail_cu(call, NULL, "cannot destroy the stream%s", gxi_label_text(stream.id))
+            : GPUEXEC_OK;
 }
 
 #if !defined(GPUEXEC_NO_ATTRIBUTES)
@@ -21153,7 +21179,7 @@ GPUEXEC_API gpuexec_result gpuexec_pool_get_info_at(
     for (i = 0; i < 5 && !info->plain && !cu; i++)
         cu = GXI_TRY(cuMemPoolGetAttribute, (slot->data.pool.native, attributes[i], &values[i]));
     gxi_leave(&scope);
-    if (cu) return gxi_fail_cu(call, NULL, "cannot query the pool");
+    if (cu) return gxi_fail_cu(call, NULL, "cannot query the pool%s", gxi_label_text(slot->id));
     info->threshold = (size_t)values[0];
     info->max_bytes = (size_t)gxi_pool_max_bytes(slot);
     info->cached = (size_t)gxi_cached_bytes(slot);
@@ -22982,7 +23008,8 @@ static GXI_NOINLINE gpuexec_result gxi_event_query_slow(
     if (cu >= 0) gxi_call_set_cu(call, "cuEventQuery", cu);
     else GXI_IN_RELAXED_MODE cu = GXI_TRY(cuEventQuery, (slot->data.event.native));
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
-    return cu ? gxi_fail_cu(call, NULL, "cannot query the event") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "cannot query the event%s", gxi_label_text(slot->id))
+              : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_event_query_at(const char *where, gpuexec_event event) {
     const gxi_slot *const e = gxi_peek_plain_event(event);
@@ -27028,8 +27055,9 @@ static gpuexec_result gxi_graph_retain(gxi_call *call, const gxi_slot *graph) {
     return GPUEXEC_OK;
 }
 static void gxi_add_side(gxi_text *t, const char *word, const gxi_copy_side *side) {
-    gxi_add(t, " %s %s 0x%llx", word, side->type == GXI_MEMORYTYPE_HOST ? "host" : "device",
-            (unsigned long long)gxi_side_of_node(side));
+    gxi_add(t, " %s %s 0x%llx%s", word, side->type == GXI_MEMORYTYPE_HOST ? "host" : "device",
+            (unsigned long long)gxi_side_of_node(side),
+            gxi_address_label((uint64_t)gxi_side_of_node(side)));
 }
 static const char *const gxi_node_types[] = { "kernel", "copy", "fill", "host function",
     "child graph", "empty node", "wait for an event", "record of an event", "signal of a semaphore",
@@ -27054,8 +27082,9 @@ static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_s
         const gxi_slot *kernel;
         gxi_lock(&gxi_tables_mutex);
         kernel = gxi_kernel_of_native(k.function);
-        gxi_add(t, "%s",
-                kernel ? gxi_kernel_of(kernel)->title : "a kernel that gpuexec did not load");
+        gxi_add(t, "%s%s",
+                kernel ? gxi_kernel_of(kernel)->title : "a kernel that gpuexec did not load",
+                kernel ? gxi_label_text_locked(kernel->id) : "");
         gxi_unlock(&gxi_tables_mutex);
         gxi_add(t, ", grid %u x %u x %u, block %u x %u x %u, %u bytes of dynamic shared memory",
                 k.dims.grid_x, k.dims.grid_y, k.dims.grid_z, k.dims.block_x, k.dims.block_y,
@@ -27070,15 +27099,18 @@ static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_s
             GXI_TRY_TRACED(cuGraphMemsetNodeGetParams, (node, &fill)) == 0) {
         gxi_add(t, "fill of ");
         gxi_add_bytes(t, (uint64_t)fill.width * fill.element * (fill.height ? fill.height : 1));
-        gxi_add(t, " at address 0x%llx with 0x%x", (unsigned long long)fill.to, fill.value);
+        gxi_add(t, " at address 0x%llx%s with 0x%x", (unsigned long long)fill.to,
+                gxi_address_label(fill.to), fill.value);
     } else if (type == GXI_GRAPH_NODE_TYPE_MEM_ALLOC &&
             GXI_TRY_TRACED(cuGraphMemAllocNodeGetParams, (node, &alloc)) == 0) {
         gxi_add(t, "allocation of ");
         gxi_add_bytes(t, alloc.bytes);
-        gxi_add(t, " at address 0x%llx", (unsigned long long)alloc.address);
+        gxi_add(t, " at address 0x%llx%s", (unsigned long long)alloc.address,
+                gxi_address_label(alloc.address));
     } else if (type == GXI_GRAPH_NODE_TYPE_MEM_FREE &&
             GXI_TRY_TRACED(cuGraphMemFreeNodeGetParams, (node, &address)) == 0) {
-        gxi_add(t, "free of device 0x%llx", (unsigned long long)address);
+        gxi_add(t, "free of device 0x%llx%s", (unsigned long long)address,
+                gxi_address_label(address));
     } else if (gxi_node_type(type)) gxi_add(t, "%s", gxi_node_type(type));
     else gxi_add(t, "node of type %d", type);
 }
@@ -32208,6 +32240,7 @@ static GXI_COLD int gxi_nvtx_load(void) {
     gxi_fork_watch();
     gxi_lock(&gxi_nvtx_mutex);
     if (!gxi.nvtx.state) {
+        GXI_STORE(&gxi.nvtx.state, 2);
         path = gxi_environment_variable(variable);
         state = path && gxi_nvtx_open(path, &why) ? 1 : -1;
         if (path && state < 0)
@@ -32222,13 +32255,13 @@ static GXI_COLD int gxi_nvtx_load(void) {
     gxi_text_free(&why);
     if (*line && (gxi_setup_desc()->log || gxi.driver.debug & GXI_TRACES))
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
-    return state > 0;
+    return state == 1;
 }
 /* A function of the tool, which is loaded at the first use. NULL: there is no tool, or it does not
    provide that one. */
 static gxi_nvtx_function gxi_nvtx_function_of(unsigned module, unsigned number) {
     const int state = GXI_LOAD(&gxi.nvtx.state);
-    if (!(state ? state > 0 : gxi_nvtx_load())) return NULL;
+    if (state < 0 || (state != 1 && !gxi_nvtx_load())) return NULL;
     return GXI_LOAD(&gxi.nvtx.functions[module][number]);
 }
 #endif

@@ -1,6 +1,7 @@
 /* play_nvtx.c - a shared library that plays an NVTX tool: it exports InitializeInjectionNvtx2,
    takes the functions of the modules CORE and CUDA that gpuexec calls, and records each call in a
-   text, one a line, which play_nvtx_text returns. Written from NVTX 3's nvtxTypes.h, not from
+   text, one a line, which play_nvtx_text returns. play_nvtx_set_hook sets a function that
+   InitializeInjectionNvtx2 calls first. Written from NVTX 3's nvtxTypes.h, not from
    gpuexec.h.
 
    PLAY_NVTX_REFUSES=1          InitializeInjectionNvtx2 returns 0
@@ -28,11 +29,14 @@ typedef const void *(*get_export_table)(uint32_t id);
 
 int InitializeInjectionNvtx2(get_export_table get);
 const char *play_nvtx_text(void);
+void play_nvtx_set_hook(function f);
 
 static char text[65536];
 static size_t bytes;
 static char lock;
 static __thread int depth;
+static function hook;
+void play_nvtx_set_hook(function f) { hook = f; }
 
 static void record(const char *what, const void *object, const char *name) {
     while (__atomic_test_and_set(&lock, __ATOMIC_ACQUIRE)) {}
@@ -77,6 +81,7 @@ int InitializeInjectionNvtx2(get_export_table get) {
     function_table core = NULL, cuda = NULL;
     unsigned core_size = 0, cuda_size = 0, size, module, i;
     char line[100];
+    if (hook) hook();
     if (getenv("PLAY_NVTX_REFUSES")) return 0;
     if (!calls || calls->struct_size < sizeof *calls || get(0) || get(99)) return 0;
     if (!version || version->struct_size < sizeof *version) return 0;

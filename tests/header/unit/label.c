@@ -379,14 +379,40 @@ TEST(texts_name_objects) {
             "\"upload\" is on device 0", "in the context \"side\" opened at ");
     CHECK_REFUSED(gpuexec_event_record((gpuexec_event){ foreign.id }, s.stream), GPUEXEC_WRONG_KIND,
             "is a stream \"upload\", but an event is required");
+    /* what enqueues work names its stream */
+    CHECK_OK(gpuexec_label(s.stream, "compute"));
+    CHECK_REFUSED(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 4096, 0),
+                          GPUEXEC_ARGS(s.data, by, n)),
+            GPUEXEC_BAD_LAUNCH, "block_x is 4096",
+            "; the stream is \"compute\" (GPUEXEC_BAD_LAUNCH)");
+    CHECK_REFUSED(gpuexec_fill(s.stream, s.data + 4096, 0, 1, 16), GPUEXEC_BAD_ARGUMENT,
+            "; the stream is \"compute\"");
+    CHECK_OK(gpuexec_label(s.stream, NULL));
+    CHECK_REFUSED(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 4096, 0),
+                          GPUEXEC_ARGS(s.data, by, n)),
+            GPUEXEC_BAD_LAUNCH, "(kernel \"add\") (GPUEXEC_BAD_LAUNCH)");
     node.graph = graph;
     CHECK_REFUSED(gpuexec_node_set_argument(node, 0, &n, sizeof n), GPUEXEC_BAD_ARGUMENT,
             "there is no node 7: the graph \"step\" created at ");
     CHECK(gpuexec_graph_text(graph, text, sizeof text) > 0);
     CHECK_TEXT(text, "graph \"step\" created at ");
+    CHECK_OK(gpuexec_label_memory(s.data, "sums"));
+    CHECK_OK(gpuexec_label(s.kernel, "adder"));
+    gpuexec_graph_add_kernel(
+            graph, s.kernel, gpuexec_grid(1, 4, 0), GPUEXEC_ARGS(s.data, by, n), GPUEXEC_FIRST);
+    gpuexec_graph_add_copy(graph, LINE(ON_DEVICE(s.data, 0), OF_VALUE(1, 1), 64), GPUEXEC_FIRST);
+    gpuexec_graph_add_copy(
+            graph, LINE(ON_HOST(text, 0), ON_DEVICE(s.data + 8, 0), 64), GPUEXEC_FIRST);
+    CHECK(gpuexec_graph_text(graph, text, sizeof text) > 0);
+    CHECK_TEXT(text, "kernel \"add\" \"adder\", grid ", "fill of 64 bytes at address 0x",
+            " \"sums\" with 0x1", " \"sums\" to host 0x");
+    CHECK(gpuexec_graph_dot(graph, text, sizeof text) > 0);
+    CHECK_TEXT(text, "kernel 'add' 'adder', grid ");
     CHECK_REFUSED(gpuexec_batch_set(batch, 3, 0, &n, sizeof n), GPUEXEC_BAD_ARGUMENT,
             "there is no launch 3: the batch \"many\" created at ");
     CHECK_OK(gpuexec_capture_begin(foreign, NULL));
+    CHECK_RESULT(gpuexec_stream_sync(foreign), GPUEXEC_CAPTURING);
+    CHECK_TEXT(gpuexec_error_text(), "the stream \"upload\" is capturing");
     CHECK_RESULT(gpuexec_context_sync(other), GPUEXEC_CAPTURING);
     CHECK_TEXT(gpuexec_error_text(), "its stream \"upload\" created at ");
     gpuexec_take_error();

@@ -26,6 +26,16 @@ static const char *got(void) {
     f.p = tool ? dlsym(tool, "play_nvtx_text") : NULL;
     return f.p ? f.text() : "no tool";
 }
+/* What the tool calls while it is loaded. */
+static void set_tool_hook(void (*hook)(void)) {
+    union {
+        void *p;
+        void (*set)(void (*)(void));
+    } f;
+    void *const tool = dlopen(PLAYED_NVTX, RTLD_NOW | RTLD_LOCAL);
+    f.p = tool ? dlsym(tool, "play_nvtx_set_hook") : NULL;
+    if (CHECK(f.p != NULL)) f.set(hook);
+}
 #define GREETING "version 3 with 16 and 9 functions\n"
 static void use_tool(const char *path) { setenv("NVTX_INJECTION64_PATH", path, 1); }
 
@@ -342,6 +352,50 @@ TEST_ALONE(a_forked_child_uses_the_tool) {
     CHECK(run_child(pop_in_child));
     CHECK_OK(gpuexec_range_pop());
     CHECK_STRING(got(), GREETING "push everything\npop\n");
+}
+
+/* A tool that uses gpuexec while it is loaded: it does not get that. */
+static void push_in_tool(void) {
+    CHECK_OK(gpuexec_range_push("of the tool"));
+    CHECK_OK(gpuexec_range_pop());
+}
+TEST_ALONE(a_tool_that_calls_while_it_is_loaded) {
+    use_tool(PLAYED_NVTX);
+    set_tool_hook(push_in_tool);
+    watch_ranges(1);
+    CHECK_OK(gpuexec_range_push("first"));
+    CHECK_OK(gpuexec_range_pop());
+    CHECK_STRING(got(), GREETING "push first\npop\n");
+    CHECK_STRING(take_ended(), "of the tool;first;");
+}
+/* A child that is forked while another thread loads the tool goes on without one. */
+static int tool_entered, tool_released;
+static void wait_in_tool(void) {
+    __atomic_store_n(&tool_entered, 1, __ATOMIC_RELEASE);
+    TEST_UNTIL(__atomic_load_n(&tool_released, __ATOMIC_ACQUIRE));
+}
+static void *push_once(void *user) {
+    (void)user;
+    CHECK_OK(gpuexec_range_push("of the thread"));
+    CHECK_OK(gpuexec_range_pop());
+    return NULL;
+}
+static void push_without_a_tool(void) {
+    push_once(NULL);
+    CHECK_STRING(take_ended(), "of the thread;");
+    CHECK_EQ(gxi.nvtx.state, -1);
+}
+TEST_ALONE(forked_while_a_thread_loads_a_tool) {
+    pthread_t thread;
+    use_tool(PLAYED_NVTX);
+    set_tool_hook(wait_in_tool);
+    watch_ranges(1);
+    CHECK_EQ(pthread_create(&thread, NULL, push_once, NULL), 0);
+    TEST_UNTIL(__atomic_load_n(&tool_entered, __ATOMIC_ACQUIRE));
+    CHECK(run_child(push_without_a_tool));
+    __atomic_store_n(&tool_released, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    CHECK_STRING(got(), GREETING "push of the thread\npop\n");
 }
 
 /* Libraries that are not tools: one warning, and nothing else. */
