@@ -10587,7 +10587,7 @@ static unsigned gxi_kind_of_param(const char *param) {
 }
 static int gxi_slot_has_native(const gxi_slot *slot, unsigned kind, uint64_t native) {
     const uint64_t id = GXI_LOAD(&slot->id);
-    const unsigned own = id ? gxi_kind_of(id) : GXI_NOTHING;
+    const unsigned own = gxi_kind_of(id); /* GXI_NOTHING of a free slot */
     const void *found = NULL;
     if (own != kind) return 0;
     switch (own) {
