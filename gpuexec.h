@@ -6494,9 +6494,9 @@ typedef struct gxi_call {
     const char *subject; /* "launches[1]: ", the beginning of messages about one part of the call,
                             or NULL */
     uint64_t stream;     /* handle id of the stream that a GXI_WORKS call enqueues on; 0 for none */
-    uint64_t handle;     /* id of the first handle that it has looked up; 0: none */
     const char *checked; /* what the call has enqueued, for texts, if it waits for that: see
                             gxi_check_work; or NULL */
+    uint64_t handle;     /* id of the first handle that it has looked up; 0: none */
 } gxi_call;
 static GXI_NOINLINE gxi_call *gxi_call_init(
         gxi_call *call, const char *function, const char *where, gxi_kind_of_call kind) {
