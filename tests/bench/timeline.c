@@ -1,7 +1,7 @@
 /* timeline.c - what a timeline costs, and how exact it is: the calling thread's time for a launch
    with and without one; the times of kernels in its file, compared with the device's clock, which
    each kernel reads at its begin and its end (%globaltimer); a million launches in bounded memory.
-   The bounds are of gpuexec's issue: 2 us a launch, 5 % for kernels of 100 us and more. */
+   The bounds: 2 us a launch, 5 % for kernels of 100 us and more. */
 #include "bench.h"
 #include <unistd.h>
 

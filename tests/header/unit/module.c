@@ -700,7 +700,7 @@ TEST(full_logs_are_seen) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module_desc desc = { 0 };
     gxi_jit jit;
-    gxi_call call = { "test", NULL, GXI_MAKES, 0, NULL, 0, NULL, NULL, 0, 0, NULL };
+    gxi_call call = { "test", NULL, GXI_MAKES, 0, NULL, 0, NULL, NULL, 0, NULL, 0 };
     char *text;
     CHECK_MADE(ctx);
     memset(&jit, 0, sizeof jit);

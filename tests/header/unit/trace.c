@@ -420,11 +420,15 @@ TEST(wrong_descs) {
 
 static setting inner;
 static gpuexec_prepared inner_prepared;
+static gpuexec_batch inner_batch;
+static gpuexec_graph inner_graph;
 static int hooks_run;
 static void call_everything(void *user, const gpuexec_trace_call *call) {
     static const char refused[] = "the trace hook calls ", *const cure = "after the hook";
+    gpuexec_kernel_info info;
     gpuexec_ptr p = inner.data;
     char text[500];
+    int number = 0;
     (void)user;
     if (strcmp(call->name, "cuStreamQuery") != 0) return;
     hooks_run++;
@@ -453,6 +457,14 @@ static void call_everything(void *user, const gpuexec_trace_call *call) {
     CHECK(gpuexec_alloc_on(inner.stream, 4) == 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_EQ(gpuexec_device_count(), 0);
+    CHECK_FAILED(
+            gpuexec_kernel_get_attribute(inner.kernel, 0, &number), GPUEXEC_BAD_ARGUMENT, refused);
+    CHECK_FAILED(gpuexec_kernel_get_info(inner.kernel, &info), GPUEXEC_BAD_ARGUMENT, refused);
+    CHECK_REFUSED(gpuexec_prepared_set_dims(inner_prepared, gpuexec_grid(2, 1, 0)),
+            GPUEXEC_BAD_ARGUMENT, refused);
+    CHECK_REFUSED(gpuexec_batch_launch(inner_batch, inner.stream), GPUEXEC_BAD_ARGUMENT, refused);
+    CHECK_REFUSED(gpuexec_graph_launch(inner_graph, inner.stream), GPUEXEC_BAD_ARGUMENT, refused);
+    CHECK_REFUSED(gpuexec_setup(NULL), GPUEXEC_BAD_ARGUMENT, refused);
     /* what needs no driver */
     CHECK(gpuexec_trace_text(call, text, sizeof text) > 0);
     CHECK_TEXT(gpuexec_id_describe(call->handle), "stream created at ");
@@ -465,7 +477,13 @@ TEST(calls_in_a_hook) {
     inner.a = gpuexec_event_create(inner.ctx, NULL);
     inner_prepared = gpuexec_prepare(
             inner.kernel, inner.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(inner.data));
+    inner_batch = gpuexec_batch_create(inner.ctx, NULL);
+    gpuexec_batch_add(inner_batch, inner.kernel, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(inner.data));
+    memset(&inner_graph, 0, sizeof inner_graph);
+    GPUEXEC_CAPTURE(inner.stream, &inner_graph) { gpuexec_fill(inner.stream, inner.data, 0, 1, 4); }
     CHECK_OK(gpuexec_launch_prepared(inner_prepared));
+    CHECK_OK(gpuexec_batch_launch(inner_batch, inner.stream));
+    CHECK_OK(gpuexec_graph_launch(inner_graph, inner.stream));
     CHECK_OK(gpuexec_event_record(inner.a, inner.stream));
     CHECK_OK(gpuexec_stream_sync(inner.stream));
     hooks_run = 0;
