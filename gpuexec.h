@@ -7210,6 +7210,8 @@ typedef struct gxi_state {
         void (*abandon_timeline)(void);
         void (*end_timeline)(void);
         void (*note_programmatic)(void);
+        void (*note_graph)(const gxi_call *call, const struct gxi_slot *graph); /* a graph is
+                                                                                    launched */
         /* before and after each driver call: GXI_WATCH_HOOK, GXI_WATCH_TIMELINE */
         void (*before_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
         void (*after_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
@@ -27340,6 +27342,7 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_slow(
         return gxi_failed_result();
     if (cu >= 0) gxi_call_set_cu(call, "cuGraphLaunch", cu);
     else {
+        if (GXI_LOAD_RELAXED(&gxi.driver.debug) & GXI_TIMES) GXI_HOOK(note_graph, (call, g));
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_result();
         gxi_graph_count_launch(gxi_native_graph_of(g));
         gxi_local.about = g->id;
@@ -32478,6 +32481,7 @@ static const gxi_timed_call gxi_timed_calls[] = {
     { "cuGraphLaunch", "graph", GXI_IS_GRAPH, 1, -1, -1, 0 },
     { "cuGreenCtxDestroy", "", GXI_ENDS_GREEN, -1, -1, -1, 0 },
     { "cuLaunchCooperativeKernel", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
+    { "cuLaunchCooperativeKernelMultiDevice", "", GXI_IS_KERNEL, -1, -1, -1, 0 },
     { "cuLaunchHostFunc", "host function", GXI_IS_HOST, 0, -1, -1, 0 },
     { "cuLaunchKernel", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
     { "cuLaunchKernelEx", "", GXI_IS_KERNEL, 8, -1, -1, 0 },
@@ -32521,7 +32525,8 @@ typedef struct gxi_work {
     struct CUevent_st *begin, *end; /* of the context's; NULL: a point in time, or untimed */
     const char *title, *where;      /* kept */
     uint64_t host, bytes, id;       /* host: when it was enqueued; id: of the arrow from its call */
-    unsigned grid[3], block[3], shared, nodes, group;
+    gpuexec_dims dims;
+    unsigned nodes, group;
     int untimed;
     gxi_timed_point *point; /* of a record or wait */
 } gxi_work;
@@ -32583,8 +32588,9 @@ static struct {
     struct {
         struct CUevent_st *event;
         gxi_timed_point *point;
-    } points[1024];   /* the last record of an event, by the event's address */
-    unsigned devices; /* bits: those whose names are in the file */
+    } points[1024];      /* the last record of an event, by the event's address */
+    unsigned devices;    /* bits: those whose names are in the file */
+    uint64_t graphs[64]; /* those whose nodes are in the file, by handle */
     int programmatic;
     gpuexec_timeline_info info;
 } gxi_timeline;
@@ -32945,17 +32951,18 @@ static void gxi_work_write(const gxi_work *work, double begin, double end, int l
     gxi_text *const t = gxi_timeline_event(timed ? "X" : "i\",\"s\":\"t",
             gxi_work_categories[call->kind], work->title ? work->title : "?", pid, lane->number,
             begin);
-    unsigned i;
     if (timed) {
         gxi_add_string(t, ",\"dur\":");
         gxi_add_us(t, end - begin);
     }
     if (call->kind == GXI_IS_KERNEL) {
-        gxi_add_string(t, ",\"args\":{\"grid\":");
-        for (i = 0; i < 3; i++) gxi_add_member(t, i ? "x" : "\"", work->grid[i]);
-        gxi_add_string(t, "\",\"block\":");
-        for (i = 0; i < 3; i++) gxi_add_member(t, i ? "x" : "\"", work->block[i]);
-        gxi_add_member(t, "\",\"shared\":", work->shared);
+        gxi_add_member(t, ",\"args\":{\"grid\":\"", work->dims.grid_x);
+        gxi_add_member(t, "x", work->dims.grid_y);
+        gxi_add_member(t, "x", work->dims.grid_z);
+        gxi_add_member(t, "\",\"block\":\"", work->dims.block_x);
+        gxi_add_member(t, "x", work->dims.block_y);
+        gxi_add_member(t, "x", work->dims.block_z);
+        gxi_add_member(t, "\",\"shared\":", work->dims.shared_bytes);
     } else if (call->kind == GXI_IS_GRAPH) gxi_add_member(t, ",\"args\":{\"nodes\":", work->nodes);
     else gxi_add_member(t, ",\"args\":{\"bytes\":", work->bytes);
     if (timed && work->bytes && end > begin)
@@ -33076,6 +33083,23 @@ static void gxi_timed_context_close(gxi_timed_context *c) {
 /* -------------------------------------------------------------------------------------------------
    >>impl-timeline   The hook that makes work of driver calls, and the calls of >>timeline. */
 
+/* The calling thread's lane; NULL: no memory. */
+static gxi_timed_thread *gxi_timed_thread_get(void) {
+    gxi_timed_thread *thread = gxi_local.thread;
+    char name[64];
+    if (gxi_local.thread_of == gxi_timeline.serial && thread) return thread;
+    thread = (gxi_timed_thread *)gxi_realloc(NULL, sizeof *thread);
+    if (!thread) return NULL;
+    memset(thread, 0, sizeof *thread);
+    thread->lane = ++gxi_timeline.nthreads;
+    thread->next = gxi_timeline.threads;
+    gxi_timeline.threads = thread;
+    gxi_local.thread = thread;
+    gxi_local.thread_of = gxi_timeline.serial;
+    snprintf(name, sizeof name, "thread %d", thread->lane);
+    gxi_timeline_name("thread_name", 1, thread->lane, name);
+    return thread;
+}
 static const gxi_timed_call *gxi_timed_call_of(const char *name) { /* NULL: nothing special */
     size_t lo = 0, hi = sizeof gxi_timed_calls / sizeof *gxi_timed_calls;
     while (lo < hi) {
@@ -33123,6 +33147,49 @@ static void gxi_work_describe_graph(gxi_work *work, uint64_t about) {
     (void)about;
 #endif
 }
+#if !defined(GPUEXEC_NO_GRAPH)
+/* Before a graph's launch: the first one writes its nodes, as a point on the thread's lane. */
+static void gxi_timeline_note_graph(const gxi_call *call, const gxi_slot *graph) {
+    enum { GXI_GRAPH_BYTES = 8192 };
+    gxi_call query;
+    gpuexec_graph handle;
+    gxi_timed_thread *thread;
+    char *text;
+    uint64_t *noted;
+    int known;
+    gxi_text *t;
+    gxi_lock(&gxi_timeline_mutex);
+    noted = &gxi_timeline.graphs[(graph->id >> 6) % 64];
+    known = *noted == graph->id || !gxi_is_recording();
+    *noted = graph->id;
+    gxi_unlock(&gxi_timeline_mutex);
+    if (known || !(text = (char *)gxi_realloc(NULL, GXI_GRAPH_BYTES))) return;
+    handle.id = graph->id;
+    gxi_graph_write(gxi_call_init(&query, call->function, call->where, GXI_QUERIES), handle, text,
+            GXI_GRAPH_BYTES, 0);
+    gxi_lock(&gxi_timeline_mutex);
+    if (gxi_is_recording() && (thread = gxi_timed_thread_get()) != NULL) {
+        t = gxi_timeline_event("i\",\"s\":\"t", "graph", "nodes of a graph", 1, thread->lane,
+                (double)gxi_clock_ns());
+        gxi_add_string(t, ",\"args\":{\"text\":");
+        gxi_add_json(t, text);
+        gxi_add_string(t, "}},\n");
+    }
+    gxi_unlock(&gxi_timeline_mutex);
+    gxi_free(text);
+}
+#endif
+static void gxi_work_describe_kernel(
+        gxi_work *work, const struct CUfunc_st *function, const gpuexec_dims *dims) {
+    const gxi_slot *kernel;
+    work->dims = *dims;
+    gxi_lock(&gxi_tables_mutex);
+    kernel = gxi_kernel_of_native(function);
+    work->title = gxi_place_copy_locked(kernel && gxi_kernel_of(kernel)->named
+                    ? gxi_kernel_of(kernel)->name
+                    : "adopted kernel");
+    gxi_unlock(&gxi_tables_mutex);
+}
 /* What the arguments say of the work. */
 static void gxi_work_describe(gxi_work *work, const gxi_watched_call *w) {
     const gxi_timed_call *const call = work->call;
@@ -33141,18 +33208,15 @@ static void gxi_work_describe(gxi_work *work, const gxi_watched_call *w) {
     if (call->rows >= 0) work->bytes *= args[call->rows];
     if (call->kind == GXI_IS_GRAPH) gxi_work_describe_graph(work, gxi_local.about);
     else if (call->kind == GXI_IS_KERNEL) {
-        const gxi_slot *kernel;
-        for (i = 0; i < 3; i++) {
-            work->grid[i] = (unsigned)args[1 + i];
-            work->block[i] = (unsigned)args[4 + i];
-        }
-        work->shared = (unsigned)args[7];
-        gxi_lock(&gxi_tables_mutex);
-        kernel = gxi_kernel_of_native(first.function);
-        work->title = gxi_place_copy_locked(kernel && gxi_kernel_of(kernel)->named
-                        ? gxi_kernel_of(kernel)->name
-                        : "adopted kernel");
-        gxi_unlock(&gxi_tables_mutex);
+        gpuexec_dims dims;
+        dims.grid_x = (unsigned)args[1];
+        dims.grid_y = (unsigned)args[2];
+        dims.grid_z = (unsigned)args[3];
+        dims.block_x = (unsigned)args[4];
+        dims.block_y = (unsigned)args[5];
+        dims.block_z = (unsigned)args[6];
+        dims.shared_bytes = (unsigned)args[7];
+        gxi_work_describe_kernel(work, first.function, &dims);
     } else if (strcmp(call->name, "cuMemcpy2DAsync") == 0) {
         work->title = gxi_memcpy_title(first.two->from_type, first.two->to_type);
         work->bytes = (uint64_t)first.two->width * first.two->height;
@@ -33165,23 +33229,15 @@ static void gxi_work_describe(gxi_work *work, const gxi_watched_call *w) {
         for (i = 0; i < args[3]; i++) work->bytes += first.sizes[i];
     }
 }
-/* The work's begin: NULL if it is not timed at all, because it is captured, or the hook must not
-   touch its stream. */
+/* Work on that stream begins. NULL if it is not shown: it is captured, or there is no memory. */
 static gxi_work *gxi_work_begin(
-        const gxi_call *call, const gxi_watched_call *w, const gxi_timed_call *timed) {
-    const int at = timed->stream +
-            2 * (w->count == 6 && strcmp(w->name, "cuMemPrefetchAsync") == 0);
-    union {
-        uintptr_t number;
-        struct CUstream_st *stream;
-    } native;
+        const gxi_call *call, const gxi_timed_call *timed, struct CUstream_st *native) {
     gxi_work *work;
     gxi_timed_lane *lane;
-    int status = 0, cu;
-    native.number = (uintptr_t)w->args[at];
-    cu = gxi.cu.cuStreamIsCapturing(native.stream, &status);
+    int status = 0;
+    const int cu = gxi.cu.cuStreamIsCapturing(native, &status);
     if (!cu && status) return NULL;
-    if (cu || !(lane = gxi_timed_lane_of(call, native.stream)) || !(work = gxi_work_new())) {
+    if (cu || !(lane = gxi_timed_lane_of(call, native)) || !(work = gxi_work_new())) {
         gxi_timeline.info.untimed += timed->kind <= GXI_IS_TIMED;
         return NULL;
     }
@@ -33190,13 +33246,55 @@ static gxi_work *gxi_work_begin(
     lane->busy++;
     work->where = gxi_place_copy(call->where);
     work->group = gxi_local.group;
-    gxi_work_describe(work, w);
     if (timed->kind <= GXI_IS_TIMED && !lane->context->failed &&
             (work->begin = gxi_timed_context_take_event(lane->context)) != NULL &&
             ((work->end = gxi_timed_context_take_event(lane->context)) == NULL ||
                     gxi.cu.cuEventRecord(work->begin, lane->native)))
         work->untimed = 1;
     return work;
+}
+/* The work of a driver call: one, or one for each device. */
+static gxi_work *gxi_work_begin_call(
+        const gxi_call *call, const gxi_watched_call *w, const gxi_timed_call *timed) {
+    const int at = timed->stream +
+            2 * (w->count == 6 && strcmp(w->name, "cuMemPrefetchAsync") == 0);
+    gxi_work *work = NULL;
+    union {
+        uintptr_t number;
+        struct CUstream_st *stream;
+#if !defined(GPUEXEC_NO_MULTI)
+        const gxi_launch_params *launches;
+#endif
+    } u;
+    if (at >= 0) {
+        u.number = (uintptr_t)w->args[at];
+        work = gxi_work_begin(call, timed, u.stream);
+        if (work) gxi_work_describe(work, w);
+        return work;
+    }
+#if !defined(GPUEXEC_NO_MULTI)
+    {
+        unsigned i;
+        u.number = (uintptr_t)w->args[0];
+        for (i = 0; i < w->args[1]; i++) {
+            gxi_work *const one = gxi_work_begin(call, timed, u.launches[i].stream);
+            if (!one) continue;
+            gxi_work_describe_kernel(one, u.launches[i].function, &u.launches[i].dims);
+            one->next = work;
+            work = one;
+        }
+    }
+#endif
+    return work;
+}
+/* The call that was to enqueue this work did not, or its end was not seen. */
+static void gxi_work_abandon(gxi_work *work) {
+    gxi_work *next;
+    for (; work; work = next) {
+        next = work->next;
+        work->lane->busy--;
+        gxi_work_free(work);
+    }
 }
 /* The driver has the work: it is in its lane from now on. */
 static void gxi_work_commit(gxi_work *work, const gxi_watched_call *w) {
@@ -33232,23 +33330,6 @@ static void gxi_work_commit(gxi_work *work, const gxi_watched_call *w) {
     *lane->last = work;
     lane->last = &work->next;
     gxi_timeline.info.waiting++;
-}
-/* The calling thread's lane; NULL: no memory. */
-static gxi_timed_thread *gxi_timed_thread_get(void) {
-    gxi_timed_thread *thread = gxi_local.thread;
-    char name[64];
-    if (gxi_local.thread_of == gxi_timeline.serial && thread) return thread;
-    thread = (gxi_timed_thread *)gxi_realloc(NULL, sizeof *thread);
-    if (!thread) return NULL;
-    memset(thread, 0, sizeof *thread);
-    thread->lane = ++gxi_timeline.nthreads;
-    thread->next = gxi_timeline.threads;
-    gxi_timeline.threads = thread;
-    gxi_local.thread = thread;
-    gxi_local.thread_of = gxi_timeline.serial;
-    snprintf(name, sizeof name, "thread %d", thread->lane);
-    gxi_timeline_name("thread_name", 1, thread->lane, name);
-    return thread;
 }
 static void gxi_timed_thread_write(gxi_timed_thread *thread) {
     gxi_text *t;
@@ -33302,18 +33383,17 @@ static int gxi_timed_context_close_next(const gxi_watched_call *w, const gxi_tim
 }
 static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w) {
     const gxi_timed_call *const timed = gxi_timed_call_of(w->name);
-    if (!timed || timed->kind == GXI_IS_HIDDEN) return;
+    if (!gxi_local.work && (!timed || timed->kind == GXI_IS_HIDDEN)) return;
     gxi_lock(&gxi_timeline_mutex);
     if (gxi_local.work && gxi_local.work_of == gxi_timeline.serial && gxi_timeline.file) {
         /* watching changed during that call: its end was not seen */
         gxi_timeline.info.untimed += gxi_local.work->call->kind <= GXI_IS_TIMED;
-        gxi_local.work->lane->busy--;
-        gxi_work_free(gxi_local.work);
+        gxi_work_abandon(gxi_local.work);
     }
     gxi_local.work = NULL;
-    if (gxi_is_recording()) GXI_IN_RELAXED_MODE {
-            if (timed->kind <= GXI_IS_LAST) gxi_local.work = gxi_work_begin(call, w, timed);
-            else if (timed->kind != GXI_ENDS_STREAM)
+    if (timed && gxi_is_recording()) GXI_IN_RELAXED_MODE {
+            if (timed->kind <= GXI_IS_LAST) gxi_local.work = gxi_work_begin_call(call, w, timed);
+            else if (timed->kind >= GXI_ENDS_CONTEXT && timed->kind <= GXI_ENDS_DEVICE)
                 while (gxi_timed_context_close_next(w, timed)) {}
         }
     gxi_local.work_of = gxi_timeline.serial;
@@ -33321,7 +33401,7 @@ static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w)
 }
 static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) {
     const gxi_timed_call *const timed = gxi_timed_call_of(w->name);
-    gxi_work *const work = gxi_local.work;
+    gxi_work *work = gxi_local.work, *next;
     uint64_t id = 0;
     if (timed && timed->kind == GXI_IS_HIDDEN) return;
     gxi_local.work = NULL;
@@ -33331,14 +33411,20 @@ static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) 
         return;
     }
     GXI_IN_RELAXED_MODE {
-        if (work && gxi_local.work_of == gxi_timeline.serial) {
-            work->lane->busy--;
-            if (w->cu) gxi_work_free(work);
-            else {
-                if (work->end && !gxi_timeline.no_calls) id = work->id = ++gxi_timeline.ids;
+        if (work && gxi_local.work_of != gxi_timeline.serial) work = NULL;
+        if (work && w->cu) gxi_work_abandon(work);
+        else if (work)
+            for (; work; work = next) {
+                next = work->next;
+                work->next = NULL;
+                work->lane->busy--;
+                if (work->end && !gxi_timeline.no_calls) {
+                    if (!id) id = ++gxi_timeline.ids;
+                    work->id = id;
+                }
                 gxi_work_commit(work, w);
             }
-        } else if (timed && timed->kind == GXI_ENDS_STREAM && !w->cu) {
+        else if (timed && timed->kind == GXI_ENDS_STREAM && !w->cu) {
             gxi_timed_lane *lane = *gxi_timed_lane_bucket(
                     (struct CUstream_st *)(uintptr_t)w->args[0]);
             while (lane && (uintptr_t)lane->native != (uintptr_t)w->args[0]) lane = lane->same;
@@ -33384,6 +33470,7 @@ static int gxi_timeline_open(const char *path, const char *page, int no_calls) {
     gxi_timeline.no_calls = no_calls;
     gxi_timeline.nlanes = gxi_timeline.nthreads = 0;
     gxi_timeline.devices = 0;
+    memset(gxi_timeline.graphs, 0, sizeof gxi_timeline.graphs);
     gxi_timeline.serial++;
     gxi_timeline.began = gxi_timeline.harvested = gxi_timeline.flushed = gxi_clock_ns();
     gxi_add(&gxi_timeline.text, "[\n");
@@ -33494,6 +33581,9 @@ static void gxi_timeline_watch(void) {
     GXI_STORE(&gxi.hooks.abandon_timeline, &gxi_timeline_abandon);
     GXI_STORE(&gxi.hooks.end_timeline, &gxi_timeline_shutdown);
     GXI_STORE(&gxi.hooks.note_programmatic, &gxi_timeline_note_programmatic);
+#if !defined(GPUEXEC_NO_GRAPH)
+    GXI_STORE(&gxi.hooks.note_graph, &gxi_timeline_note_graph);
+#endif
     GXI_STORE(&gxi.hooks.range_ended, &gxi_timeline_add_range);
     GXI_STORE(&gxi.hooks.labelled, &gxi_timeline_label);
     gxi_watch_set(GXI_TIMES, 1);

@@ -236,7 +236,7 @@ TEST(each_kind_of_work) {
     CHECK_EQ(count_of(&r, 'f', "launch", "enqueues"), 9);
     for (i = 0; i < r.count; i++) {
         const slice *const e = &r.events[i];
-        if (strcmp(e->category, "graph") == 0) {
+        if (strcmp(e->category, "graph") == 0 && e->phase == 'X') {
             CHECK_EQ(e->nodes, 2);
             CHECK_TEXT(e->name, "graph", "timeline.c:");
         }
@@ -445,14 +445,15 @@ TEST(begun_and_ended_while_others_launch) {
     clean_up("often");
 }
 
-TEST_MULTI(a_launch_on_two_devices_is_one_group) {
+static void launch_on_two(gpuexec_multi_way way) {
+    gpuexec_multi_desc desc = { 0 };
     setting s[2];
     gpuexec_device_launch list[2];
     recording r;
     int i;
     unsigned long long groups[2] = { 0, 0 };
     int pids[2] = { 0, 0 }, n = 0;
-    if (gpuexec_device_count() < 2) SKIP("one device");
+    desc.way = way;
     memset(list, 0, sizeof list);
     for (i = 0; i < 2; i++) {
         s[i] = set_up_on(i, UNIT_PTX, "count", 4);
@@ -463,7 +464,7 @@ TEST_MULTI(a_launch_on_two_devices_is_one_group) {
     list[0].args = GPUEXEC_ARGS(s[0].data);
     list[1].args = GPUEXEC_ARGS(s[1].data);
     CHECK_OK(gpuexec_timeline_begin(path_of("multi"), NULL));
-    CHECK_OK(gpuexec_launch_multi_device(list, 2, NULL));
+    CHECK_OK(gpuexec_launch_multi_device(list, 2, &desc));
     launch_count(&s[1], s[1].stream, 1);
     for (i = 0; i < 2; i++) CHECK_OK(gpuexec_stream_sync(s[i].stream));
     CHECK_OK(gpuexec_timeline_end());
@@ -480,6 +481,89 @@ TEST_MULTI(a_launch_on_two_devices_is_one_group) {
     CHECK_EQ(count_of(&r, 'X', "kernel", NULL), 3);
     forget(&r);
     clean_up("multi");
+}
+
+TEST_MULTI(a_launch_on_two_devices_is_one_group) {
+    if (gpuexec_device_count() < 2) SKIP("one device");
+    launch_on_two(GPUEXEC_MULTI_PER_DEVICE);
+    launch_on_two(GPUEXEC_MULTI_DRIVER);
+}
+
+/* While one stream's kernel waits for the host, the other stream's kernel runs: the slices overlap.
+ */
+TEST(lanes_overlap_where_streams_do) {
+    setting s = set_up(UNIT_PTX, "count", 4);
+    test_gate gate = gate_make(s.ctx, s.mod);
+    gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
+    const slice *gates = NULL, *counts = NULL;
+    recording r;
+    int i;
+    launch_count(&s, other, 1); /* the code is on the device */
+    CHECK_OK(gpuexec_stream_sync(other));
+    CHECK_OK(gpuexec_timeline_begin(path_of("overlap"), NULL));
+    gate_close(gate, s.stream);
+    launch_count(&s, other, 1);
+    CHECK_OK(gpuexec_stream_sync(other));
+    gate_open(gate);
+    CHECK_OK(gpuexec_timeline_end());
+    r = read_recording(path_of("overlap"));
+    check_lanes(&r);
+    for (i = 0; i < r.count; i++) {
+        if (strcmp(r.events[i].category, "kernel") != 0) continue;
+        if (strcmp(r.events[i].name, "gate") == 0) gates = &r.events[i];
+        if (strcmp(r.events[i].name, "count") == 0) counts = &r.events[i];
+    }
+    if (CHECK(gates && counts)) {
+        CHECK(gates->tid != counts->tid);
+        CHECK(counts->ts + counts->dur <= gates->ts + gates->dur);
+    }
+    forget(&r);
+    clean_up("overlap");
+}
+
+TEST(labels_ranges_and_nodes) {
+    setting s = set_up(UNIT_PTX, "count", 4);
+    const slice *outer = NULL, *inner = NULL, *launch = NULL;
+    gpuexec_graph graph = { 0 };
+    recording r;
+    int i;
+    GPUEXEC_CAPTURE(s.stream, &graph) {
+        launch_count(&s, s.stream, 1);
+        launch_count(&s, s.stream, 2);
+    }
+    CHECK_OK(gpuexec_label(graph, "step"));
+    CHECK_OK(gpuexec_label(s.stream, "first name"));
+    CHECK_OK(gpuexec_range_push("before the timeline"));
+    CHECK_OK(gpuexec_timeline_begin(path_of("labels"), NULL));
+    GPUEXEC_RANGE("outer") {
+        GPUEXEC_RANGE("inner") launch_count(&s, s.stream, 1);
+        CHECK_OK(gpuexec_label(s.stream, "second \"name\""));
+    }
+    for (i = 0; i < 3; i++) CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+    CHECK_OK(gpuexec_range_pop());
+    CHECK_OK(gpuexec_timeline_end());
+    r = read_recording(path_of("labels"));
+    check_lanes(&r);
+    for (i = 0; i < r.count; i++) {
+        if (strcmp(r.events[i].name, "outer") == 0) outer = &r.events[i];
+        if (strcmp(r.events[i].name, "inner") == 0) inner = &r.events[i];
+        if (strcmp(r.events[i].name, "gpuexec_launch") == 0) launch = &r.events[i];
+        if (strcmp(r.events[i].category, "graph") == 0 && r.events[i].phase == 'X')
+            CHECK_TEXT(r.events[i].name, "graph \"step\" ", "timeline.c:");
+    }
+    if (CHECK(outer && inner && launch)) {
+        CHECK(outer->ts <= inner->ts && inner->ts <= launch->ts);
+        CHECK(launch->ts + launch->dur <= inner->ts + inner->dur + 0.002);
+        CHECK(inner->ts + inner->dur <= outer->ts + outer->dur + 0.002);
+        CHECK(outer->tid == inner->tid && inner->tid == launch->tid);
+    }
+    CHECK_EQ(count_of(&r, 'X', "range", NULL), 3);
+    CHECK_EQ(count_of(&r, 'X', "graph", NULL), 3);
+    CHECK_EQ(count_of(&r, 'i', "graph", "nodes of a graph"), 1);
+    CHECK_TEXT(r.text, "stream \\\"first name\\\" created at",
+            "stream \\\"second \\\"name\\\"\\\" created at", "nodes: 2\\u000a0: kernel");
+    forget(&r);
+    clean_up("labels");
 }
 
 /* --- how it ends ------------------------------------------------------------------------------ */
