@@ -4212,7 +4212,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc c
    Neighbours that are too narrow to draw are one block, which says how many they are, and whose
    height shows how busy the lane is. If a crash has cut the file, what was written before is drawn,
    and the page says so. The page is written beside page_path and then renamed: after a failure, an
-   older page is unchanged. 100,000 events take about a second and 10 MB of memory.
+   older page is unchanged. 100,000 events take about a second and 15 MB of memory.
    GPUEXEC_BAD_ARGUMENT if page_path ends in neither; GPUEXEC_FILE_ERROR if a file cannot be read or
    written, or if json_path is not a timeline: the text has the number of the first line that is
    wrong. Latches nothing. No driver call; no driver is needed. */
@@ -32124,7 +32124,8 @@ static const char *const gxi_page_script[] = {
     "    pen.fillRect(c.x, top + h - part, 1, part);\n"
     "  }\n"
     "  pen.globalAlpha = 1;\n"
-    "  const mate = hovered >= 0 && group.has(hovered) && group.get(i) === group.get(hovered);\n"
+    "  const of = group.has(hovered) ? hovered : chosen;\n"
+    "  const mate = group.has(of) && group.get(i) === group.get(of);\n"
     "  if (n === 1 && (i === hovered || i === chosen || mate)) {\n"
     "    pen.strokeStyle = i === chosen ? colors.text : colors.accent;\n"
     "    pen.lineWidth = 2;\n"
