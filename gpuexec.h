@@ -31236,7 +31236,7 @@ static int gxi_words_commit(gxi_words *w, char *end, uint32_t *number) {
     *end = 0;
     if (w->count * 2 >= w->size && !gxi_words_rehash(w)) return 0;
     k = (uint32_t)gxi_hash_bytes(text, n) & (w->size - 1);
-    for (; w->table[k]; k = (k + 1) & (w->size - 1)) {
+    for (; w->count && w->table[k]; k = (k + 1) & (w->size - 1)) { /* count: for analysers */
         *number = w->table[k] - 1;
         if (strcmp(gxi_word_of(w, *number), text) == 0) return 1;
     }
