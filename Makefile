@@ -54,7 +54,8 @@ ANSWERS  := $(BUILD)/answers
 FREEZER  := build/freezer
 RANDOM   := $(BUILD)/random
 FORMS    := $(BUILD)/forms
-FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver fatbin nested cache)
+FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver fatbin nested cache \
+    timeline)
 FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(notdir $(wildcard tests/*/fuzz/*.c)))
 
 all: simgpu examples tests

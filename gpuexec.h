@@ -68,8 +68,8 @@
         >>impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params, impl-kept,
         >>impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch,
         >>impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection, impl-nvtx,
-        >>impl-label, impl-work, impl-timeline, impl-spans, impl-json, impl-lanes, impl-script,
-        >>impl-page, impl-picture
+        >>impl-label, impl-work, impl-timeline, impl-spans, impl-json, impl-lanes, impl-style,
+        >>impl-script, impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -4362,7 +4362,7 @@ GPUEXEC_API gpuexec_result gpuexec_timeline_end_at(const char *where);
    Neighbours that are too narrow to draw are one block, which says how many they are, and whose
    height shows how busy the lane is. If a crash has cut the file, what was written before is drawn,
    and the page says so. The page is written beside page_path and then renamed: after a failure, an
-   older page is unchanged. 100,000 events take about a second and 10 MB of memory.
+   older page is unchanged. 100,000 events take about a second and 15 MB of memory.
    GPUEXEC_BAD_ARGUMENT if page_path ends in neither; GPUEXEC_FILE_ERROR if a file cannot be read or
    written, or if json_path is not a timeline: the text has the number of the first line that is
    wrong. Latches nothing. No driver call; no driver is needed. */
@@ -33979,7 +33979,7 @@ static int gxi_words_commit(gxi_words *w, char *end, uint32_t *number) {
     *end = 0;
     if (w->count * 2 >= w->size && !gxi_words_rehash(w)) return 0;
     k = (uint32_t)gxi_hash_bytes(text, n) & (w->size - 1);
-    for (; w->table[k]; k = (k + 1) & (w->size - 1)) {
+    for (; w->count && w->table[k]; k = (k + 1) & (w->size - 1)) { /* count: for analysers */
         *number = w->table[k] - 1;
         if (strcmp(gxi_word_of(w, *number), text) == 0) return 1;
     }
@@ -34301,7 +34301,7 @@ static void gxi_lane_set_rows(gxi_lanes *l, gxi_lane *lane) {
     for (i = lane->first; i < lane->first + lane->count; i++) {
         gxi_lane_event *const e = &l->events[i];
         while (open && ends[open - 1] <= e->at + (e->ns > 2 ? 2 : 0)) open--;
-        e->row = open < GXI_LANE_ROWS ? open : GXI_LANE_ROWS - 1;
+        e->row = open < GXI_LANE_ROWS ? open : (uint32_t)GXI_LANE_ROWS - 1;
         if (e->ns < 0) {
             e->row = 0;
             lane->marks = 1;
@@ -34622,8 +34622,7 @@ static const char *gxi_file_name(const char *path) {
 }
 
 /* -------------------------------------------------------------------------------------------------
-   >>impl-script   The page of a timeline: its style, its body, its script. It loads nothing and
-   keeps nothing; what comes from the file reaches the document only as text. */
+   >>impl-style   The page of a timeline: its style and its body. It loads nothing. */
 
 /* clang-format off */
 static const char *const gxi_page_style[] = {
@@ -34714,6 +34713,13 @@ static const char *const gxi_page_body[] = {
     "<noscript><p class=note>Without JavaScript, this page shows only the "
     "totals.</p></noscript>\n",
 };
+/* clang-format on */
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-script   The script of a timeline's page. It keeps nothing; what comes from the file
+   reaches the document only as text. */
+
+/* clang-format off */
 static const char *const gxi_page_script[] = {
     /* the data, in typed arrays; ends: the latest end in a lane so far, by which searches begin */
     "'use strict';\n"
@@ -34861,7 +34867,8 @@ static const char *const gxi_page_script[] = {
     "    pen.fillRect(c.x, top + h - part, 1, part);\n"
     "  }\n"
     "  pen.globalAlpha = 1;\n"
-    "  const mate = hovered >= 0 && group.has(hovered) && group.get(i) === group.get(hovered);\n"
+    "  const of = group.has(hovered) ? hovered : chosen;\n"
+    "  const mate = group.has(of) && group.get(i) === group.get(of);\n"
     "  if (n === 1 && (i === hovered || i === chosen || mate)) {\n"
     "    pen.strokeStyle = i === chosen ? colors.text : colors.accent;\n"
     "    pen.lineWidth = 2;\n"
@@ -35427,8 +35434,8 @@ static const char *const gxi_page_script[] = {
 /* clang-format on */
 
 /* -------------------------------------------------------------------------------------------------
-   >>impl-page   Writes a timeline as a page: the texts of >>impl-script, tables of totals, and the
-   data as one JSON object, which the script reads. */
+   >>impl-page   Writes a timeline as a page: >>impl-style, tables of totals, the data as one JSON
+   object, and >>impl-script, which reads it. */
 
 static void gxi_put_all(FILE *file, const char *const *pieces, size_t bytes) {
     size_t i;
@@ -35643,10 +35650,13 @@ static void gxi_put_page(
    >>impl-picture   Writes a timeline as a static picture (SVG), for documents: without a script,
    without a font. Its texts are in a monospaced font, so that their width is known. */
 
+/* in pixels */
+#define GXI_PICTURE_WIDTH 900
+#define GXI_PICTURE_LEFT 176 /* lanes begin here; names are before it */
+#define GXI_PICTURE_RIGHT 884
+#define GXI_PICTURE_COLUMN 2 /* of a folded block */
+#define GXI_PICTURE_COLUMNS ((GXI_PICTURE_RIGHT - GXI_PICTURE_LEFT) / GXI_PICTURE_COLUMN + 1)
 enum {
-    GXI_PICTURE_WIDTH = 900,
-    GXI_PICTURE_LEFT = 176, /* lanes begin here; names are before it */
-    GXI_PICTURE_RIGHT = 884,
     GXI_PICTURE_TOP = 76,
     GXI_PICTURE_ROW = 17,
     GXI_PICTURE_HEAD = 22,
@@ -35654,10 +35664,8 @@ enum {
     GXI_PICTURE_LANES = 40,
     GXI_PICTURE_ROWS = 5,    /* of a lane: deeper ones are left out */
     GXI_PICTURE_ARROWS = 60, /* more are left out */
-    GXI_PICTURE_LEGEND = 8,
-    GXI_PICTURE_COLUMN = 2 /* pixels */
+    GXI_PICTURE_LEGEND = 8
 };
-enum { GXI_PICTURE_COLUMNS = (GXI_PICTURE_RIGHT - GXI_PICTURE_LEFT) / GXI_PICTURE_COLUMN + 1 };
 /* the widest of the common monospaced fonts, at 11 pixels */
 #define GXI_PICTURE_LETTER 6.75
 /* The type that most of a time has, by the majority vote of Boyer and Moore. weight: how much more
@@ -35911,7 +35919,7 @@ static void gxi_picture_lane(gxi_picture *p, const gxi_lane *lane, int y, uint32
     gxi_picture_marks(p, &marks, marks_y);
 }
 static int gxi_picture_lane_height(const gxi_lane *lane, uint32_t *rows) {
-    *rows = lane->rows < GXI_PICTURE_ROWS ? lane->rows : GXI_PICTURE_ROWS;
+    *rows = lane->rows < GXI_PICTURE_ROWS ? lane->rows : (uint32_t)GXI_PICTURE_ROWS;
     return (int)*rows * GXI_PICTURE_ROW + (lane->marks ? 10 : 0) + 5;
 }
 /* The middle of a lane, where arrows begin and end; -1: it is not drawn. */

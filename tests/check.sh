@@ -93,7 +93,8 @@ if [ -n "$gpus" ]; then
                 continue ;;
         esac
         case $name in
-            abi|compile|contents|cost|fuzz|layers|no_gpu|nvcc|readme)  compile="$compile $name" ;;
+            abi|compile|contents|cost|fuzz|layers|no_gpu|nvcc|page|readme)
+                compile="$compile $name" ;;
             multi|multi_device) alone="$alone $name" ;;
             *) others="$others $name" ;;
         esac

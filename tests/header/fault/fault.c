@@ -1278,6 +1278,34 @@ FLOW(linker) {
     (void)again;
 }
 
+/* Needs memory only. */
+FLOW(timeline_page) {
+    static const char *const ends[] = { "json", "html", "svg" };
+    char paths[3][256];
+    FILE *file;
+    int i;
+    for (i = 0; i < 3; i++)
+        snprintf(paths[i], sizeof paths[i], "%s/gpuexec-fault-%ld.%s",
+                getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid(), ends[i]);
+    file = fopen(paths[0], "w");
+    if (!CHECK(file != NULL)) return;
+    fputs("[\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1000,\"args\":{\"name\":\"stream\"}},"
+          "\n"
+          "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"add\",\"pid\":1000,\"ts\":1,\"dur\":2,"
+          "\"args\":{\"grid\":\"1x1x1\",\"at\":\"a.c:1\"}},\n"
+          "{\"ph\":\"s\",\"name\":\"waits for\",\"cat\":\"order\",\"id\":2,\"ts\":2},\n"
+          "{\"ph\":\"f\",\"name\":\"waits for\",\"cat\":\"order\",\"id\":2,\"ts\":3},\n"
+          "{\"ph\":\"M\",\"name\":\"gpuexec\",\"args\":{\"notes\":[]}}\n]\n",
+            file);
+    CHECK_EQ(fclose(file), 0);
+    QUERY(gpuexec_timeline_page(paths[0], paths[1]));
+    QUERY(gpuexec_timeline_page(paths[0], paths[2]));
+    for (i = 0; i < 3; i++) {
+        if (i && fault_whole()) CHECK_EQ(access(paths[i], R_OK), 0);
+        unlink(paths[i]);
+    }
+}
+
 /* Links a kernel that launches a kernel. The CPU device needs no library, so any archive is one. */
 FLOW(nested) {
     gpuexec_context ctx;

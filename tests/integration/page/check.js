@@ -1,7 +1,7 @@
-// check.js - run.sh adds this to a page, and a browser runs it after the page's own script: uses the
-// page as a reader would, and checks that no two texts overlap, what the search, the keys and the
-// pointer do, and that nothing was loaded. The title is then `page: N passed, N failed`, with what
-// failed.
+// check.js - run.sh adds this to a page, and a browser runs it after the page's own script: uses
+// the page as a reader would, and checks that no two texts overlap, what the search, the keys and
+// the pointer do, and that nothing was loaded. The title is then `page: N passed, N failed`, and
+// the body says what failed.
 'use strict';
 let passed = 0;
 const failed = [];
@@ -17,7 +17,8 @@ function overlaps(when) {
   list.forEach((a, i) => {
     if (a.x < 0 || a.x + a.w > width + 1) bad = 'outside: ' + a.s;
     for (let k = i + 1; k < list.length && list[k].x < a.x + a.w - 1; k++)
-      if (list[k].y < a.y + a.h - 1 && a.y < list[k].y + list[k].h - 1) bad = a.s + ' | ' + list[k].s;
+      if (list[k].y < a.y + a.h - 1 && a.y < list[k].y + list[k].h - 1)
+        bad = a.s + ' | ' + list[k].s;
   });
   check(!bad, when + ': ' + bad);
   return list.length;

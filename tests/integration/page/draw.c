@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
     long long kernels = 0, copies = 0, bytes = 0;
     int i;
     if (argc != 3) return 2;
-    if (atoll(argv[1]) <= 0) return draw(argv[1], argv[2]);
+    if (argv[1][strspn(argv[1], "0123456789")]) return draw(argv[1], argv[2]);
     for (i = 0; i < 3; i++)
         snprintf(paths[i], sizeof paths[i], "%s/events.%s", argv[2],
                 i == 0           ? "json"

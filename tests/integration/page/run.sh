@@ -1,7 +1,7 @@
 #!/bin/sh
-# Draws timelines of 1,000 and of 100,000 events (draw.c). Checks the file's form (schema.py) and what
-# Perfetto finds in it (trace_sql.py), that the picture is XML, and uses the page in Chromium, wide and
-# narrow, light and dark (check.js). What the machine lacks is skipped by name.
+# Draws timelines of 1,000 and of 100,000 events (draw.c). Checks the file's form (schema.py) and
+# what Perfetto finds in it (trace_sql.py), that the picture is XML, and uses the page in Chromium,
+# wide and narrow, light and dark (check.js). What the machine lacks is skipped by name.
 # PYTHON: the interpreter whose packages include perfetto; CHROMIUM: the browser.
 cd "$(dirname "$0")/../../.." || exit 1
 here=tests/integration/page
@@ -30,16 +30,18 @@ chromium=${CHROMIUM:-}
 for name in chromium chromium-browser google-chrome; do
     [ -n "$chromium" ] || ! have $name || chromium=$name
 done
-# A window of this size opens the page; dark: 0, light: 1.
+# Opens the page in a window of this size. SCHEME: dark is 0, light is 1.
 browse() { # PAGE SIZE SCHEME
     # shellcheck disable=SC2086
-    "$chromium" --headless=new --no-sandbox --disable-gpu --hide-scrollbars \
+    limited 200 "$chromium" --headless=new --no-sandbox --disable-gpu --hide-scrollbars \
         --user-data-dir="$out/profile" --blink-settings=preferredColorScheme=$3 \
         --window-size=$2 --virtual-time-budget=20000 --dump-dom "file://$1" 2>"$out/browser" |
         sed -n 's/.*<title>\(page: [0-9]* passed, [0-9]* failed\)<.*/\1/p; s/.*<body>\(.*\)/\1/p' \
         >"$out/said"
     cat "$out/said"
-    grep -q '^page: [1-9][0-9]* passed, 0 failed$' "$out/said" || { tail -n 5 "$out/browser"; return 1; }
+    ! grep -q '^page: [1-9][0-9]* passed, 0 failed$' "$out/said" || return 0
+    tail -n 5 "$out/browser"
+    return 1
 }
 
 # shellcheck disable=SC2086
@@ -61,7 +63,8 @@ for count in 1000 100000; do
     else skip "$count events: no xmllint"; fi
     if [ -z "$chromium" ]; then skip "$count events: no Chromium"; continue; fi
     { sed '/^<\/body>$/,$d' "$out/$count/events.html"
-      echo '<script>'; cat $here/check.js; echo '</script></body></html>'; } >"$out/$count/check.html"
+      echo '<script>'; cat $here/check.js; echo '</script></body></html>'
+    } >"$out/$count/check.html"
     for window in 1280,900,1 1280,900,0 420,800,0; do
         if browse "$out/$count/check.html" "${window%,*}" "${window##*,}" >"$out/log"; then
             passed=$((passed + 1))

@@ -1,5 +1,5 @@
-"""schema.py FILE [kernels=N] [copies=N] [bytes=N] [events=N]: whether the file of a timeline is JSON
-as a whole, and each of its events has the members that the Trace Event Format
+"""schema.py FILE [kernels=N] [copies=N] [bytes=N] [events=N]: whether the file of a timeline is
+JSON as a whole, and each of its events has the members that the Trace Event Format
 (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU) gives its phase, in the
 order that gpuexec writes; and how many there are. Prints what is wrong. Needs only Python 3."""
 import json

@@ -6,7 +6,8 @@
 build=$1 seconds=$2
 shift 2
 cd "$(dirname "$0")/../../.." || exit 1
-mkdir -p "$build/found" "$build/seeds/parser"
+mkdir -p "$build/found" "$build/seeds/parser" "$build/seeds/timeline"
+cp tests/header/fuzz/regressions/timeline/* "$build/seeds/timeline"
 sh tests/support/fuzz/made.sh "$build/seeds"
 "$build/fuzz/words" > "$build/ptx.dict"
 find kernels tests/support tests/device tests/header -name '*.ptx' -size -9k \
@@ -18,6 +19,7 @@ printf '%s\n' "$@" | xargs -P "${FUZZ_JOBS:-$(nproc 2>/dev/null || echo 2)}" -I{
     case {} in
         parser) more="-dict=$build/ptx.dict -max_len=8192" ;;
         params) more="-dict=$build/ptx.dict -max_len=4096" ;;
+        timeline) more=-max_len=4000 ;;
         *) more=-max_len=600 ;;
     esac
     "$build/fuzz/{}" -max_total_time="$seconds" ${FUZZ_SEED:+-seed=$FUZZ_SEED} $more \

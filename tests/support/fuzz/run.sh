@@ -11,7 +11,7 @@ sh tests/support/fuzz/made.sh "$out"
 if command -v timeout >/dev/null 2>&1; then limited() { timeout -k 5 60 "$@"; }; else limited() { \
     "$@"; }; fi
 passed=0 failed=0
-for harness in parser executor params handles driver fatbin nested cache; do
+for harness in parser executor params handles driver fatbin nested cache timeline; do
     for input in tests/*/fuzz/regressions/$harness/* "$out/$harness"/*; do
         [ -f "$input" ] || continue
         if limited "$build/fuzz/$harness" \
