@@ -228,11 +228,11 @@ static void made(uint64_t id, unsigned kind, const char *call) {
 static __thread int hook_before;
 static void trace_hook(void *user, const gpuexec_trace_call *call) {
     const gpuexec_stream on = { call->handle };
-    char text[80];
+    char written[80];
     (void)user;
     FUZZ_CHECK(!call->after || hook_before, "%s is seen only after", call->name);
     hook_before = !call->after;
-    FUZZ_CHECK(gpuexec_trace_text(call, text, sizeof text) > 0, "no text of %s", call->name);
+    FUZZ_CHECK(gpuexec_trace_text(call, written, sizeof written) > 0, "no text of %s", call->name);
     FUZZ_CHECK(*gpuexec_id_describe(call->handle), "a handle without a description");
     FUZZ_CHECK(gpuexec_stream_query(on) > GPUEXEC_NOT_READY, "a hook queries a stream");
     FUZZ_CHECK(gpuexec_trace_end() == GPUEXEC_BAD_ARGUMENT, "a hook ends itself");
