@@ -59,17 +59,16 @@
         >>object      handles and their slots
         >>ranges      the table of allocations
         >>entering    working in an object's context
-        >>impl-setup, impl-device, impl-naming, impl-trace, impl-capturing, impl-context,
-        >>impl-primary, impl-green, impl-shutdown, impl-ptx, impl-image, impl-files, impl-find,
-        >>impl-cache, impl-includes, impl-module, impl-kernel, impl-best, impl-library,
+        >>impl-setup, impl-device, impl-naming, impl-trace, impl-capturing, impl-close,
+        >>impl-context, impl-primary, impl-green, impl-shutdown, impl-ptx, impl-image, impl-files,
+        >>impl-find, impl-cache, impl-includes, impl-module, impl-kernel, impl-best, impl-library,
         >>impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory, impl-stream,
-        >>impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual,
-        >>impl-growth, impl-managed, impl-event, impl-transfer, impl-explain, impl-copies,
-        >>impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params, impl-kept,
-        >>impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch,
-        >>impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection, impl-nvtx,
-        >>impl-label, impl-work, impl-timeline, impl-spans, impl-json, impl-lanes, impl-style,
-        >>impl-script, impl-page, impl-picture
+        >>impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual, impl-growth,
+        >>impl-managed, impl-event, impl-transfer, impl-explain, impl-copies, impl-arguments,
+        >>impl-dims, impl-attributes, impl-launch, impl-params, impl-kept, impl-used, impl-graph,
+        >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
+        >>impl-messages, impl-connection, impl-nvtx, impl-label, impl-work, impl-timeline,
+        >>impl-spans, impl-json, impl-lanes, impl-style, impl-script, impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -10479,6 +10478,10 @@ static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_sc
             ? gxi_fail_cu(call, NULL, "cannot make the context current")
             : GPUEXEC_OK;
 }
+/* gxi_enter that returns the driver's result. */
+static int gxi_enter_cu(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
+    return gxi_enter(call, context, scope) ? call->cu : 0;
+}
 static GXI_NOINLINE void gxi_leave(const gxi_scope *scope) {
     struct CUctx_st *popped;
     gxi_call own, *const call = &own; /* so that its result does not replace the caller's */
@@ -11776,10 +11779,202 @@ static gpuexec_result gxi_context_abort_captures(
 }
 
 /* -------------------------------------------------------------------------------------------------
-   >>impl-context   A context handle owns the objects created through it: closing it ends them all,
-   in the order prepared launches, kernels, modules, linkers, events, streams, memory. It holds one
-   retain of the primary context, or one reference to a context created with cuCtxCreate, or nothing
-   if the context is adopted. */
+   >>impl-close   The end of a context handle ends all its objects, in the order prepared launches,
+   kernels, modules, linkers, events, streams, memory. */
+
+/* Gives up what a handle holds: a retain of the primary context, a green context, or one reference
+   to a created one. The driver requires the latter to be current, and if it was the last reference,
+   pops the context from the thread's stack. */
+static int gxi_context_release(
+        gxi_call *call, gxi_origin origin, struct CUctx_st *native, void *green, int device) {
+    struct CUctx_st *current = NULL;
+    gxi_scope scope;
+    int cu;
+    if (origin == GXI_ADOPTED) return 0;
+    if (origin == GXI_PRIMARY) return GXI_TRY(cuDevicePrimaryCtxRelease, (device));
+    if (origin == GXI_GREEN) return GXI_TRY(cuGreenCtxDestroy, (green));
+    if (!GXI_HAS(cuCtxDetach)) return GXI_TRY(cuCtxDestroy, (native));
+    if ((cu = gxi_enter_cu(call, native, &scope)) != 0) return cu;
+    cu = GXI_TRY(cuCtxDetach, (native));
+    if (GXI_TRY_TRACED(cuCtxGetCurrent, (&current)) == 0 && current == native) gxi_leave(&scope);
+    return cu;
+}
+static int gxi_context_destroy(gxi_call *call, gxi_slot *old) {
+    gxi_context *info = gxi_context_of(old);
+    const int cu = old->adopted
+            ? 0
+            : gxi_context_release(call, info->origin, old->cu_context, info->green, info->device);
+    gxi_free(info->wait_events);
+    gxi_free(info);
+    return cu;
+}
+
+/* Whether freeing the memory must wait for its context's work, because the driver does not. */
+static int gxi_range_must_wait(const gxi_range *range) {
+    return range->pooled && range->pooled != GXI_COMBINED;
+}
+/* Before memory is freed: 1 if graphs retain it, so that it is freed when the last of them is
+   destroyed. Registered memory belongs to the program: no graph can retain it. */
+static int gxi_graphs_retain(const gxi_call *call, const gxi_range *range) {
+    gxi_deferred_free *keep = NULL;
+    GXI_HOOK(graphs_lose,
+            (call, range, NULL, range->kind == GPUEXEC_MEMORY_REGISTERED ? NULL : &keep));
+    if (keep) GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_NOTHING, NULL);
+    return keep != NULL;
+}
+/* wait: for the current context's work, unless the driver does that itself. */
+static int gxi_range_free(gxi_call *call, const gxi_range *range, int wait) {
+    void *const host = (void *)(uintptr_t)range->lo;
+    const gxi_slot *const context = gxi_peek(range->context, GXI_CONTEXT);
+    /* while a stream captures, only the end of a context frees such memory: our own streams have
+       been waited for */
+    const int pooled = gxi_range_must_wait(range) && wait &&
+            !(context && gxi_capturing_stream_in(context->cu_context, 1));
+    int waited, cu = 0;
+    if (gxi_graphs_retain(call, range)) return 0;
+    waited = pooled ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
+    if (range->pooled == GXI_VIRTUAL_MEMORY) {
+        gxi_call own = *call; /* so that results here do not replace that of the wait */
+        cu = GXI_LOAD(&gxi.hooks.free_virtual)(&own, range, wait);
+        if (!waited) *call = own;
+        return waited ? waited : cu;
+    }
+    GXI_IN_RELAXED_MODE {
+        cu = waited && range->pooled == GXI_IMPORTED
+                ? GXI_TRY_TRACED(cuIpcCloseMemHandle, (range->lo))
+                : waited ? GXI_TRY_TRACED(cuMemFree, (range->lo)) /* a kernel failed */
+                : range->pooled == GXI_POOLED_ON_HOST      ? GXI_TRY(cuMemFree, (range->lo))
+                : range->kind == GPUEXEC_MEMORY_PINNED     ? GXI_TRY(cuMemFreeHost, (host))
+                : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
+                : range->pooled == GXI_IMPORTED ? GXI_TRY(cuIpcCloseMemHandle, (range->lo))
+                                                : GXI_TRY(cuMemFree, (range->lo));
+    }
+    return waited ? waited : cu;
+}
+/* Destroyed outside gpuexec, or by the end of the process; or stuck: calls that destroy its objects
+   would hang. */
+static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
+    if (GXI_LOAD(&gxi_context_of(context)->stuck)) return 1;
+    gxi_call own = *call; /* so that results here do not replace the caller's */
+    return gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id) ||
+            own.cu == GXI_DEINITIALIZED;
+}
+/* Waits for the work of a context before its end: in an adopted one, or if others capture, only for
+   our streams that do not capture. No adopted stream is queried: its owner may have destroyed
+   it. */
+static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
+    static const char pending[] = "the context's pending work";
+    gpuexec_result result = GPUEXEC_OK;
+    const gxi_slot *child;
+    if (!slot->adopted && !gxi_capturing_stream_in(slot->cu_context, 0))
+        return GXI_TRY_VOID(cuCtxSynchronize) ? gxi_fail_wait(call, pending, "") : GPUEXEC_OK;
+    for (child = gxi_first_child(&gxi_context_of(slot)->first[GXI_STREAM]); child;
+            child = gxi_next_child(child))
+        if (!child->adopted && !gxi_capture_status_of(child) &&
+                GXI_TRY(cuStreamSynchronize, (child->data.stream.native)) && !result)
+            result = gxi_fail_wait(call, "a stream's pending work", "");
+    return result;
+}
+static int gxi_is_last_handle(const gxi_slot *context) { /* on the same CUcontext */
+    const gxi_slot *other;
+    gxi_lock(&gxi_tables_mutex); /* other threads may open and close contexts */
+    other = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]);
+    while (other && (other == context || other->cu_context != context->cu_context))
+        other = gxi_next_locked(other);
+    gxi_unlock(&gxi_tables_mutex);
+    return !other;
+}
+/* Closes everything in a context, then the context, even if some of it fails. Returns the first
+   failure. */
+static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
+    gxi_context *const info = gxi_context_of(slot);
+    gpuexec_result result = GPUEXEC_OK;
+    gxi_scope scope = { 0, 0, 0, 0 };
+    gxi_deferred_free *keep = NULL;
+    struct CUctx_st *native;
+    gxi_slot *child;
+    unsigned turn, kind, i;
+    gxi_range range;
+    int cu;
+    const gpuexec_result stuck = GXI_LOAD(&gxi.hooks.find_stuck)
+            ? GXI_LOAD(&gxi.hooks.find_stuck)(call, slot)
+            : GPUEXEC_OK;
+    const int gone = gxi_context_is_gone(call, slot); /* with all its objects */
+    const char *const by = gone && !stuck ? gxi_outside : call->function;
+    const gpuexec_result ended = gxi_context_abort_captures(call, slot, gone);
+    gpuexec_result freed = GXI_LOAD(&gxi.captures.deferred)
+            ? GXI_LOAD(&gxi.hooks.run_deferred_frees)(call, slot->id)
+            : GPUEXEC_OK;
+    const int is_last = !slot->adopted && gxi_is_last_handle(slot);
+    const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
+    if (entered) result = gxi_context_drain(call, slot);
+    if (is_last) GXI_HOOK(graphs_lose, (call, NULL, slot, NULL));
+    for (turn = 0; turn < 2; turn++) {
+        gpuexec_result (*before_close)(gxi_call *, uint64_t);
+        gpuexec_result other;
+        before_close = GXI_LOAD(&gxi.hooks.before_close[turn]);
+        other = before_close ? before_close(call, slot->id) : GPUEXEC_OK;
+        if (!result) result = other;
+    }
+    for (i = 0; i < info->nwait_events && !gone; i++)
+        GXI_TRY_TRACED(cuEventDestroy, (info->wait_events[i].native));
+    if (info->copier_module && !gone && GXI_TRY(cuModuleUnload, (info->copier_module)) && !result)
+        result = gxi_fail_cu(
+                call, NULL, "closing the context: cannot unload the kernel of gpuexec_copy_many");
+    for (turn = 1; turn <= GXI_CLOSE_TURNS; turn++)
+        for (kind = 1; kind < GXI_KINDS; kind++) {
+            if (gxi_kinds[kind].turn != turn) continue;
+            while ((child = gxi_first_child(&info->first[kind])) != NULL) {
+                const gxi_slot made = *child;
+                if (gone && (stuck || !(gxi_kinds[kind].flags & GXI_OUTLIVES))) child->adopted = 1;
+                if (gxi_slot_destroy_by(call, by, child) && !result)
+                    result = gxi_fail_cu(call, NULL,
+                            "closing the context: cannot destroy %s %s%s created at %s",
+                            GXI_A_KIND(kind), GXI_NAMED_AT(&made));
+            }
+        }
+    if (GXI_LOAD(&gxi.captures.deferred)) { /* what its graphs retained */
+        const gpuexec_result other = GXI_LOAD(&gxi.hooks.run_deferred_frees)(call, slot->id);
+        if (!freed) freed = other;
+    }
+    while (gxi_context_remove_range(slot, &range, call->where)) {
+        cu = 0;
+        if (stuck) continue;
+        if (range.pooled == GXI_OF_GRAPH ||
+                (range.pooled & (GXI_POOLED | GXI_POOLED_ON_HOST) && gone))
+            GXI_TRY_TRACED(cuMemFree, (range.lo)); /* outlives the context, may be freed already */
+        else if (!gone) cu = gxi_range_free(call, &range, slot->adopted);
+        if (cu && cu != GXI_DEINITIALIZED && !result)
+            result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory%s %s at %s",
+                    gxi_range_label(&range), GXI_GOT_AT(&range));
+    }
+    if (is_last && !gone) GXI_HOOK(graphs_lose, (call, NULL, slot, &keep));
+    if (info->pool && !stuck && (cu = GXI_LOAD(&gxi.hooks.leave_pool)(call, info)) != 0 &&
+            cu != GXI_DEINITIALIZED && !result)
+        result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
+    for (turn = 0; turn < 2 && !gone; turn++)
+        for (i = 0; i < info->spare[turn].count; i++)
+            if (GXI_TRY(cuEventDestroy, (info->spare[turn].natives[i])) && !result)
+                result = gxi_fail_cu(call, NULL,
+                        "closing the context: cannot destroy an event kept for "
+                        "gpuexec_stream_record");
+    gxi_leave(&scope);
+    if (gone && !stuck && info->origin == GXI_PRIMARY)
+        GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (info->device));
+    if (gone || keep) slot->adopted = 1;
+    native = slot->cu_context;
+    gxi_lock(&gxi_borrowed_mutex);
+    cu = gxi_slot_destroy_by(call, by, slot);
+    gxi_unlock(&gxi_borrowed_mutex);
+    if (keep) GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_CONTEXT, native);
+    if (cu && !result) result = gxi_fail_cu(call, NULL, "cannot release the context");
+    return stuck ? stuck : result ? result : ended ? ended : freed;
+}
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-context   A context handle owns the objects created through it. It holds one retain of the
+   primary context, or one reference to a context created with cuCtxCreate, or nothing if the
+   context is adopted. */
 
 /* The first step of an API call that only looks at an object; NULL after a failure. */
 static GXI_NOINLINE gxi_slot *gxi_get_to_query(
@@ -11805,10 +12000,6 @@ static GXI_NOINLINE gxi_slot *gxi_begin_in_context(
     gxi_slot *slot = gxi_begin_with_context(call, context);
     return slot && gxi_enter(call, slot->cu_context, scope) == GPUEXEC_OK ? slot : NULL;
 }
-/* gxi_enter that returns the driver's result. */
-static int gxi_enter_cu(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
-    return gxi_enter(call, context, scope) ? call->cu : 0;
-}
 
 /* Closes a handle and destroys its object. A handle that was never created is no failure. */
 static gpuexec_result gxi_handle_destroy(
@@ -11830,25 +12021,6 @@ static gpuexec_result gxi_handle_destroy(
     return gxi_fail_cu(call, NULL, "cannot %s %s%s", row->verb, role, gxi_label_text(id));
 }
 
-/* Gives up what a handle holds: a retain of the primary context, a green context, or one reference
-   to a created one. The driver requires the latter to be current, and if it was the last reference,
-   pops the context from the thread's stack. */
-static int gxi_context_release(
-        gxi_call *call, gxi_origin origin, struct CUctx_st *native, void *green, int device) {
-    struct CUctx_st *current = NULL;
-    gxi_scope scope;
-    int cu;
-    if (origin == GXI_ADOPTED) return 0;
-    if (origin == GXI_PRIMARY) return GXI_TRY(cuDevicePrimaryCtxRelease, (device));
-    if (origin == GXI_GREEN) return GXI_TRY(cuGreenCtxDestroy, (green));
-    if (!GXI_HAS(cuCtxDetach)) return GXI_TRY(cuCtxDestroy, (native));
-    if ((cu = gxi_enter_cu(call, native, &scope)) != 0) return cu;
-    cu = GXI_TRY(cuCtxDetach, (native));
-    if (GXI_TRY_TRACED(cuCtxGetCurrent, (&current)) == 0 && current == native) gxi_leave(&scope);
-    return cu;
-}
-
-static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot);
 /* 0 after a failure */
 static uint64_t gxi_context_new(gxi_call *call, struct CUctx_st *native, void *green, int ordinal,
         int device, gxi_origin origin) {
@@ -12393,178 +12565,6 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
     if (stream) return gxi_take_error();
     gxi_wait_finish(call, cu, slot, "the context");
     return gxi_context_take_error(call, slot);
-}
-
-static int gxi_context_destroy(gxi_call *call, gxi_slot *old) {
-    gxi_context *info = gxi_context_of(old);
-    const int cu = old->adopted
-            ? 0
-            : gxi_context_release(call, info->origin, old->cu_context, info->green, info->device);
-    gxi_free(info->wait_events);
-    gxi_free(info);
-    return cu;
-}
-
-/* Whether freeing the memory must wait for its context's work, because the driver does not. */
-static int gxi_range_must_wait(const gxi_range *range) {
-    return range->pooled && range->pooled != GXI_COMBINED;
-}
-/* Before memory is freed: 1 if graphs retain it, so that it is freed when the last of them is
-   destroyed. Registered memory belongs to the program: no graph can retain it. */
-static int gxi_graphs_retain(const gxi_call *call, const gxi_range *range) {
-    gxi_deferred_free *keep = NULL;
-    GXI_HOOK(graphs_lose,
-            (call, range, NULL, range->kind == GPUEXEC_MEMORY_REGISTERED ? NULL : &keep));
-    if (keep) GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_NOTHING, NULL);
-    return keep != NULL;
-}
-/* wait: for the current context's work, unless the driver does that itself. */
-static int gxi_range_free(gxi_call *call, const gxi_range *range, int wait) {
-    void *const host = (void *)(uintptr_t)range->lo;
-    const gxi_slot *const context = gxi_peek(range->context, GXI_CONTEXT);
-    /* while a stream captures, only the end of a context frees such memory: our own streams have
-       been waited for */
-    const int pooled = gxi_range_must_wait(range) && wait &&
-            !(context && gxi_capturing_stream_in(context->cu_context, 1));
-    int waited, cu = 0;
-    if (gxi_graphs_retain(call, range)) return 0;
-    waited = pooled ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
-    if (range->pooled == GXI_VIRTUAL_MEMORY) {
-        gxi_call own = *call; /* so that results here do not replace that of the wait */
-        cu = GXI_LOAD(&gxi.hooks.free_virtual)(&own, range, wait);
-        if (!waited) *call = own;
-        return waited ? waited : cu;
-    }
-    GXI_IN_RELAXED_MODE {
-        cu = waited && range->pooled == GXI_IMPORTED
-                ? GXI_TRY_TRACED(cuIpcCloseMemHandle, (range->lo))
-                : waited ? GXI_TRY_TRACED(cuMemFree, (range->lo)) /* a kernel failed */
-                : range->pooled == GXI_POOLED_ON_HOST      ? GXI_TRY(cuMemFree, (range->lo))
-                : range->kind == GPUEXEC_MEMORY_PINNED     ? GXI_TRY(cuMemFreeHost, (host))
-                : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
-                : range->pooled == GXI_IMPORTED ? GXI_TRY(cuIpcCloseMemHandle, (range->lo))
-                                                : GXI_TRY(cuMemFree, (range->lo));
-    }
-    return waited ? waited : cu;
-}
-/* Destroyed outside gpuexec, or by the end of the process; or stuck: calls that destroy its objects
-   would hang. */
-static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
-    if (GXI_LOAD(&gxi_context_of(context)->stuck)) return 1;
-    gxi_call own = *call; /* so that results here do not replace the caller's */
-    return gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id) ||
-            own.cu == GXI_DEINITIALIZED;
-}
-/* Waits for the work of a context before its end: in an adopted one, or if others capture, only for
-   our streams that do not capture. No adopted stream is queried: its owner may have destroyed
-   it. */
-static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
-    static const char pending[] = "the context's pending work";
-    gpuexec_result result = GPUEXEC_OK;
-    const gxi_slot *child;
-    if (!slot->adopted && !gxi_capturing_stream_in(slot->cu_context, 0))
-        return GXI_TRY_VOID(cuCtxSynchronize) ? gxi_fail_wait(call, pending, "") : GPUEXEC_OK;
-    for (child = gxi_first_child(&gxi_context_of(slot)->first[GXI_STREAM]); child;
-            child = gxi_next_child(child))
-        if (!child->adopted && !gxi_capture_status_of(child) &&
-                GXI_TRY(cuStreamSynchronize, (child->data.stream.native)) && !result)
-            result = gxi_fail_wait(call, "a stream's pending work", "");
-    return result;
-}
-static int gxi_is_last_handle(const gxi_slot *context) { /* on the same CUcontext */
-    const gxi_slot *other;
-    gxi_lock(&gxi_tables_mutex); /* other threads may open and close contexts */
-    other = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]);
-    while (other && (other == context || other->cu_context != context->cu_context))
-        other = gxi_next_locked(other);
-    gxi_unlock(&gxi_tables_mutex);
-    return !other;
-}
-/* Closes everything in a context, then the context, even if some of it fails. Returns the first
-   failure. */
-static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
-    gxi_context *const info = gxi_context_of(slot);
-    gpuexec_result result = GPUEXEC_OK;
-    gxi_scope scope = { 0, 0, 0, 0 };
-    gxi_deferred_free *keep = NULL;
-    struct CUctx_st *native;
-    gxi_slot *child;
-    unsigned turn, kind, i;
-    gxi_range range;
-    int cu;
-    const gpuexec_result stuck = GXI_LOAD(&gxi.hooks.find_stuck)
-            ? GXI_LOAD(&gxi.hooks.find_stuck)(call, slot)
-            : GPUEXEC_OK;
-    const int gone = gxi_context_is_gone(call, slot); /* with all its objects */
-    const char *const by = gone && !stuck ? gxi_outside : call->function;
-    const gpuexec_result ended = gxi_context_abort_captures(call, slot, gone);
-    gpuexec_result freed = GXI_LOAD(&gxi.captures.deferred)
-            ? GXI_LOAD(&gxi.hooks.run_deferred_frees)(call, slot->id)
-            : GPUEXEC_OK;
-    const int is_last = !slot->adopted && gxi_is_last_handle(slot);
-    const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
-    if (entered) result = gxi_context_drain(call, slot);
-    if (is_last) GXI_HOOK(graphs_lose, (call, NULL, slot, NULL));
-    for (turn = 0; turn < 2; turn++) {
-        gpuexec_result (*before_close)(gxi_call *, uint64_t);
-        gpuexec_result other;
-        before_close = GXI_LOAD(&gxi.hooks.before_close[turn]);
-        other = before_close ? before_close(call, slot->id) : GPUEXEC_OK;
-        if (!result) result = other;
-    }
-    for (i = 0; i < info->nwait_events && !gone; i++)
-        GXI_TRY_TRACED(cuEventDestroy, (info->wait_events[i].native));
-    if (info->copier_module && !gone && GXI_TRY(cuModuleUnload, (info->copier_module)) && !result)
-        result = gxi_fail_cu(
-                call, NULL, "closing the context: cannot unload the kernel of gpuexec_copy_many");
-    for (turn = 1; turn <= GXI_CLOSE_TURNS; turn++)
-        for (kind = 1; kind < GXI_KINDS; kind++) {
-            if (gxi_kinds[kind].turn != turn) continue;
-            while ((child = gxi_first_child(&info->first[kind])) != NULL) {
-                const gxi_slot made = *child;
-                if (gone && (stuck || !(gxi_kinds[kind].flags & GXI_OUTLIVES))) child->adopted = 1;
-                if (gxi_slot_destroy_by(call, by, child) && !result)
-                    result = gxi_fail_cu(call, NULL,
-                            "closing the context: cannot destroy %s %s%s created at %s",
-                            GXI_A_KIND(kind), GXI_NAMED_AT(&made));
-            }
-        }
-    if (GXI_LOAD(&gxi.captures.deferred)) { /* what its graphs retained */
-        const gpuexec_result other = GXI_LOAD(&gxi.hooks.run_deferred_frees)(call, slot->id);
-        if (!freed) freed = other;
-    }
-    while (gxi_context_remove_range(slot, &range, call->where)) {
-        cu = 0;
-        if (stuck) continue;
-        if (range.pooled == GXI_OF_GRAPH ||
-                (range.pooled & (GXI_POOLED | GXI_POOLED_ON_HOST) && gone))
-            GXI_TRY_TRACED(cuMemFree, (range.lo)); /* outlives the context, may be freed already */
-        else if (!gone) cu = gxi_range_free(call, &range, slot->adopted);
-        if (cu && cu != GXI_DEINITIALIZED && !result)
-            result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory%s %s at %s",
-                    gxi_range_label(&range), GXI_GOT_AT(&range));
-    }
-    if (is_last && !gone) GXI_HOOK(graphs_lose, (call, NULL, slot, &keep));
-    if (info->pool && !stuck && (cu = GXI_LOAD(&gxi.hooks.leave_pool)(call, info)) != 0 &&
-            cu != GXI_DEINITIALIZED && !result)
-        result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
-    for (turn = 0; turn < 2 && !gone; turn++)
-        for (i = 0; i < info->spare[turn].count; i++)
-            if (GXI_TRY(cuEventDestroy, (info->spare[turn].natives[i])) && !result)
-                result = gxi_fail_cu(call, NULL,
-                        "closing the context: cannot destroy an event kept for "
-                        "gpuexec_stream_record");
-    gxi_leave(&scope);
-    if (gone && !stuck && info->origin == GXI_PRIMARY)
-        GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (info->device));
-    if (gone || keep) slot->adopted = 1;
-    native = slot->cu_context;
-    gxi_lock(&gxi_borrowed_mutex);
-    cu = gxi_slot_destroy_by(call, by, slot);
-    gxi_unlock(&gxi_borrowed_mutex);
-    if (keep) GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_CONTEXT, native);
-    if (cu && !result) result = gxi_fail_cu(call, NULL, "cannot release the context");
-    return stuck ? stuck : result ? result : ended ? ended : freed;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context) {

@@ -53,8 +53,7 @@ static void table_of_costs(void) {
         if (i) check(gpuexec_timeline_begin(path, &desc));
         us[i] = cost();
         if (i) check(gpuexec_timeline_end());
-        printf("| %s | %.3f | %.3f%s |\n", names[i], us[i], us[i] - us[0],
-                i ? " (at most 2)" : "");
+        printf("| %s | %.3f | %.3f%s |\n", names[i], us[i], us[i] - us[0], i ? " (at most 2)" : "");
         missed += i && us[i] - us[0] > at_most_us;
     }
 }
