@@ -255,8 +255,9 @@ static int fault_after(int row, int cu, int injected) {
 static gxi_driver fault_real; /* the driver's own */
 /* Whether the row is that entry point: its second interface has a row with a suffix. */
 static int fault_is_row(int row, const char *name) {
-    return strncmp(name, gxi_driver_rows[row].name, strcspn(gxi_driver_rows[row].name, "_")) == 0 &&
-            !name[strcspn(gxi_driver_rows[row].name, "_")];
+    const char *const full = gxi_driver_rows[row].name;
+    const size_t length = strlen(name);
+    return strncmp(full, name, length) == 0 && (!full[length] || full[length] == '_');
 }
 #define HEADER_ROW(name, params, arguments) \
     static int GXI_CUDA fault_##name params { \
@@ -279,7 +280,7 @@ static int fault_wrap(const char *name, int version, void **symbol, int cu) {
     int row;
     if (cu || !*symbol) return cu;
     for (row = 0; row < ROWS; row++)
-        if (fault_is_row(row, name) && gxi_driver_rows[row].version == version) {
+        if (gxi_driver_rows[row].version == version && fault_is_row(row, name)) {
             memcpy((char *)&fault_real + (size_t)row * sizeof *symbol, symbol, sizeof *symbol);
             memcpy(symbol, (const char *)&fault_wrapped + (size_t)row * sizeof *symbol,
                     sizeof *symbol);

@@ -13,7 +13,7 @@ if ! ${CC:-cc} -std=c99 ${SAN_FLAGS:-} -shared -fPIC tests/support/play_nvrtc.c 
     -o "$played_link" ||
     ! ${CC:-cc} -std=c99 ${CFLAGS:--O2 -g} -Wall -Wextra -Wpedantic -Wshadow -Wundef \
         -Wstrict-prototypes \
-    -Wconversion -Wsign-conversion -Wcast-qual -Werror \
+    -Wconversion -Wsign-conversion -Wcast-qual -Wno-misleading-indentation -Werror \
     $level ${SAN_FLAGS:-} -I"$build" "-DPLAYED_NVRTC=\"$played\"" \
         "-DPLAYED_NVJITLINK=\"$played_link\"" \
     tests/header/fault/fault.c -o "$build/fault" -ldl -lpthread; then
