@@ -112,8 +112,8 @@ $(SIMGPU): $(SIM_OBJ)
 # Each example and each test is one C file and one program. Here they share one copy of the
 # implementation, which takes the compiler longer than all of them together; elsewhere each example
 # compiles alone, as its first line shows. Tests that use the header's internals (WHITE_BOX) compile
-# the whole header, with -O0, in a third of the time, and without a warning that takes gcc seconds in
-# a long file.
+# the whole header, with -O0, in a third of the time, and without a warning that takes gcc seconds
+# in a long file.
 UNIT_CFLAGS ?= $(patsubst -O2,-O0,$(CFLAGS))
 C99 = $(CC) -std=c99 -I$(BUILD) $(if $(filter $(BUILD)/unit/%,$@),$(UNIT_CFLAGS),$(CFLAGS)) \
     -ffp-contract=off \
