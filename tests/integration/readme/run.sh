@@ -65,8 +65,9 @@ for source in "$out"/*.c "$out"/*.cpp; do
     [ -f "$source" ] || continue
     grep -q 'main *(' "$source" || continue
     name=$(basename "$source")
-    case $source in
-    *.c) run "$name" ${CC:-cc} -std=c99 ;;
+    case $name in
+    header-start.c) run "$name" ${CC:-cc} -std=c99 ;;
+    *.c) run "$name" ${CC:-cc} -std=c99 -DGPUEXEC_IMPLEMENTED "$implementation" ;;
     esac
     if [ -n "$cxx" ]; then
         run "$name as C++" ${CXX:-c++} -std=c++11 -DGPUEXEC_IMPLEMENTED "$implementation" -x c++
