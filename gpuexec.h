@@ -942,8 +942,8 @@
           gpuexec_label(s, "upload");
           gpuexec_label_memory(x, "weights");
       Wherever a text names it, the label follows: the stream "upload" created at main.c:12. This
-      holds for error texts, gpuexec_describe, the leak report and the texts of graphs, and for
-      stale handles as long as gpuexec remembers where they were created.
+      holds for error texts, gpuexec_describe, the leak report, traces of driver calls and the texts
+      of graphs, and for stale handles as long as gpuexec remembers where they were created.
 
     RANGES AND NVTX (>>timeline)
       A range names what the calling thread does for some time. Ranges can be nested, and need
@@ -8923,6 +8923,8 @@ static GXI_COLD const char *gxi_range_label(const gxi_range *r) {
 static void gxi_label_close_object_locked(uint64_t id) { (void)id; }
 static void gxi_label_close_memory_locked(const gxi_range *r) { (void)r; }
 static void gxi_labels_free(void) {}
+static const gxi_label *gxi_label_of_locked(uint64_t id) { return (void)id, NULL; }
+static const gxi_label *gxi_label_of_range_locked(const gxi_range *r) { return (void)r, NULL; }
 static const char *gxi_label_text_locked(uint64_t id) { return (void)id, ""; }
 static const char *gxi_label_text(uint64_t id) { return (void)id, ""; }
 static const char *gxi_range_label_locked(const gxi_range *r) { return (void)r, ""; }
@@ -11161,22 +11163,30 @@ static const gxi_slot *gxi_slot_of_native_locked(unsigned kind, uint64_t native)
         if (gxi_slot_has_native(gxi_slot_at(i), kind, native)) return gxi_slot_at(i);
     return NULL;
 }
+static void gxi_line_add_label(gxi_line *t, const gxi_label *label) {
+#if !defined(GPUEXEC_NO_LABEL)
+    if (label) gxi_line_add(t, " \"%s\"", label->text);
+#else
+    (void)t, (void)label;
+#endif
+}
 static void gxi_line_add_place(gxi_line *t, const char *where) {
     char place[GXI_PLACE];
     if (where) gxi_line_add(t, " %s", gxi_place_shorten(place, sizeof place, where));
 }
-/* " stream a.c:5", " kernel "add"" */
+/* " stream a.c:5", " stream "upload" a.c:5", " kernel "add"" */
 static void gxi_line_add_native(gxi_line *t, unsigned kind, uint64_t native) {
     const gxi_slot *slot;
     gxi_lock(&gxi_tables_mutex);
     slot = native ? gxi_slot_of_native_locked(kind, native) : NULL;
-    if (slot && kind == GXI_KERNEL) gxi_line_add(t, " %s", gxi_kernel_of(slot)->title);
-    else if (slot) {
+    if (slot) {
         gxi_line_add(t, " %s",
-                slot->legacy
-                        ? slot->legacy == 1 ? "legacy default stream" : "per-thread default stream"
-                        : gxi_kinds[kind].name);
-        gxi_line_add_place(t, slot->where);
+                kind == GXI_KERNEL          ? gxi_kernel_of(slot)->title
+                        : slot->legacy == 1 ? "legacy default stream"
+                        : slot->legacy      ? "per-thread default stream"
+                                            : gxi_kinds[kind].name);
+        gxi_line_add_label(t, gxi_label_of_locked(slot->id));
+        if (kind != GXI_KERNEL) gxi_line_add_place(t, slot->where);
     }
     gxi_unlock(&gxi_tables_mutex);
 }
@@ -11187,6 +11197,7 @@ static void gxi_line_add_memory(gxi_line *t, uint64_t address) {
     r = gxi_range_contains(address);
     if (r && address - r->lo < GXI_LOAD(&r->bytes)) {
         gxi_line_add(t, " %s memory", gxi_memory_kinds[r->kind]);
+        gxi_line_add_label(t, gxi_label_of_range_locked(r));
         gxi_line_add_place(t, r->where);
     }
     gxi_unlock(&gxi_tables_mutex);

@@ -553,3 +553,37 @@ TEST(blocks_labelled_beside_others) {
     for (i = 0; i < 3; i++) pthread_join(threads[i], NULL);
     CHECK_OK(gpuexec_context_sync(s.ctx));
 }
+
+static char traced[8000];
+static void note_trace(void *user, gpuexec_log_level level, const char *text) {
+    (void)user;
+    (void)level;
+    if (strlen(traced) + strlen(text) < sizeof traced) strcat(traced, text);
+}
+TEST(traces_of_driver_calls_show_labels) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_context ctx;
+    gpuexec_module mod;
+    gpuexec_kernel fn;
+    gpuexec_stream stream;
+    gpuexec_ptr p;
+    traced[0] = 0;
+    desc.log = note_trace;
+    desc.trace = 1;
+    CHECK_OK(gpuexec_setup(&desc));
+    ctx = gpuexec_context_open(0, NULL);
+    mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    fn = gpuexec_kernel_get(mod, "nothing");
+    stream = gpuexec_stream_create_at("made.c:1", ctx, NULL);
+    p = gpuexec_alloc_at("made.c:2", ctx, 64);
+    CHECK_OK(gpuexec_label(stream, "upload"));
+    CHECK_OK(gpuexec_label(fn, "warm-up"));
+    CHECK_OK(gpuexec_label_memory(p, "weights"));
+    CHECK_OK(gpuexec_fill(stream, p, 7, 1, 64));
+    CHECK_OK(gpuexec_launch(fn, stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    CHECK_OK(gpuexec_label(stream, NULL));
+    CHECK_OK(gpuexec_stream_sync(stream));
+    CHECK_TEXT(traced, " device memory \"weights\" made.c:2, 7, 64, 0x",
+            " stream \"upload\" made.c:1) = ", " kernel \"nothing\" \"warm-up\", 1, 1, 1, ",
+            " stream made.c:1) = ");
+}
