@@ -99,6 +99,32 @@ static int guarded_memory(void) {
     return guarded(entered() || cu.cuMemAlloc_v2(&p, 1 << 16)) ||
             guarded(exists() || cu.cuMemFree_v2(p));
 }
+static int guarded_make_stream(void) {
+    struct CUstream_st *s;
+    return guarded(entered() || cu.cuStreamCreateWithPriority(&s, 0, 0)) ||
+            guarded(exists() || cu.cuStreamDestroy_v2(s));
+}
+/* whether gpuexec allocated the bytes */
+static int known(gpuexec_ptr p) {
+    const gxi_range *r;
+    gxi_lock(&gxi_tables_mutex);
+    r = gxi_range_contains(p);
+    gxi_unlock(&gxi_tables_mutex);
+    return r != NULL;
+}
+static int guarded_fill(void) { return !known(memory) || cu.cuMemsetD8Async(memory, 0, 4, queue); }
+/* a copy without a stream is ordered as one on the legacy default stream, number 1 */
+static int guarded_now(void) {
+    int capturing = 0;
+    return guarded(entered() || cu.cuStreamIsCapturing((struct CUstream_st *)1, &capturing) ||
+            capturing || !known(memory) || !known((uintptr_t)pinned) ||
+            cu.cuMemcpyDtoH_v2(pinned, memory, 4));
+}
+static int guarded_push(void) {
+    struct CUctx_st *popped;
+    return entered() || cu.cuCtxPushCurrent_v2(native) || entered() ||
+            cu.cuCtxPopCurrent_v2(&popped);
+}
 static int our_memory(void) { return gpuexec_free(gpuexec_alloc(context, 1 << 16)) != GPUEXEC_OK; }
 static int raw_elapsed(void) {
     float ms;
@@ -156,6 +182,10 @@ GUARDED(idle, cu.cuStreamQuery(queue))
 GUARDED(sync, cu.cuStreamSynchronize(queue))
 BURST(event_guarded, guarded_make_event())
 BURST(memory_guarded, guarded_memory())
+BURST(stream_guarded, guarded_make_stream())
+BURST(fill_guarded, guarded_fill())
+BURST(now_guarded, guarded_now())
+BURST(push_guarded, guarded_push())
 PAIR(query, cu.cuEventQuery(native_event), gpuexec_event_query(event))
 PAIR(waited, cu.cuEventSynchronize(native_event), gpuexec_event_sync(event))
 PAIR(between, raw_elapsed(), our_elapsed())
@@ -251,21 +281,22 @@ int main(void) {
             "query an idle stream", idle_raw, idle_ours, idle_guarded, 200, captures);
     bad += row_with_guards(
             "wait for an idle stream", sync_raw, sync_ours, sync_guarded, 200, captures);
-    bad += row("create and destroy a stream", stream_raw, stream_ours, 10, handles);
+    bad += row_with_guards(
+            "create and destroy a stream", stream_raw, stream_ours, stream_guarded, 10, handles);
     bad += row("copy 4 bytes in, from pinned memory", in_raw, in_ours, 50, table);
     bad += row("copy 4 bytes out, to pinned memory", out_raw, out_ours, 50, table);
     bad += row("copy 4 bytes on the device", copy_raw, copy_ours, 50, NULL);
-    bad += row("fill 4 bytes", fill_raw, fill_ours, 50,
+    bad += row_with_guards("fill 4 bytes", fill_raw, fill_ours, fill_guarded, 50,
             "looking up the address in the table of allocations");
-    bad += row("copy 4 bytes out, without a stream (gpuexec_copy_out_now)", now_raw, now_ours, 20,
-
+    bad += row_with_guards("copy 4 bytes out, without a stream (gpuexec_copy_out_now)", now_raw,
+            now_ours, now_guarded, 20,
             "queries of captures that the legacy stream would break, and the table of allocations");
     bad += row_with_guards("allocate and free 64 KiB", memory_raw, memory_ours, memory_guarded, 20,
             "the table of allocations, and the guards");
-    bad += row("push and pop the context", push_raw, push_ours, 200,
+    bad += row_with_guards("push and pop the context", push_raw, push_ours, push_guarded, 200,
             "the record of who pushed what where");
-    bad += row("GPUEXEC_CONTEXT_SCOPE against push and pop", scope_raw, scope_ours, 200,
-            "the record of who pushed what where");
+    bad += row_with_guards("GPUEXEC_CONTEXT_SCOPE against push and pop", scope_raw, scope_ours,
+            push_guarded, 200, "the record of who pushed what where");
     bad += row("launch and wait", round_raw, round_ours, 20, NULL);
     bad += row("copy in, launch, copy out, wait", results_raw, results_ours, 20, NULL);
     return gpuexec_shutdown() != GPUEXEC_OK || bad;
