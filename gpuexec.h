@@ -8923,8 +8923,6 @@ static GXI_COLD const char *gxi_range_label(const gxi_range *r) {
 static void gxi_label_close_object_locked(uint64_t id) { (void)id; }
 static void gxi_label_close_memory_locked(const gxi_range *r) { (void)r; }
 static void gxi_labels_free(void) {}
-static const gxi_label *gxi_label_of_locked(uint64_t id) { return (void)id, NULL; }
-static const gxi_label *gxi_label_of_range_locked(const gxi_range *r) { return (void)r, NULL; }
 static const char *gxi_label_text_locked(uint64_t id) { return (void)id, ""; }
 static const char *gxi_label_text(uint64_t id) { return (void)id, ""; }
 static const char *gxi_range_label_locked(const gxi_range *r) { return (void)r, ""; }
@@ -11163,13 +11161,6 @@ static const gxi_slot *gxi_slot_of_native_locked(unsigned kind, uint64_t native)
         if (gxi_slot_has_native(gxi_slot_at(i), kind, native)) return gxi_slot_at(i);
     return NULL;
 }
-static void gxi_line_add_label(gxi_line *t, const gxi_label *label) {
-#if !defined(GPUEXEC_NO_LABEL)
-    if (label) gxi_line_add(t, " \"%s\"", label->text);
-#else
-    (void)t, (void)label;
-#endif
-}
 static void gxi_line_add_place(gxi_line *t, const char *where) {
     char place[GXI_PLACE];
     if (where) gxi_line_add(t, " %s", gxi_place_shorten(place, sizeof place, where));
@@ -11185,7 +11176,7 @@ static void gxi_line_add_native(gxi_line *t, unsigned kind, uint64_t native) {
                         : slot->legacy == 1 ? "legacy default stream"
                         : slot->legacy      ? "per-thread default stream"
                                             : gxi_kinds[kind].name);
-        gxi_line_add_label(t, gxi_label_of_locked(slot->id));
+        gxi_line_add(t, "%s", gxi_label_text_locked(slot->id));
         if (kind != GXI_KERNEL) gxi_line_add_place(t, slot->where);
     }
     gxi_unlock(&gxi_tables_mutex);
@@ -11197,7 +11188,7 @@ static void gxi_line_add_memory(gxi_line *t, uint64_t address) {
     r = gxi_range_contains(address);
     if (r && address - r->lo < GXI_LOAD(&r->bytes)) {
         gxi_line_add(t, " %s memory", gxi_memory_kinds[r->kind]);
-        gxi_line_add_label(t, gxi_label_of_range_locked(r));
+        gxi_line_add(t, "%s", gxi_range_label_locked(r));
         gxi_line_add_place(t, r->where);
     }
     gxi_unlock(&gxi_tables_mutex);
@@ -23543,13 +23534,19 @@ static void gxi_find_peers(const gxi_transfer *x, gxi_slot **peers) {
     if (gxi_context_of(found[0])->ordinal != gxi_context_of(found[1])->ordinal)
         memcpy(peers, found, sizeof found);
 }
-/* Whether a stream's copy or fill needs its context to be current. With none, cuMemcpyDtoDAsync
-   between two devices crashes (driver 580), and copies in host memory or of another device's boxes
-   have no device. */
+/* Whether a stream's copy or fill needs its context to be current. With none (driver 580),
+   cuMemcpyDtoDAsync between two devices crashes, copies in host memory or of another device's boxes
+   have no device, and a copy that crosses from one piece of virtual memory into the next is
+   refused. Memory that gpuexec did not allocate may be such memory. */
 static int gxi_needs_context(const gxi_transfer *x, uint64_t context) {
-    const gxi_range *to = &x->sides[GXI_TO].found, *from = &x->sides[GXI_FROM].found;
-    if (x->kind != GXI_COPY) return x->kind == GXI_COPY_HOST;
-    return !to->bytes || !from->bytes || to->context != context || from->context != context;
+    unsigned i;
+    if (x->kind == GXI_COPY_HOST || x->kind >= GXI_FILL) return x->kind == GXI_COPY_HOST;
+    for (i = 0; i < 2; i++) {
+        const gxi_side *const side = &x->sides[i];
+        if (side->found.bytes ? side->found.pooled == GXI_VIRTUAL_MEMORY : !side->host) return 1;
+        if (x->kind == GXI_COPY && side->found.context != context) return 1;
+    }
+    return 0;
 }
 /* The driver call of the fast path: see gxi_transfer_fast. */
 static const char *gxi_transfer_call_name(gxi_transfer_kind kind) {
@@ -23643,7 +23640,7 @@ static int gxi_are_bytes_plain(
     if (!r || address - r->lo >= size || size - (address - r->lo) < bytes) return 0;
     if (is_host) return r->kind == GPUEXEC_MEMORY_PINNED || r->kind == GPUEXEC_MEMORY_REGISTERED;
     return r->kind == GPUEXEC_MEMORY_DEVICE && r->context == stream->context &&
-            !(r->pooled & (GXI_OF_GRAPH | GXI_IMPORTED));
+            !(r->pooled & (GXI_OF_GRAPH | GXI_IMPORTED | GXI_VIRTUAL_MEMORY));
 }
 /* The driver's call for a copy or fill that needs no further check; -1: it needs one. */
 static int gxi_transfer_fast(const gxi_slot *stream, uint64_t to, uint64_t from, uint64_t bytes,

@@ -5,7 +5,7 @@
 #include "bench.h"
 #include <unistd.h>
 
-enum { ROUNDS = 15, LAUNCHES = 500, SPINS = 24 };
+enum { ROUNDS = 15, LAUNCHES = 100, SPINS = 24 };
 static const double at_most_us = 2.0, at_most_error = 0.05;
 static int missed;
 static char path[64];
