@@ -6797,7 +6797,8 @@ typedef struct gxi_pushed_context {
     int set;
 } gxi_pushed_context;
 #define GXI_AUDIT_DEPTH 32u /* deeper pushes are only counted */
-enum { GXI_PLACE = 128 };
+/* bytes, of texts: a place, a label */
+enum { GXI_PLACE = 128, GXI_LABEL = 64 };
 /* all is valid only while epoch is gxi.start.epoch */
 typedef struct gxi_thread_state {
     gpuexec_result latched;
@@ -6820,7 +6821,7 @@ typedef struct gxi_watched_call {
     int readable;                                /* 1: what its arguments point to is still there */
     unsigned watching;                           /* gxi.driver.watching of then */
 } gxi_watched_call;
-enum { GXI_LABEL = 64, GXI_QUOTED_LABELS = 4 }; /* the bytes of a label; labels in one text */
+enum { GXI_QUOTED_LABELS = 4 }; /* in one text */
 /* a range of the program's time: see >>impl-spans */
 typedef struct gxi_open_range {
     uint64_t began; /* by gxi_clock_ns */
@@ -32530,22 +32531,31 @@ typedef struct gxi_work {
     struct gxi_work *next; /* in its lane */
     const gxi_timed_call *call;
     struct gxi_timed_lane *lane;
-    struct CUevent_st *begin, *end; /* of the context's; NULL: a point in time, or untimed */
-    const char *title, *where;      /* kept */
-    uint64_t host, bytes, id;       /* host: when it was enqueued; id: of the arrow from its call */
+    /* of the context's; NULL: a point in time, or untimed; only begin is NULL: it begins where the
+       lane's work before it ends */
+    struct CUevent_st *begin, *end;
+    const char *title, *where; /* kept */
+    uint64_t host, bytes, id;  /* host: when it was enqueued; id: of the arrow from its call */
     gpuexec_dims dims;
     unsigned nodes, group;
     int untimed;
     gxi_timed_point *point; /* of a record or wait */
 } gxi_work;
-enum { GXI_MOST_WORK = 65536, GXI_WORK_CHUNK = 256, GXI_ARROWS = 8, GXI_LANE_BUCKETS = 64 };
+enum {
+    GXI_MOST_WORK = 65536,
+    GXI_MOST_FRESH = 512,
+    GXI_WORK_CHUNK = 256,
+    GXI_ARROWS = 8,
+    GXI_LANE_BUCKETS = 64
+};
 typedef struct gxi_timed_lane {
     struct gxi_timed_lane *next, *same; /* all; in its bucket */
     struct CUstream_st *native;
     struct gxi_timed_context *context;
+    uint64_t alone; /* the stream's handle id, if only its own work delays its work; or 0 */
     int number, closed;
     int busy; /* driver calls in progress that enqueue on it */
-    gxi_work *first, **last;
+    gxi_work *first, *last;
     double slice_begin, slice_end, ready; /* ns; ready: what it waited for was reached */
     gxi_timed_point *arrows[GXI_ARROWS];  /* to the next slice */
     unsigned narrows;
@@ -32576,6 +32586,15 @@ typedef struct gxi_timed_thread {
     unsigned calls;
     int cu; /* of its last driver call */
 } gxi_timed_thread;
+/* A driver call of a thread, until gxi_timed_calls_write: writing its text takes longer. */
+typedef struct gxi_timed_note {
+    gxi_timed_thread *thread;
+    unsigned number; /* of the call of gpuexec that made it */
+    int cu;
+    const char *function, *where, *driver_call; /* literals; where: kept */
+    uint64_t began, ended, id;                  /* id: of the arrow to its work, or 0 */
+} gxi_timed_note;
+enum { GXI_MOST_NOTES = 1024 };
 /* What records, guarded by gxi_timeline_mutex. */
 static struct {
     FILE *file;
@@ -32587,11 +32606,13 @@ static struct {
     gxi_timed_context *contexts;
     gxi_timed_lane *lanes, *buckets[GXI_LANE_BUCKETS];
     gxi_timed_thread *threads;
+    gxi_timed_note *notes;
+    unsigned nnotes;
     int nlanes, nthreads;
     unsigned serial; /* counts timelines */
     gxi_work *free_work;
-    void *chunks; /* of these; each begins with a pointer to the next one */
-    unsigned nwork;
+    void *chunks;          /* of these; each begins with a pointer to the next one */
+    unsigned nwork, fresh; /* fresh: works since the last harvest */
     uint64_t ids;
     struct {
         struct CUevent_st *event;
@@ -32756,11 +32777,14 @@ static void gxi_work_free(gxi_work *work) {
 
 /* --- contexts and their clocks ---------------------------------------------------------------- */
 
-/* From the anchor to the event, in ns; *ok 0: it is not known. */
-static double gxi_timed_context_ns(const gxi_timed_context *c, struct CUevent_st *event, int *ok) {
+/* *ns: when the event was reached, on the host's clock. Returns the CUresult: GXI_CU_NOT_READY if
+   it was not yet. */
+static int gxi_timed_context_when(
+        const gxi_timed_context *c, struct CUevent_st *event, double *ns) {
     float ms = 0;
-    *ok = gxi.cu.cuEventElapsedTime(&ms, c->clocks[c->anchor], event) == 0;
-    return (double)ms * 1e6;
+    const int cu = gxi.cu.cuEventElapsedTime(&ms, c->clocks[c->anchor], event);
+    if (!cu) *ns = c->anchor_at + (double)ms * 1e6;
+    return cu;
 }
 /* Measures a new anchor: records an event while its stream is idle, up to `tries` times, and waits
    for at most `most_ns` each time. The device reached it at some time between the record and the
@@ -32771,7 +32795,7 @@ static int gxi_timed_context_anchor(gxi_timed_context *c, int tries, uint64_t mo
     const int others[2] = { c->anchor == 0, c->anchor == 2 ? 1 : 2 };
     uint64_t begin = 0, finish = 0;
     double at;
-    int best = -1, next, i, cu, ok = 0;
+    int best = -1, next, i, cu;
     for (i = 0; i < tries; i++) {
         const uint64_t from = gxi_clock_ns();
         uint64_t to;
@@ -32791,8 +32815,8 @@ static int gxi_timed_context_anchor(gxi_timed_context *c, int tries, uint64_t mo
     if (best < 0) return 0;
     at = ((double)begin + (double)finish) / 2;
     if (c->anchor >= 0) {
-        const double by_device = c->anchor_at + gxi_timed_context_ns(c, c->clocks[best], &ok);
-        if (ok)
+        double by_device;
+        if (!gxi_timed_context_when(c, c->clocks[best], &by_device))
             at = by_device < (double)begin       ? (double)begin
                     : by_device > (double)finish ? (double)finish
                                                  : by_device;
@@ -32912,6 +32936,7 @@ static gxi_timed_lane *gxi_timed_lane_of(const gxi_call *call, struct CUstream_s
     const gxi_slot *slot = gxi_peek(call->stream, GXI_STREAM);
     struct CUctx_st *context = NULL;
     gxi_timed_lane *lane, **bucket = gxi_timed_lane_bucket(native);
+    unsigned flags = 0;
     if (slot && slot->data.stream.native != native) slot = NULL;
     if (gxi_is_default_stream(native)) {
         if (slot) context = slot->cu_context;
@@ -32930,8 +32955,11 @@ static gxi_timed_lane *gxi_timed_lane_of(const gxi_call *call, struct CUstream_s
         return NULL;
     }
     lane->native = native;
+    lane->alone = slot && !slot->borrowed && !gxi.cu.cuStreamGetFlags(native, &flags) &&
+                    flags & GXI_STREAM_NON_BLOCKING
+            ? slot->id
+            : 0;
     lane->number = ++gxi_timeline.nlanes;
-    lane->last = &lane->first;
     lane->context->nlanes++;
     lane->next = gxi_timeline.lanes;
     gxi_timeline.lanes = lane;
@@ -32939,6 +32967,15 @@ static gxi_timed_lane *gxi_timed_lane_of(const gxi_call *call, struct CUstream_s
     *bucket = lane;
     gxi_timed_lane_name(lane, slot);
     return lane;
+}
+/* Whether the next work begins where the lane's last one ends, so that it needs no event before it:
+   that one is not yet done, and nothing else can delay the next: no other code, no legacy default
+   stream, no call in progress on another thread. */
+static int gxi_timed_lane_continues(const gxi_timed_lane *lane) {
+    const gxi_slot *const slot = lane->alone ? gxi_peek(lane->alone, GXI_STREAM) : NULL;
+    return lane->last && lane->last->end && !lane->busy && slot &&
+            !(GXI_LOAD(&slot->data.stream.open) & GXI_CAPTURED_BY_OTHERS) &&
+            gxi.cu.cuEventQuery(lane->last->end) == GXI_CU_NOT_READY;
 }
 static void gxi_timed_lane_write_arrows(gxi_timed_lane *lane, double to) {
     const int pid = 1000 + lane->context->ordinal;
@@ -32993,15 +33030,15 @@ static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
     gxi_timed_point *const p = work->point;
     double begin = lane->slice_end > (double)work->host ? lane->slice_end : (double)work->host,
            end = begin;
-    int cu = 0, ok = 1, known = 0;
+    int cu = 0, ok = 1;
     if (work->end) {
-        cu = wait ? gxi.cu.cuEventSynchronize(work->end) : gxi.cu.cuEventQuery(work->end);
-        if (cu == GXI_CU_NOT_READY || (c->anchor < 0 && !wait)) return 0;
-        /* the last chance */
-        ok = cu == 0 && (c->anchor >= 0 || gxi_timed_context_anchor(c, 1, 5000000000u));
-        if (ok) begin = c->anchor_at + gxi_timed_context_ns(c, work->begin, &ok);
-        if (ok) end = c->anchor_at + gxi_timed_context_ns(c, work->end, &known);
-        ok = ok && known;
+        if (c->anchor < 0 && !wait) return 0;
+        ok = (!wait || !gxi.cu.cuEventSynchronize(work->end)) &&
+                (c->anchor >= 0 || gxi_timed_context_anchor(c, 1, 5000000000u)); /* last chance */
+        if (ok) cu = gxi_timed_context_when(c, work->end, &end);
+        if (cu == GXI_CU_NOT_READY) return 0;
+        ok = ok && !cu && (!work->begin || !gxi_timed_context_when(c, work->begin, &begin));
+        if (!work->begin) begin = lane->slice_end;
         if (begin < lane->slice_end) begin = lane->slice_end;
         if (begin < lane->ready) begin = lane->ready;
         if (end < begin) end = begin;
@@ -33025,7 +33062,7 @@ static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
     }
     if (!ok) gxi_timeline.info.untimed++;
     gxi_work_write(work, begin, end, !ok);
-    if (!(lane->first = work->next)) lane->last = &lane->first;
+    if (!(lane->first = work->next)) lane->last = NULL;
     gxi_timeline.info.waiting--;
     gxi_work_free(work);
     return 1;
@@ -33068,6 +33105,7 @@ static void gxi_timeline_harvest(const gxi_timed_context *waits_for, int wait) {
         if (lane->closed && !lane->first && !lane->busy) gxi_timed_lane_free(at);
         else at = &lane->next;
     gxi_timeline.harvested = gxi_clock_ns();
+    gxi_timeline.fresh = 0;
 }
 /* Before a context ends. */
 static void gxi_timed_context_close(gxi_timed_context *c) {
@@ -33163,7 +33201,7 @@ static void gxi_timeline_note_graph(const gxi_call *call, const gxi_slot *graph)
     gpuexec_graph handle;
     gxi_timed_thread *thread;
     char *text;
-    uint64_t *noted;
+    uint64_t *noted, now;
     int known;
     gxi_text *t;
     gxi_lock(&gxi_timeline_mutex);
@@ -33177,8 +33215,9 @@ static void gxi_timeline_note_graph(const gxi_call *call, const gxi_slot *graph)
             GXI_GRAPH_BYTES, 0);
     gxi_lock(&gxi_timeline_mutex);
     if (gxi_is_recording() && (thread = gxi_timed_thread_get()) != NULL) {
-        t = gxi_timeline_event("i\",\"s\":\"t", "graph", "nodes of a graph", 1, thread->lane,
-                (double)gxi_clock_ns());
+        now = gxi_clock_ns();
+        t = gxi_timeline_event(
+                "i\",\"s\":\"t", "graph", "nodes of a graph", 1, thread->lane, (double)now);
         gxi_add_string(t, ",\"args\":{\"text\":");
         gxi_add_json(t, text);
         gxi_add_string(t, "}},\n");
@@ -33242,7 +33281,7 @@ static gxi_work *gxi_work_begin(
         const gxi_call *call, const gxi_timed_call *timed, struct CUstream_st *native) {
     gxi_work *work;
     gxi_timed_lane *lane;
-    int status = 0;
+    int continues, status = 0;
     const int cu = gxi.cu.cuStreamIsCapturing(native, &status);
     if (!cu && status) return NULL;
     if (cu || !(lane = gxi_timed_lane_of(call, native)) || !(work = gxi_work_new())) {
@@ -33251,14 +33290,15 @@ static gxi_work *gxi_work_begin(
     }
     work->call = timed;
     work->lane = lane;
+    continues = timed->kind <= GXI_IS_TIMED && gxi_timed_lane_continues(lane);
     lane->busy++;
     work->where = gxi_place_copy(call->where);
     work->group = gxi_local.group;
-    if (timed->kind <= GXI_IS_TIMED && !lane->context->failed &&
-            (work->begin = gxi_timed_context_take_event(lane->context)) != NULL &&
-            ((work->end = gxi_timed_context_take_event(lane->context)) == NULL ||
-                    gxi.cu.cuEventRecord(work->begin, lane->native)))
-        work->untimed = 1;
+    if (timed->kind > GXI_IS_TIMED || lane->context->failed) return work;
+    work->end = gxi_timed_context_take_event(lane->context);
+    if (work->end && !continues) work->begin = gxi_timed_context_take_event(lane->context);
+    work->untimed = !work->end ||
+            (!continues && (!work->begin || gxi.cu.cuEventRecord(work->begin, lane->native)));
     return work;
 }
 /* The work of a driver call: one, or one for each device. */
@@ -33335,8 +33375,10 @@ static void gxi_work_commit(gxi_work *work, const gxi_watched_call *w) {
             }
         }
     }
-    *lane->last = work;
-    lane->last = &work->next;
+    if (lane->last) lane->last->next = work;
+    else lane->first = work;
+    lane->last = work;
+    gxi_timeline.fresh++;
     gxi_timeline.info.waiting++;
 }
 static void gxi_timed_thread_write(gxi_timed_thread *thread) {
@@ -33353,26 +33395,49 @@ static void gxi_timed_thread_write(gxi_timed_thread *thread) {
     gxi_add_string(t, "}},\n");
     thread->number = 0;
 }
-/* A driver call has ended. id: of the arrow to its work, or 0. */
-static void gxi_timed_thread_add(const gxi_call *call, const gxi_watched_call *w, uint64_t id) {
-    gxi_timed_thread *const thread = gxi_timed_thread_get();
-    if (!thread) return;
-    if (thread->number != call->number || thread->function != call->function) {
+static void gxi_timed_note_write(const gxi_timed_note *note) {
+    gxi_timed_thread *const thread = note->thread;
+    if (thread->number != note->number || thread->function != note->function) {
         gxi_timed_thread_write(thread);
-        thread->number = call->number;
-        thread->function = call->function;
-        thread->where = gxi_place_copy(call->where);
-        thread->began = w->began;
+        thread->number = note->number;
+        thread->function = note->function;
+        thread->where = note->where;
+        thread->began = note->began;
         thread->longest = thread->calls = 0;
     }
     thread->calls++;
-    thread->ended = w->ended;
-    thread->cu = w->cu;
-    if (w->ended - w->began >= thread->longest) {
-        thread->longest = w->ended - w->began;
-        thread->driver_call = w->name;
+    thread->ended = note->ended;
+    thread->cu = note->cu;
+    if (note->ended - note->began >= thread->longest) {
+        thread->longest = note->ended - note->began;
+        thread->driver_call = note->driver_call;
     }
-    if (id) gxi_timeline_arrow("s", "launch", "enqueues", id, 1, thread->lane, (double)w->began);
+    if (note->id)
+        gxi_timeline_arrow(
+                "s", "launch", "enqueues", note->id, 1, thread->lane, (double)note->began);
+}
+static void gxi_timed_calls_write(void) {
+    unsigned i;
+    for (i = 0; i < gxi_timeline.nnotes; i++) gxi_timed_note_write(&gxi_timeline.notes[i]);
+    gxi_timeline.nnotes = 0;
+}
+/* A driver call has ended. where: kept; id: of the arrow to its work, or 0. */
+static void gxi_timed_call_note(
+        const gxi_call *call, const gxi_watched_call *w, const char *where, uint64_t id) {
+    gxi_timed_thread *const thread = gxi_timed_thread_get();
+    gxi_timed_note *note;
+    if (!thread) return;
+    if (gxi_timeline.nnotes == GXI_MOST_NOTES) gxi_timed_calls_write();
+    note = &gxi_timeline.notes[gxi_timeline.nnotes++];
+    note->thread = thread;
+    note->number = call->number;
+    note->cu = w->cu;
+    note->function = call->function;
+    note->where = where;
+    note->driver_call = w->name;
+    note->began = w->began;
+    note->ended = w->ended;
+    note->id = id;
 }
 /* Whether the driver call ends the context; call NULL: all end. */
 static int gxi_timed_context_ends_by(
@@ -33410,6 +33475,7 @@ static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w)
 static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) {
     const gxi_timed_call *const timed = gxi_timed_call_of(w->name);
     gxi_work *work = gxi_local.work, *next;
+    const char *where = NULL;
     uint64_t id = 0;
     if (timed && timed->kind == GXI_IS_HIDDEN) return;
     gxi_local.work = NULL;
@@ -33420,6 +33486,7 @@ static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) 
     }
     GXI_IN_RELAXED_MODE {
         if (work && gxi_local.work_of != gxi_timeline.serial) work = NULL;
+        where = work ? work->where : gxi_timeline.no_calls ? NULL : gxi_place_copy(call->where);
         if (work && w->cu) gxi_work_abandon(work);
         else if (work)
             for (; work; work = next) {
@@ -33438,13 +33505,15 @@ static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) 
             while (lane && (uintptr_t)lane->native != (uintptr_t)w->args[0]) lane = lane->same;
             if (lane) gxi_timed_lane_close(lane);
         }
-        if (w->ended - gxi_timeline.harvested > 20000000 || gxi_timeline.info.waiting % 256 == 255)
+        if (w->ended - gxi_timeline.harvested > 20000000 || gxi_timeline.fresh >= GXI_MOST_FRESH)
             gxi_timeline_harvest(NULL, 0);
     }
-    if (!gxi_timeline.no_calls) gxi_timed_thread_add(call, w, id);
+    if (!gxi_timeline.no_calls) gxi_timed_call_note(call, w, where, id);
     if (gxi_timeline.text.n > GXI_TIMELINE_FULL || gxi_timeline.text.failed ||
-            w->ended - gxi_timeline.flushed > 500000000)
+            w->ended - gxi_timeline.flushed > 500000000) {
+        gxi_timed_calls_write();
         gxi_timeline_flush();
+    }
     gxi_unlock(&gxi_timeline_mutex);
 }
 
@@ -33455,7 +33524,9 @@ static int gxi_timeline_open(const char *path, const char *page, int no_calls) {
     char *const copy = gxi_copy_string(path),
                 *const page_copy = page ? gxi_copy_string(page) : NULL;
     char *const text = (char *)gxi_realloc(NULL, GXI_TIMELINE_TEXT);
-    const int known = copy && text && (page_copy || !page);
+    gxi_timed_note *const notes = (gxi_timed_note *)gxi_realloc(
+            NULL, GXI_MOST_NOTES * sizeof *notes);
+    const int known = copy && text && notes && (page_copy || !page);
     char title[64];
     FILE *const file = known ? fopen(path, "wb") : NULL;
     if (!file) {
@@ -33463,12 +33534,14 @@ static int gxi_timeline_open(const char *path, const char *page, int no_calls) {
         gxi_free(copy);
         gxi_free(page_copy);
         gxi_free(text);
+        gxi_free(notes);
         return error;
     }
     gxi_free(gxi_timeline.path);
     gxi_free(gxi_timeline.page);
     gxi_timeline.path = copy;
     gxi_timeline.page = page_copy;
+    gxi_timeline.notes = notes;
     gxi_timeline.text.p = text;
     gxi_timeline.text.cap = GXI_TIMELINE_TEXT;
     setvbuf(file, NULL, _IONBF, 0); /* a forked child has nothing to write */
@@ -33497,6 +33570,9 @@ static int gxi_timeline_close(void) {
     while (gxi_timed_context_close_next(NULL, NULL)) {}
     while (gxi_timeline.lanes) /* of calls in progress, which find another timeline or none */
         gxi_timed_lane_free(&gxi_timeline.lanes);
+    gxi_timed_calls_write();
+    gxi_free(gxi_timeline.notes);
+    gxi_timeline.notes = NULL;
     while ((thread = gxi_timeline.threads) != NULL) {
         gxi_timed_thread_write(thread);
         gxi_timeline.threads = thread->next;
@@ -33557,7 +33633,10 @@ static void gxi_timeline_label(uint64_t id, const char *text) {
    gone. */
 static void gxi_timeline_abandon(void) {
     if (!gxi_try_lock(&gxi_timeline_mutex)) return; /* a thread may hold it forever */
-    if (gxi_is_recording()) gxi_timeline_flush();
+    if (gxi_is_recording()) {
+        gxi_timed_calls_write();
+        gxi_timeline_flush();
+    }
     gxi_unlock(&gxi_timeline_mutex);
 }
 static void gxi_timeline_warn(const char *from, const char *path, const char *why) {
@@ -35742,16 +35821,12 @@ static void gxi_put_cells(FILE *file, const char *text, int cells) {
     fputs("..", file);
 }
 static void gxi_put_fixed(FILE *file, double x, int digits) {
-    char text[32];
     uint64_t power = 1, n;
     int i;
     for (i = 0; i < digits; i++) power *= 10;
     n = (uint64_t)((x < 0 ? -x : x) * (double)power + 0.5);
-    if (digits)
-        snprintf(text, sizeof text, "%llu.%0*llu", (unsigned long long)(n / power), digits,
-                (unsigned long long)(n % power));
-    else snprintf(text, sizeof text, "%llu", (unsigned long long)n);
-    fprintf(file, "%s%s", x < 0 && n ? "-" : "", text);
+    fprintf(file, "%s%llu", x < 0 && n ? "-" : "", (unsigned long long)(n / power));
+    if (digits) fprintf(file, ".%0*llu", digits, (unsigned long long)(n % power));
 }
 static void gxi_put_text(FILE *file, double x, double y, const char *classes) {
     fprintf(file, "<text class=\"%s\" x=\"", classes);
