@@ -23638,10 +23638,11 @@ static int gxi_are_bytes_plain(
         const gxi_slot *stream, uint64_t address, uint64_t bytes, int is_host) {
     const gxi_range *const r = gxi_range_contains(address);
     const uint64_t size = r ? GXI_LOAD(&r->bytes) : 0;
-    if (!r || address - r->lo >= size || size - (address - r->lo) < bytes) return 0;
+    if (!r || address - r->lo >= size || size - (address - r->lo) < bytes ||
+            r->pooled & (GXI_OF_GRAPH | GXI_IMPORTED | GXI_VIRTUAL_MEMORY))
+        return 0;
     if (is_host) return r->kind == GPUEXEC_MEMORY_PINNED || r->kind == GPUEXEC_MEMORY_REGISTERED;
-    return r->kind == GPUEXEC_MEMORY_DEVICE && r->context == stream->context &&
-            !(r->pooled & (GXI_OF_GRAPH | GXI_IMPORTED | GXI_VIRTUAL_MEMORY));
+    return r->kind == GPUEXEC_MEMORY_DEVICE && r->context == stream->context;
 }
 /* The driver's call for a copy or fill that needs no further check; -1: it needs one. */
 static int gxi_transfer_fast(const gxi_slot *stream, uint64_t to, uint64_t from, uint64_t bytes,
@@ -32535,7 +32536,8 @@ typedef struct gxi_work {
        lane's work before it ends */
     struct CUevent_st *begin, *end;
     const char *title, *where; /* kept */
-    uint64_t host, bytes, id;  /* host: when it was enqueued; id: of the arrow from its call */
+    uint64_t host, took;       /* when the call that enqueued it began, and how long it took, ns */
+    uint64_t bytes, id;        /* id: of the arrow from that call */
     gpuexec_dims dims;
     unsigned nodes, group;
     int untimed;
@@ -32544,6 +32546,7 @@ typedef struct gxi_work {
 enum {
     GXI_MOST_WORK = 65536,
     GXI_MOST_FRESH = 512,
+    GXI_ENQUEUING_NS = 10000, /* more than the driver usually takes to enqueue work */
     GXI_WORK_CHUNK = 256,
     GXI_ARROWS = 8,
     GXI_LANE_BUCKETS = 64
@@ -32573,6 +32576,7 @@ typedef struct gxi_timed_context {
     int anchor;       /* one of clocks; -1: none yet */
     double anchor_at; /* its time on the host's clock, ns */
     uint64_t checked; /* when that was measured */
+    double event_ns;  /* see gxi_timed_context_measure_events */
 } gxi_timed_context;
 /* A thread's lane: one slice for each call of gpuexec that reached the driver, written when the
    next one begins. */
@@ -32827,6 +32831,19 @@ static int gxi_timed_context_anchor(gxi_timed_context *c, int tries, uint64_t mo
     c->anchor_at = at;
     return 1;
 }
+/* The shortest time between two events without work between them, of a few tries. */
+static void gxi_timed_context_measure_events(gxi_timed_context *c) {
+    int i;
+    for (i = 0; i < 5; i++) {
+        float ms = 0;
+        if (gxi.cu.cuEventRecord(c->clocks[0], c->clock) ||
+                gxi.cu.cuEventRecord(c->clocks[1], c->clock) ||
+                gxi.cu.cuEventSynchronize(c->clocks[1]) ||
+                gxi.cu.cuEventElapsedTime(&ms, c->clocks[0], c->clocks[1]))
+            return;
+        if (i == 0 || (double)ms * 1e6 < c->event_ns) c->event_ns = (double)ms * 1e6;
+    }
+}
 /* Creates events. 0 after a failure. */
 static int gxi_timed_context_grow(gxi_timed_context *c) {
     enum { GXI_NEW_EVENTS = 64 };
@@ -32894,6 +32911,7 @@ static gxi_timed_context *gxi_timed_context_of(struct CUctx_st *native) {
     for (i = 0; i < 3 && !c->failed; i++) c->failed = gxi.cu.cuEventCreate(&c->clocks[i], 0) != 0;
     c->failed |= gxi.cu.cuStreamCreateWithPriority(&c->clock, GXI_STREAM_NON_BLOCKING, 0) != 0;
     gxi.cu.cuCtxPopCurrent(&popped);
+    if (!c->failed) gxi_timed_context_measure_events(c);
     if (!c->failed) gxi_timed_context_anchor(c, 20, 2000000);
     gxi_timeline_name_device(c);
     return c;
@@ -33023,6 +33041,17 @@ static void gxi_work_write(const gxi_work *work, double begin, double end, int l
     lane->slice_begin = begin;
     lane->slice_end = end;
 }
+/* From the event before the work to its begin: at least what the next event would take to be
+   reached. On an idle stream the device reaches the event before the driver has enqueued a kernel:
+   then at least as long as that call took; but a thread can lose its processor in it, after it has
+   enqueued. */
+static double gxi_work_delay(const gxi_work *work, double begin) {
+    const double took = (double)work->took;
+    if (work->call->kind == GXI_IS_KERNEL && begin - (double)work->host < GXI_ENQUEUING_NS &&
+            took > work->lane->context->event_ns)
+        return took < GXI_ENQUEUING_NS ? took : GXI_ENQUEUING_NS;
+    return work->lane->context->event_ns;
+}
 /* Writes the lane's first work, if it has ended. wait: waits for it. 0: it has not. */
 static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
     gxi_work *const work = lane->first;
@@ -33039,6 +33068,8 @@ static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
         if (cu == GXI_CU_NOT_READY) return 0;
         ok = ok && !cu && (!work->begin || !gxi_timed_context_when(c, work->begin, &begin));
         if (!work->begin) begin = lane->slice_end;
+        begin += gxi_work_delay(work, begin);
+        if (begin > end) begin = end;
         if (begin < lane->slice_end) begin = lane->slice_end;
         if (begin < lane->ready) begin = lane->ready;
         if (end < begin) end = begin;
@@ -33297,8 +33328,7 @@ static gxi_work *gxi_work_begin(
     if (timed->kind > GXI_IS_TIMED || lane->context->failed) return work;
     work->end = gxi_timed_context_take_event(lane->context);
     if (work->end && !continues) work->begin = gxi_timed_context_take_event(lane->context);
-    work->untimed = !work->end ||
-            (!continues && (!work->begin || gxi.cu.cuEventRecord(work->begin, lane->native)));
+    work->untimed = !work->end || (!continues && !work->begin);
     return work;
 }
 /* The work of a driver call: one, or one for each device. */
@@ -33335,6 +33365,11 @@ static gxi_work *gxi_work_begin_call(
 #endif
     return work;
 }
+/* As late as possible before that call: see gxi_timed_lane_step. */
+static void gxi_work_record_begin(gxi_work *work) {
+    for (; work; work = work->next)
+        if (work->begin && gxi.cu.cuEventRecord(work->begin, work->lane->native)) work->untimed = 1;
+}
 /* The call that was to enqueue this work did not, or its end was not seen. */
 static void gxi_work_abandon(gxi_work *work) {
     gxi_work *next;
@@ -33357,6 +33392,7 @@ static void gxi_work_commit(gxi_work *work, const gxi_watched_call *w) {
         gxi_timed_lane_close(lane); /* perhaps another stream has its address */
     }
     work->host = w->began;
+    work->took = w->ended - w->began;
     if (work->call->kind == GXI_IS_RECORD || work->call->kind == GXI_IS_WAIT) {
         event.number = (uintptr_t)w->args[work->call->kind == GXI_IS_WAIT];
         {
@@ -33465,8 +33501,10 @@ static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w)
     }
     gxi_local.work = NULL;
     if (timed && gxi_is_recording()) GXI_IN_RELAXED_MODE {
-            if (timed->kind <= GXI_IS_LAST) gxi_local.work = gxi_work_begin_call(call, w, timed);
-            else if (timed->kind >= GXI_ENDS_CONTEXT && timed->kind <= GXI_ENDS_DEVICE)
+            if (timed->kind <= GXI_IS_LAST) {
+                gxi_local.work = gxi_work_begin_call(call, w, timed);
+                gxi_work_record_begin(gxi_local.work);
+            } else if (timed->kind >= GXI_ENDS_CONTEXT && timed->kind <= GXI_ENDS_DEVICE)
                 while (gxi_timed_context_close_next(w, timed)) {}
         }
     gxi_local.work_of = gxi_timeline.serial;
