@@ -12984,7 +12984,7 @@ static int gxi_green_fits(
    clusters; contexts of different sizes have several of the smallest groups. */
 static gpuexec_result gxi_green_find(
         gxi_call *call, gxi_green_split *s, const int *sms, int count) {
-    const int total = (int)s->all->sms;
+    const int total = s->all ? (int)s->all->sms : 0;
     unsigned long long needed = 0;
     int i, cu = 0, equal = 1;
     for (i = 0; i < count; i++) {
@@ -21626,7 +21626,9 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(
    (twice if the range is mirrored), because drivers unmap only whole mappings. The part with memory
    is one entry in the table of allocations. */
 
-static uint64_t gxi_round_up(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+static uint64_t gxi_round_up(uint64_t bytes, uint64_t to) { /* to 0: not at all */
+    return to ? (bytes + to - 1) / to * to : bytes;
+}
 /* Room for one more piece. 0: no memory. Other threads read the list meanwhile. */
 static int gxi_virtual_reserve(gxi_virtual *v, unsigned count) {
     const unsigned cap = v->pieces_cap ? 2 * v->pieces_cap : 4;
@@ -21867,7 +21869,7 @@ static gpuexec_result gxi_virtual_extend(gxi_call *call, const gxi_slot *slot, c
         cu = GXI_TRY(cuMemSetAccess,
                 (v->address + before, (size_t)((v->mirror ? 2 * bytes : bytes) - before),
                         v->accesses, v->naccesses));
-    if (ok && !cu && (ok = gxi_virtual_commit(slot, v, n, bytes)) != 0) return GPUEXEC_OK;
+    if (ok && !cu && gxi_virtual_commit(slot, v, n, bytes)) return GPUEXEC_OK;
     {
         gxi_call own = *call; /* so that results here do not replace the reason */
         gxi_virtual_unmap(&own, v, v->pieces + first, n - first);
@@ -32532,8 +32534,8 @@ typedef struct gxi_work {
     struct gxi_work *next; /* in its lane */
     const gxi_timed_call *call;
     struct gxi_timed_lane *lane;
-    /* of the context's; NULL: a point in time, or untimed; only begin is NULL: it begins where the
-       lane's work before it ends */
+    /* of the context's; NULL: a point in time, or untimed; only begin is NULL: see
+       gxi_timed_lane_is_known */
     struct CUevent_st *begin, *end;
     const char *title, *where; /* kept */
     uint64_t host, took;       /* when the call that enqueued it began, and how long it took, ns */
@@ -32557,7 +32559,8 @@ typedef struct gxi_timed_lane {
     struct gxi_timed_context *context;
     uint64_t alone; /* the stream's handle id, if only its own work delays its work; or 0 */
     int number, closed;
-    int busy; /* driver calls in progress that enqueue on it */
+    int known; /* 1: the end of all work that was enqueued on it so far will be known */
+    int busy;  /* driver calls in progress that enqueue on it */
     gxi_work *first, *last;
     double slice_begin, slice_end, ready; /* ns; ready: what it waited for was reached */
     gxi_timed_point *arrows[GXI_ARROWS];  /* to the next slice */
@@ -32577,6 +32580,7 @@ typedef struct gxi_timed_context {
     double anchor_at; /* its time on the host's clock, ns */
     uint64_t checked; /* when that was measured */
     double event_ns;  /* see gxi_timed_context_measure_events */
+    double lag; /* from the end of the call that enqueues to the begin, if the device is idle */
 } gxi_timed_context;
 /* A thread's lane: one slice for each call of gpuexec that reached the driver, written when the
    next one begins. */
@@ -32797,14 +32801,15 @@ static int gxi_timed_context_when(
    used. 0: the device was busy. */
 static int gxi_timed_context_anchor(gxi_timed_context *c, int tries, uint64_t most_ns) {
     const int others[2] = { c->anchor == 0, c->anchor == 2 ? 1 : 2 };
-    uint64_t begin = 0, finish = 0;
+    uint64_t begin = 0, finish = 0, recorded = 0;
     double at;
     int best = -1, next, i, cu;
     for (i = 0; i < tries; i++) {
         const uint64_t from = gxi_clock_ns();
-        uint64_t to;
+        uint64_t to, after;
         next = others[best == others[0]];
         if (gxi.cu.cuEventRecord(c->clocks[next], c->clock)) return 0;
+        after = gxi_clock_ns();
         do {
             cu = gxi.cu.cuEventQuery(c->clocks[next]);
             to = gxi_clock_ns();
@@ -32813,6 +32818,7 @@ static int gxi_timed_context_anchor(gxi_timed_context *c, int tries, uint64_t mo
         if (best >= 0 && to - from >= finish - begin) continue;
         best = next;
         begin = from;
+        recorded = after;
         finish = to;
     }
     c->checked = gxi_clock_ns();
@@ -32829,6 +32835,7 @@ static int gxi_timed_context_anchor(gxi_timed_context *c, int tries, uint64_t mo
         gxi_timeline.info.clock_error_us = (double)(finish - begin) / 1e3;
     c->anchor = best;
     c->anchor_at = at;
+    c->lag = at - (double)recorded;
     return 1;
 }
 /* The shortest time between two events without work between them, of a few tries. */
@@ -32986,14 +32993,13 @@ static gxi_timed_lane *gxi_timed_lane_of(const gxi_call *call, struct CUstream_s
     gxi_timed_lane_name(lane, slot);
     return lane;
 }
-/* Whether the next work begins where the lane's last one ends, so that it needs no event before it:
-   that one is not yet done, and nothing else can delay the next: no other code, no legacy default
-   stream, no call in progress on another thread. */
-static int gxi_timed_lane_continues(const gxi_timed_lane *lane) {
+/* Whether the begin of the next work is known without an event before it: it begins when it is
+   enqueued, or when the work before it has ended, because nothing else can delay it: no other code,
+   no legacy default stream, no call in progress on another thread. */
+static int gxi_timed_lane_is_known(const gxi_timed_lane *lane) {
     const gxi_slot *const slot = lane->alone ? gxi_peek(lane->alone, GXI_STREAM) : NULL;
-    return lane->last && lane->last->end && !lane->busy && slot &&
-            !(GXI_LOAD(&slot->data.stream.open) & GXI_CAPTURED_BY_OTHERS) &&
-            gxi.cu.cuEventQuery(lane->last->end) == GXI_CU_NOT_READY;
+    return slot && lane->known && !lane->busy &&
+            !(GXI_LOAD(&slot->data.stream.open) & GXI_CAPTURED_BY_OTHERS);
 }
 static void gxi_timed_lane_write_arrows(gxi_timed_lane *lane, double to) {
     const int pid = 1000 + lane->context->ordinal;
@@ -33041,16 +33047,28 @@ static void gxi_work_write(const gxi_work *work, double begin, double end, int l
     lane->slice_begin = begin;
     lane->slice_end = end;
 }
-/* From the event before the work to its begin: at least what the next event would take to be
-   reached. On an idle stream the device reaches the event before the driver has enqueued a kernel:
-   then at least as long as that call took; but a thread can lose its processor in it, after it has
-   enqueued. */
-static double gxi_work_delay(const gxi_work *work, double begin) {
-    const double took = (double)work->took;
-    if (work->call->kind == GXI_IS_KERNEL && begin - (double)work->host < GXI_ENQUEUING_NS &&
-            took > work->lane->context->event_ns)
-        return took < GXI_ENQUEUING_NS ? took : GXI_ENQUEUING_NS;
-    return work->lane->context->event_ns;
+/* When the work began; event: when the event before it was reached. The next event would take
+   event_ns to be reached, and so does the work. On an idle stream the device reaches the event
+   before the driver has enqueued a kernel: then it takes as long as that call; but a thread can
+   lose its processor in it, after it has enqueued. */
+static double gxi_work_begin_after(const gxi_work *work, double event) {
+    const double least = work->lane->context->event_ns, took = (double)work->took;
+    return event +
+            (work->call->kind != GXI_IS_KERNEL || took < least ||
+                                    event - (double)work->host > GXI_ENQUEUING_NS
+                            ? least
+                            : took < GXI_ENQUEUING_NS ? took
+                                                      : GXI_ENQUEUING_NS);
+}
+/* The same without such an event. */
+static double gxi_work_begin_known(const gxi_work *work) {
+    const gxi_timed_lane *const lane = work->lane;
+    const gxi_timed_context *const c = lane->context;
+    const double kernel = work->call->kind == GXI_IS_KERNEL ? (double)work->took : 0,
+                 enqueued = (double)work->host + kernel + c->lag,
+                 free = (lane->slice_end > lane->ready ? lane->slice_end : lane->ready) +
+            c->event_ns;
+    return enqueued > free ? enqueued : free;
 }
 /* Writes the lane's first work, if it has ended. wait: waits for it. 0: it has not. */
 static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
@@ -33067,8 +33085,7 @@ static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
         if (ok) cu = gxi_timed_context_when(c, work->end, &end);
         if (cu == GXI_CU_NOT_READY) return 0;
         ok = ok && !cu && (!work->begin || !gxi_timed_context_when(c, work->begin, &begin));
-        if (!work->begin) begin = lane->slice_end;
-        begin += gxi_work_delay(work, begin);
+        begin = work->begin ? gxi_work_begin_after(work, begin) : gxi_work_begin_known(work);
         if (begin > end) begin = end;
         if (begin < lane->slice_end) begin = lane->slice_end;
         if (begin < lane->ready) begin = lane->ready;
@@ -33102,8 +33119,8 @@ static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
 static void gxi_timed_context_leave(gxi_timed_context *c) {
     gxi_timed_context **at = &gxi_timeline.contexts;
     if (!c->closed || c->nlanes) return;
-    while (*at != c) at = &(*at)->next;
-    *at = c->next;
+    while (*at && *at != c) at = &(*at)->next;
+    if (*at) *at = c->next;
     gxi_free(c);
 }
 static void gxi_timed_lane_free(gxi_timed_lane **at) {
@@ -33312,7 +33329,7 @@ static gxi_work *gxi_work_begin(
         const gxi_call *call, const gxi_timed_call *timed, struct CUstream_st *native) {
     gxi_work *work;
     gxi_timed_lane *lane;
-    int continues, status = 0;
+    int known, status = 0;
     const int cu = gxi.cu.cuStreamIsCapturing(native, &status);
     if (!cu && status) return NULL;
     if (cu || !(lane = gxi_timed_lane_of(call, native)) || !(work = gxi_work_new())) {
@@ -33321,14 +33338,14 @@ static gxi_work *gxi_work_begin(
     }
     work->call = timed;
     work->lane = lane;
-    continues = timed->kind <= GXI_IS_TIMED && gxi_timed_lane_continues(lane);
+    known = gxi_timed_lane_is_known(lane);
     lane->busy++;
     work->where = gxi_place_copy(call->where);
     work->group = gxi_local.group;
     if (timed->kind > GXI_IS_TIMED || lane->context->failed) return work;
     work->end = gxi_timed_context_take_event(lane->context);
-    if (work->end && !continues) work->begin = gxi_timed_context_take_event(lane->context);
-    work->untimed = !work->end || (!continues && !work->begin);
+    if (work->end && !known) work->begin = gxi_timed_context_take_event(lane->context);
+    work->untimed = !work->end || (!known && !work->begin);
     return work;
 }
 /* The work of a driver call: one, or one for each device. */
@@ -33391,6 +33408,7 @@ static void gxi_work_commit(gxi_work *work, const gxi_watched_call *w) {
         gxi_work_return_events(work);
         gxi_timed_lane_close(lane); /* perhaps another stream has its address */
     }
+    if (work->call->kind <= GXI_IS_TIMED) lane->known = work->end != NULL;
     work->host = w->began;
     work->took = w->ended - w->began;
     if (work->call->kind == GXI_IS_RECORD || work->call->kind == GXI_IS_WAIT) {
@@ -33409,6 +33427,7 @@ static void gxi_work_commit(gxi_work *work, const gxi_watched_call *w) {
                 work->point = gxi_timeline.points[i].point;
                 if (work->point) work->point->refs++;
             }
+            if (work->call->kind == GXI_IS_WAIT && !work->point) lane->known = 0;
         }
     }
     if (lane->last) lane->last->next = work;

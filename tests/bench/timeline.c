@@ -25,7 +25,8 @@ static const char text[] =
         "    st.global.u64 [%a], %from; st.global.u64 [%a+8], %to; ret;\n}\n";
 static gpuexec_context context;
 static gpuexec_kernel nothing, spin;
-static gpuexec_stream stream;
+static gpuexec_stream streams[2]; /* a default one, and a non-blocking one */
+static const char *const kinds[] = { "default", "non_blocking" };
 
 /* Microseconds of the calling thread for each launch of a burst that the device's queue can
    hold. */
@@ -54,14 +55,8 @@ static void table_of_costs(void) {
     static const char *const names[WAYS] = { "no timeline", "a timeline of devices (no_calls)",
         "a timeline" };
     const int rounds = smoke() ? 2 : ROUNDS;
-    gpuexec_stream_desc desc = { 0 };
-    gpuexec_stream streams[2];
     int way, k, round, i;
-    desc.non_blocking = 1;
-    streams[0] = stream;
-    streams[1] = gpuexec_stream_create(context, &desc);
-    check(gpuexec_take_error());
-    throughput(stream); /* warm up */
+    throughput(streams[0]); /* warm up */
     printf("\n## A timeline\n\nmicroseconds for each launch of an empty kernel, interleaved: of "
            "the calling thread, the median of %d times the least of %d bursts of %d; and of host "
            "and device, many one after the other\n\n"
@@ -87,7 +82,7 @@ static void table_of_costs(void) {
             for (round = 0; round < rounds; round++) more[round] = us[way][round] - us[0][round];
             above = median(more, (size_t)rounds);
             missed += above > at_most_us;
-            printf("| %s | %s | ", k ? "non_blocking" : "default", names[way]);
+            printf("| %s | %s | ", kinds[k], names[way]);
             for (round = 0; round < rounds; round++) more[round] = us[way][round];
             printf("%.3f | %.3f%s | %.3f |\n", median(more, (size_t)rounds), above,
                     way ? " (at most 2)" : "", median(many[way], (size_t)rounds));
@@ -159,7 +154,8 @@ static int read_durations(double *us, int most) {
 }
 /* Kernels of that length, one after the other, on a stream that is idle at first (busy 0: before
    each of them). */
-static void row_of_errors(double us, int busy, int cupti_runs, gpuexec_ptr out) {
+static void row_of_errors(double us, int kind, int busy, int cupti_runs, gpuexec_ptr out) {
+    const gpuexec_stream stream = streams[kind];
     const unsigned long long ns = (unsigned long long)(us * 1e3);
     unsigned long long times[SPINS][2];
     double recorded[SPINS], own[SPINS], errors[SPINS], of_cupti[SPINS], length, more;
@@ -186,8 +182,8 @@ static void row_of_errors(double us, int busy, int cupti_runs, gpuexec_ptr out) 
     }
     length = median(own, SPINS);
     more = median(errors, SPINS);
-    printf("| %.1f | %s | %.2f | %.2f (%.1f %%) | ", length, busy ? "busy" : "idle",
-            median(recorded, SPINS), more, 100 * more / length);
+    printf("| %.1f | %s, %s | %.2f | %.2f (%.1f %%) | ", length, kinds[kind],
+            busy ? "busy" : "idle", median(recorded, SPINS), more, 100 * more / length);
     if (cupti_runs) {
         length = median(cupti_us, SPINS);
         more = median(of_cupti, SPINS);
@@ -202,11 +198,11 @@ static void table_of_errors(void) {
     const int cupti_runs = cupti_begin();
     gpuexec_timeline_info info;
     unsigned k;
-    printf("\n| kernel, us by its own clock | its stream was | in the timeline | longer | CUPTI's "
+    printf("\n| kernel, us by its own clock | its stream | in the timeline | longer | CUPTI's "
            "| "
            "longer than that | highest |\n|---|---|---|---|---|---|---|\n");
-    for (k = 0; k < 2 * sizeof lengths / sizeof *lengths; k++)
-        row_of_errors(lengths[k / 2], k % 2, cupti_runs, out);
+    for (k = 0; k < 4 * sizeof lengths / sizeof *lengths; k++)
+        row_of_errors(lengths[k / 4], k / 2 % 2, k % 2, cupti_runs, out);
     if (cupti_runs) cupti.disable(CUPTI_KERNEL);
     check(gpuexec_timeline_get_info(&info));
     printf("\nThe clocks of host and device differ by at most %.1f us.\n", info.clock_error_us);
@@ -229,10 +225,10 @@ static void many(void) {
     int i;
     check(gpuexec_timeline_begin(path, NULL));
     for (i = 0; i < count / 20; i++)
-        check(gpuexec_launch(nothing, stream, gpuexec_grid(1, 32, 0), GPUEXEC_NO_ARGS));
+        check(gpuexec_launch(nothing, streams[0], gpuexec_grid(1, 32, 0), GPUEXEC_NO_ARGS));
     before = resident_kib();
     for (; i < count; i++)
-        check(gpuexec_launch(nothing, stream, gpuexec_grid(1, 32, 0), GPUEXEC_NO_ARGS));
+        check(gpuexec_launch(nothing, streams[0], gpuexec_grid(1, 32, 0), GPUEXEC_NO_ARGS));
     after = resident_kib();
     check(gpuexec_timeline_end());
     check(gpuexec_timeline_get_info(&info));
@@ -243,6 +239,7 @@ static void many(void) {
 }
 
 int main(void) {
+    gpuexec_stream_desc desc = { 0 };
     gpuexec_module module;
     int file;
     snprintf(path, sizeof path, "/tmp/gpuexec-bench-XXXXXX");
@@ -252,7 +249,9 @@ int main(void) {
     module = gpuexec_module_load(context, text, 0, NULL);
     nothing = gpuexec_kernel_get(module, "nothing");
     spin = gpuexec_kernel_get(module, "spin");
-    stream = gpuexec_stream_create(context, NULL);
+    desc.non_blocking = 1;
+    streams[0] = gpuexec_stream_create(context, NULL);
+    streams[1] = gpuexec_stream_create(context, &desc);
     check(gpuexec_take_error());
     table_of_costs();
     table_of_errors();
