@@ -32866,10 +32866,12 @@ static int gxi_timed_context_grow(gxi_timed_context *c) {
         c->spare_cap = c->nevents + GXI_NEW_EVENTS;
     }
     if (gxi.cu.cuCtxPushCurrent(c->native)) return 0;
-    while (n < GXI_NEW_EVENTS && !gxi.cu.cuEventCreate(&c->spare[c->nspare], 0)) {
-        c->nspare++;
-        c->nevents++;
-        n++;
+    GXI_IN_RELAXED_MODE {
+        while (n < GXI_NEW_EVENTS && !gxi.cu.cuEventCreate(&c->spare[c->nspare], 0)) {
+            c->nspare++;
+            c->nevents++;
+            n++;
+        }
     }
     gxi.cu.cuCtxPopCurrent(&popped);
     return n > 0;
@@ -32975,7 +32977,8 @@ static gxi_timed_lane *gxi_timed_lane_of(const gxi_call *call, struct CUstream_s
     if (!context && gxi.cu.cuStreamGetCtx(native, &context)) return NULL;
     if (!context || !(lane = (gxi_timed_lane *)gxi_realloc(NULL, sizeof *lane))) return NULL;
     memset(lane, 0, sizeof *lane);
-    if (!(lane->context = gxi_timed_context_of(context))) {
+    GXI_IN_RELAXED_MODE lane->context = gxi_timed_context_of(context);
+    if (!lane->context) {
         gxi_free(lane);
         return NULL;
     }
@@ -33327,10 +33330,12 @@ static void gxi_work_describe(gxi_work *work, const gxi_watched_call *w) {
 /* Work on that stream begins. NULL if it is not shown: it is captured, or there is no memory. */
 static gxi_work *gxi_work_begin(
         const gxi_call *call, const gxi_timed_call *timed, struct CUstream_st *native) {
+    const gxi_slot *const slot = gxi_peek(call->stream, GXI_STREAM);
     gxi_work *work;
     gxi_timed_lane *lane;
-    int known, status = 0;
-    const int cu = gxi.cu.cuStreamIsCapturing(native, &status);
+    int known, status = 0, cu = 0;
+    if (!slot || slot->data.stream.native != native || GXI_LOAD(&slot->data.stream.open))
+        cu = gxi.cu.cuStreamIsCapturing(native, &status);
     if (!cu && status) return NULL;
     if (cu || !(lane = gxi_timed_lane_of(call, native)) || !(work = gxi_work_new())) {
         gxi_timeline.info.untimed += timed->kind <= GXI_IS_TIMED;
@@ -33519,13 +33524,13 @@ static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w)
         gxi_work_abandon(gxi_local.work);
     }
     gxi_local.work = NULL;
-    if (timed && gxi_is_recording()) GXI_IN_RELAXED_MODE {
-            if (timed->kind <= GXI_IS_LAST) {
-                gxi_local.work = gxi_work_begin_call(call, w, timed);
-                gxi_work_record_begin(gxi_local.work);
-            } else if (timed->kind >= GXI_ENDS_CONTEXT && timed->kind <= GXI_ENDS_DEVICE)
-                while (gxi_timed_context_close_next(w, timed)) {}
-        }
+    if (timed && gxi_is_recording()) {
+        if (timed->kind <= GXI_IS_LAST) {
+            gxi_local.work = gxi_work_begin_call(call, w, timed);
+            gxi_work_record_begin(gxi_local.work);
+        } else if (timed->kind >= GXI_ENDS_CONTEXT && timed->kind <= GXI_ENDS_DEVICE)
+            GXI_IN_RELAXED_MODE while (gxi_timed_context_close_next(w, timed)) {}
+    }
     gxi_local.work_of = gxi_timeline.serial;
     gxi_unlock(&gxi_timeline_mutex);
 }
@@ -33541,30 +33546,27 @@ static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) 
         gxi_unlock(&gxi_timeline_mutex);
         return;
     }
-    GXI_IN_RELAXED_MODE {
-        if (work && gxi_local.work_of != gxi_timeline.serial) work = NULL;
-        where = work ? work->where : gxi_timeline.no_calls ? NULL : gxi_place_copy(call->where);
-        if (work && w->cu) gxi_work_abandon(work);
-        else if (work)
-            for (; work; work = next) {
-                next = work->next;
-                work->next = NULL;
-                work->lane->busy--;
-                if (work->end && !gxi_timeline.no_calls) {
-                    if (!id) id = ++gxi_timeline.ids;
-                    work->id = id;
-                }
-                gxi_work_commit(work, w);
+    if (work && gxi_local.work_of != gxi_timeline.serial) work = NULL;
+    where = work ? work->where : gxi_timeline.no_calls ? NULL : gxi_place_copy(call->where);
+    if (work && w->cu) gxi_work_abandon(work);
+    else if (work)
+        for (; work; work = next) {
+            next = work->next;
+            work->next = NULL;
+            work->lane->busy--;
+            if (work->end && !gxi_timeline.no_calls) {
+                if (!id) id = ++gxi_timeline.ids;
+                work->id = id;
             }
-        else if (timed && timed->kind == GXI_ENDS_STREAM && !w->cu) {
-            gxi_timed_lane *lane = *gxi_timed_lane_bucket(
-                    (struct CUstream_st *)(uintptr_t)w->args[0]);
-            while (lane && (uintptr_t)lane->native != (uintptr_t)w->args[0]) lane = lane->same;
-            if (lane) gxi_timed_lane_close(lane);
+            gxi_work_commit(work, w);
         }
-        if (w->ended - gxi_timeline.harvested > 20000000 || gxi_timeline.fresh >= GXI_MOST_FRESH)
-            gxi_timeline_harvest(NULL, 0);
+    else if (timed && timed->kind == GXI_ENDS_STREAM && !w->cu) {
+        gxi_timed_lane *lane = *gxi_timed_lane_bucket((struct CUstream_st *)(uintptr_t)w->args[0]);
+        while (lane && (uintptr_t)lane->native != (uintptr_t)w->args[0]) lane = lane->same;
+        if (lane) gxi_timed_lane_close(lane);
     }
+    if (w->ended - gxi_timeline.harvested > 20000000 || gxi_timeline.fresh >= GXI_MOST_FRESH)
+        GXI_IN_RELAXED_MODE gxi_timeline_harvest(NULL, 0);
     if (!gxi_timeline.no_calls) gxi_timed_call_note(call, w, where, id);
     if (gxi_timeline.text.n > GXI_TIMELINE_FULL || gxi_timeline.text.failed ||
             w->ended - gxi_timeline.flushed > 500000000) {
