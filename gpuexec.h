@@ -302,6 +302,9 @@
       on its own streams. Load a module into each context that launches its kernels. All green
       contexts of a device share the memory of its primary context, which they retain, and its
       limits: an allocation made through one can be used in all of them until that one is closed.
+      CUDA gives a green context no per-thread default stream, so gpuexec_stream_per_thread() fails,
+      and code compiled with --default-stream per-thread cannot use stream 0 in it: create a stream
+      for each thread.
       Memory bandwidth, caches, copies and the queues of the device are not split. CUDA lets a green
       context be current to only one thread at a time: let only one thread at a time create or free
       something in it, or wait for the whole context. Launches on its streams, and waits for these,
@@ -2554,13 +2557,15 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_c
 /* Returns the context's per-thread default stream, the same handle each time and on all threads. On
    each thread that uses the handle, it refers to a separate stream of the driver, which
    synchronizes with the legacy default stream. Code compiled with --default-stream per-thread uses
-   that stream as stream 0. It cannot be destroyed. */
+   that stream as stream 0. It cannot be destroyed. A green context has none:
+   GPUEXEC_NOT_SUPPORTED. cuStreamGetGreenCtx for an adopted context. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_per_thread_at(const char *where, gpuexec_context context);
 
 /* Adopts a CUstream (or cudaStream_t) of `context`. Its owner must not destroy the stream before
    the handle is closed. NULL and CU_STREAM_LEGACY are the legacy default stream,
-   CU_STREAM_PER_THREAD is the per-thread default stream. GPUEXEC_WRONG_CONTEXT if the stream
-   belongs to another context. cuStreamGetCtx. */
+   CU_STREAM_PER_THREAD is the per-thread default stream, which a green context lacks:
+   GPUEXEC_NOT_SUPPORTED. GPUEXEC_WRONG_CONTEXT if the stream belongs to another context.
+   cuStreamGetCtx. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(
         const char *where, gpuexec_context context, struct CUstream_st *native);
 
@@ -12126,11 +12131,17 @@ GPUEXEC_API gpuexec_context gpuexec_context_create_at(
     return gxi_context_make(call, ordinal, desc, GXI_COUNTED);
 }
 
+/* Whether the current context is a green one, also if other code created it. */
+static int gxi_current_is_green(gxi_call *call) {
+    void *green = NULL;
+    return GXI_HAS(cuStreamGetGreenCtx) &&
+            GXI_TRY_TRACED(cuStreamGetGreenCtx, (GXI_STREAM_LEGACY, &green)) == 0 && green;
+}
+
 /* Takes a reference to the current context, which another library owns. Returns GXI_ADOPTED after a
    failure. */
 static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int device) {
     struct CUctx_st *other = NULL;
-    void *green = NULL;
     unsigned flags = 0;
     int active = 0;
     if (GXI_TRY(cuDevicePrimaryCtxGetState, (device, &flags, &active)) ||
@@ -12141,8 +12152,7 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
     }
     if (active && other == native) return GXI_PRIMARY;
     if (active) GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (device));
-    if (GXI_HAS(cuStreamGetGreenCtx) &&
-            GXI_TRY_TRACED(cuStreamGetGreenCtx, (GXI_STREAM_LEGACY, &green)) == 0 && green) {
+    if (gxi_current_is_green(call)) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                 "call gpuexec_context_retain on its handle, or adopt it with "
                 "gpuexec_context_from_native, and close the new handle before its owner destroys "
@@ -19491,6 +19501,21 @@ static uint64_t gxi_context_keep_object(gxi_call *call, uint64_t *kept, uint64_t
     if (id != mine) gxi_slot_destroy(call, gxi_peek_any(mine));
     return id;
 }
+/* CUDA refuses all work on the per-thread default stream of a green context. */
+static gpuexec_result gxi_check_not_green(gxi_call *call, const gxi_slot *context) {
+    int green = gxi_context_of(context)->green != NULL;
+    gxi_scope scope;
+    if (context->adopted) {
+        if (gxi_enter(call, context->cu_context, &scope)) return gxi_failed_result();
+        green = gxi_current_is_green(call);
+        gxi_leave(&scope);
+    }
+    return green ? gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                           "create a stream for each thread: gpuexec_stream_create",
+                           "%s is a green context, which has no per-thread default stream",
+                           gxi_name_context(NULL, context->id).text)
+                 : GPUEXEC_OK;
+}
 /* The context's legacy (which 1) or per-thread (2) default stream: these numbers are
    CU_STREAM_LEGACY and CU_STREAM_PER_THREAD. */
 static uint64_t gxi_default_stream(gxi_call *call, gpuexec_context context, int which) {
@@ -19499,6 +19524,7 @@ static uint64_t gxi_default_stream(gxi_call *call, gpuexec_context context, int 
     if (!slot) return 0;
     kept = &gxi_context_of(slot)->defaults[which - 1];
     if ((id = GXI_LOAD(kept)) != 0) return id;
+    if (which == 2 && gxi_check_not_green(call, slot)) return 0;
     mine = gxi_stream_new(call, slot, (struct CUstream_st *)(uintptr_t)which, 1, 1, which);
     return gxi_context_keep_object(call, kept, mine);
 }
