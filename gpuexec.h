@@ -1813,8 +1813,9 @@ GPUEXEC_API gpuexec_result gpuexec_primary_set_flags_at(
 /* Destroys what all users in this process have in a device's primary context, and resets its flags;
    the next retain makes it new. GPUEXEC_BAD_ARGUMENT while this copy of gpuexec has a handle to it:
    the text lists them by place. gpuexec does not know other users, such as the CUDA runtime: their
-   objects become invalid. No other thread may open the context during the call. It does not repair
-   a process after a sticky error. cuDevicePrimaryCtxReset. */
+   objects become invalid, but CUDA refuses to reset a device on which they have green contexts. No
+   other thread may open the context during the call. It does not repair a process after a sticky
+   error. cuDevicePrimaryCtxReset. */
 GPUEXEC_API gpuexec_result gpuexec_primary_reset_at(const char *where, int device);
 
 /* Start and stop the recording of a profiler that is attached to the process and waits for it, such
@@ -6514,6 +6515,7 @@ enum {
     GXI_INVALID_PC = 718,
     GXI_LAUNCH_FAILED = 719,
     GXI_COOPERATIVE_TOO_LARGE = 720,
+    GXI_NOT_PERMITTED = 800,
     GXI_CU_NOT_SUPPORTED = 801,
     GXI_SYSTEM_NOT_READY = 802,
     GXI_SYSTEM_DRIVER_MISMATCH = 803,
@@ -12745,7 +12747,7 @@ GPUEXEC_API gpuexec_result gpuexec_primary_reset_at(const char *where, int ordin
     struct CUctx_st *native;
     const gxi_slot *slot;
     unsigned count = 0;
-    int device = 0;
+    int device = 0, cu;
     GXI_CALL(gpuexec_primary_reset, GXI_CLEANS);
     if (gxi_primary_find(call, ordinal, &device, &native)) return gxi_failed_result();
     gxi_lock(&gxi_tables_mutex);
@@ -12769,9 +12771,13 @@ GPUEXEC_API gpuexec_result gpuexec_primary_reset_at(const char *where, int ordin
         gxi_text_free(&handles);
         return GPUEXEC_BAD_ARGUMENT;
     }
-    return GXI_TRY(cuDevicePrimaryCtxReset, (device))
-            ? gxi_fail_cu(call, NULL, "cannot reset the primary context of device %d", ordinal)
-            : GPUEXEC_OK;
+    cu = GXI_TRY(cuDevicePrimaryCtxReset, (device));
+    return cu ? gxi_fail_cu(call,
+                        cu == GXI_NOT_PERMITTED
+                                ? "destroy the green contexts that other code has on the device"
+                                : NULL,
+                        "cannot reset the primary context of device %d", ordinal)
+              : GPUEXEC_OK;
 }
 
 /* The open contexts on a device, -1: on all, in the order of their slots: the first one from index

@@ -329,6 +329,20 @@ TEST(the_primary_context_stays_with_its_green_ones) {
     CHECK_OK(gpuexec_context_close(c));
 }
 
+TEST(a_green_context_of_other_code_prevents_a_reset) {
+    static unsigned long long sms[18]; /* CUdevResource */
+    void *descriptor = NULL, *green = NULL;
+    BEGIN();
+    const driver_calls cu = calls_find();
+    CHECK_EQ(cu.cuDeviceGetDevResource(0, (void *)sms, 1), 0);
+    CHECK_EQ(cu.cuDevResourceGenerateDesc(&descriptor, (void *)sms, 1), 0);
+    CHECK_EQ(cu.cuGreenCtxCreate(&green, descriptor, 0, 1), 0);
+    CHECK_FAILED(gpuexec_primary_reset(0), GPUEXEC_DRIVER_ERROR, "device 0",
+            "CUDA_ERROR_NOT_PERMITTED", "destroy the green contexts that other code has");
+    CHECK_EQ(cu.cuGreenCtxDestroy(green), 0);
+    CHECK_OK(gpuexec_primary_reset(0));
+}
+
 TEST(a_graph_keeps_a_green_context) {
     gpuexec_context c;
     gpuexec_graph g;
