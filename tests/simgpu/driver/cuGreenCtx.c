@@ -7,7 +7,7 @@
 static int write_sms(CUdevResource *out, int type, const struct sim_device *device, uint64_t sms) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (type != CU_DEV_RESOURCE_TYPE_SM) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
-    sim_sms_write((struct sim_sms){ device->ordinal, false, sms }, out);
+    sim_sms_write((struct sim_sms){ sms, device->ordinal, 0 }, out);
     return CUDA_SUCCESS;
 }
 
@@ -57,7 +57,7 @@ SIM_API(cuDevSmResourceSplitByCount,
 
 SIM_API(cuDevResourceGenerateDesc, (void **out, CUdevResource *list, unsigned n), (out, list, n),
         SIM_INIT) {
-    struct sim_sms all = { 0, false, 0 }, sms;
+    struct sim_sms all = { 0, 0, 0 }, sms;
     if (!out || !list || !n) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < n; i++) {
         if (list[i].type != CU_DEV_RESOURCE_TYPE_SM) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
@@ -77,7 +77,7 @@ SIM_API(cuDevResourceGenerateDesc, (void **out, CUdevResource *list, unsigned n)
 SIM_API(cuGreenCtxCreate, (void **out, void *descriptor, CUdevice ordinal, unsigned flags),
         (out, descriptor, ordinal, flags), SIM_HEALTHY) {
     struct sim_device *device = sim_device_at(ordinal);
-    const struct sim_sms whole = { ordinal, false, SIM_ALL_SMS };
+    const struct sim_sms whole = { SIM_ALL_SMS, ordinal, 0 };
     const struct sim_sms *sms = descriptor ? sim_sms_described(descriptor) : &whole;
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
     if (!out || !sms || flags != CU_GREEN_CTX_DEFAULT_STREAM) return CUDA_ERROR_INVALID_VALUE;

@@ -223,12 +223,11 @@ int sim_green_wait_event(struct sim_green *green, struct sim_event *event); /* a
 static inline uint64_t sim_green_sms(const struct sim_green *green) {
     return green ? green->sms : (uint64_t)SIM_ALL_SMS;
 }
-/* multiprocessors of a device, as the driver hands them out; split: a part, which cannot be split
-   again */
+/* multiprocessors of a device, as the driver hands them out; split: 1: a part, which cannot be
+   split again */
 struct sim_sms {
-    int device;
-    bool split;
     uint64_t sms;
+    int device, split;
 };
 void sim_sms_write(struct sim_sms sms, CUdevResource *out);
 bool sim_sms_read(const CUdevResource *resource, struct sim_sms *out); /* false: was not written */

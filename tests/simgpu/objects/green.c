@@ -8,22 +8,16 @@
 
 /* In CUdevResource._internal_padding. */
 struct stored {
-    uint64_t magic, sms;
-    int device;
-    bool split;
+    uint64_t magic;
+    struct sim_sms sms;
 };
 static const uint64_t magic = 0x73656d6d61727367; /* any: memory that is not a resource lacks it */
 static uint64_t next_id = (1ull << 32) + 1;       /* none has the number of another context */
 
 void sim_sms_write(struct sim_sms sms, CUdevResource *out) {
-    struct stored stored;
-    memset(&stored, 0, sizeof stored);
+    const struct stored stored = { magic, sms };
     memset(out, 0, sizeof *out);
     if (!sms.sms) return; /* of the type CU_DEV_RESOURCE_TYPE_INVALID */
-    stored.magic = magic;
-    stored.sms = sms.sms;
-    stored.device = sms.device;
-    stored.split = sms.split;
     out->type = CU_DEV_RESOURCE_TYPE_SM;
     memcpy(out->_internal_padding, &stored, sizeof stored);
     out->sm.smCount = (unsigned)__builtin_popcountll(sms.sms);
@@ -34,10 +28,10 @@ void sim_sms_write(struct sim_sms sms, CUdevResource *out) {
 bool sim_sms_read(const CUdevResource *resource, struct sim_sms *out) {
     struct stored s;
     memcpy(&s, resource->_internal_padding, sizeof s);
-    *out = (struct sim_sms){ s.device, s.split, s.sms };
-    return s.magic == magic && sim_device_at(s.device) && s.sms &&
-            !(s.sms & ~(uint64_t)SIM_ALL_SMS) &&
-            resource->sm.smCount == (unsigned)__builtin_popcountll(s.sms);
+    *out = s.sms;
+    return s.magic == magic && sim_device_at(out->device) && out->sms &&
+            !(out->sms & ~(uint64_t)SIM_ALL_SMS) &&
+            resource->sm.smCount == (unsigned)__builtin_popcountll(out->sms);
 }
 
 unsigned sim_sms_groups(const struct sim_sms *from, unsigned least, bool fine, unsigned *each) {
@@ -60,7 +54,7 @@ void sim_sms_split(const struct sim_sms *from, unsigned each, unsigned n, CUdevR
         CUdevResource *rest) {
     struct sim_sms part = *from;
     uint64_t left = from->sms;
-    part.split = true;
+    part.split = 1;
     for (unsigned i = 0; i < n; i++) {
         part.sms = take(&left, each);
         sim_sms_write(part, &groups[i]);
