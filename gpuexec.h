@@ -302,6 +302,9 @@
       on its own streams. Load a module into each context that launches its kernels. All green
       contexts of a device share the memory of its primary context, which they retain, and its
       limits: an allocation made through one can be used in all of them until that one is closed.
+      CUDA gives a green context no per-thread default stream, so gpuexec_stream_per_thread() fails,
+      and code compiled with --default-stream per-thread cannot use stream 0 in it: create a stream
+      for each thread.
       Memory bandwidth, caches, copies and the queues of the device are not split. CUDA lets a green
       context be current to only one thread at a time: let only one thread at a time create or free
       something in it, or wait for the whole context. Launches on its streams, and waits for these,
@@ -1810,8 +1813,9 @@ GPUEXEC_API gpuexec_result gpuexec_primary_set_flags_at(
 /* Destroys what all users in this process have in a device's primary context, and resets its flags;
    the next retain makes it new. GPUEXEC_BAD_ARGUMENT while this copy of gpuexec has a handle to it:
    the text lists them by place. gpuexec does not know other users, such as the CUDA runtime: their
-   objects become invalid. No other thread may open the context during the call. It does not repair
-   a process after a sticky error. cuDevicePrimaryCtxReset. */
+   objects become invalid, but CUDA refuses to reset a device on which they have green contexts. No
+   other thread may open the context during the call. It does not repair a process after a sticky
+   error. cuDevicePrimaryCtxReset. */
 GPUEXEC_API gpuexec_result gpuexec_primary_reset_at(const char *where, int device);
 
 /* Start and stop the recording of a profiler that is attached to the process and waits for it, such
@@ -2554,13 +2558,15 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_c
 /* Returns the context's per-thread default stream, the same handle each time and on all threads. On
    each thread that uses the handle, it refers to a separate stream of the driver, which
    synchronizes with the legacy default stream. Code compiled with --default-stream per-thread uses
-   that stream as stream 0. It cannot be destroyed. */
+   that stream as stream 0. It cannot be destroyed. A green context has none:
+   GPUEXEC_NOT_SUPPORTED. cuStreamGetGreenCtx for an adopted context. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_per_thread_at(const char *where, gpuexec_context context);
 
 /* Adopts a CUstream (or cudaStream_t) of `context`. Its owner must not destroy the stream before
    the handle is closed. NULL and CU_STREAM_LEGACY are the legacy default stream,
-   CU_STREAM_PER_THREAD is the per-thread default stream. GPUEXEC_WRONG_CONTEXT if the stream
-   belongs to another context. cuStreamGetCtx. */
+   CU_STREAM_PER_THREAD is the per-thread default stream, which a green context lacks:
+   GPUEXEC_NOT_SUPPORTED. GPUEXEC_WRONG_CONTEXT if the stream belongs to another context.
+   cuStreamGetCtx. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(
         const char *where, gpuexec_context context, struct CUstream_st *native);
 
@@ -6509,6 +6515,7 @@ enum {
     GXI_INVALID_PC = 718,
     GXI_LAUNCH_FAILED = 719,
     GXI_COOPERATIVE_TOO_LARGE = 720,
+    GXI_NOT_PERMITTED = 800,
     GXI_CU_NOT_SUPPORTED = 801,
     GXI_SYSTEM_NOT_READY = 802,
     GXI_SYSTEM_DRIVER_MISMATCH = 803,
@@ -12118,11 +12125,17 @@ GPUEXEC_API gpuexec_context gpuexec_context_create_at(
     return gxi_context_make(call, ordinal, desc, GXI_COUNTED);
 }
 
+/* Whether the current context is a green one, also if other code created it. */
+static int gxi_current_is_green(gxi_call *call) {
+    void *green = NULL;
+    return GXI_HAS(cuStreamGetGreenCtx) &&
+            GXI_TRY_TRACED(cuStreamGetGreenCtx, (GXI_STREAM_LEGACY, &green)) == 0 && green;
+}
+
 /* Takes a reference to the current context, which another library owns. Returns GXI_ADOPTED after a
    failure. */
 static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int device) {
     struct CUctx_st *other = NULL;
-    void *green = NULL;
     unsigned flags = 0;
     int active = 0;
     if (GXI_TRY(cuDevicePrimaryCtxGetState, (device, &flags, &active)) ||
@@ -12133,8 +12146,7 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
     }
     if (active && other == native) return GXI_PRIMARY;
     if (active) GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (device));
-    if (GXI_HAS(cuStreamGetGreenCtx) &&
-            GXI_TRY_TRACED(cuStreamGetGreenCtx, (GXI_STREAM_LEGACY, &green)) == 0 && green) {
+    if (gxi_current_is_green(call)) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                 "call gpuexec_context_retain on its handle, or adopt it with "
                 "gpuexec_context_from_native, and close the new handle before its owner destroys "
@@ -12727,7 +12739,7 @@ GPUEXEC_API gpuexec_result gpuexec_primary_reset_at(const char *where, int ordin
     struct CUctx_st *native;
     const gxi_slot *slot;
     unsigned count = 0;
-    int device = 0;
+    int device = 0, cu;
     GXI_CALL(gpuexec_primary_reset, GXI_CLEANS);
     if (gxi_primary_find(call, ordinal, &device, &native)) return gxi_failed_result();
     gxi_lock(&gxi_tables_mutex);
@@ -12751,9 +12763,13 @@ GPUEXEC_API gpuexec_result gpuexec_primary_reset_at(const char *where, int ordin
         gxi_text_free(&handles);
         return GPUEXEC_BAD_ARGUMENT;
     }
-    return GXI_TRY(cuDevicePrimaryCtxReset, (device))
-            ? gxi_fail_cu(call, NULL, "cannot reset the primary context of device %d", ordinal)
-            : GPUEXEC_OK;
+    cu = GXI_TRY(cuDevicePrimaryCtxReset, (device));
+    return cu ? gxi_fail_cu(call,
+                        cu == GXI_NOT_PERMITTED
+                                ? "destroy the green contexts that other code has on the device"
+                                : NULL,
+                        "cannot reset the primary context of device %d", ordinal)
+              : GPUEXEC_OK;
 }
 
 /* The open contexts on a device, -1: on all, in the order of their slots: the first one from index
@@ -19483,6 +19499,21 @@ static uint64_t gxi_context_keep_object(gxi_call *call, uint64_t *kept, uint64_t
     if (id != mine) gxi_slot_destroy(call, gxi_peek_any(mine));
     return id;
 }
+/* CUDA refuses all work on the per-thread default stream of a green context. */
+static gpuexec_result gxi_check_not_green(gxi_call *call, const gxi_slot *context) {
+    int green = gxi_context_of(context)->green != NULL;
+    gxi_scope scope;
+    if (context->adopted) {
+        if (gxi_enter(call, context->cu_context, &scope)) return gxi_failed_result();
+        green = gxi_current_is_green(call);
+        gxi_leave(&scope);
+    }
+    return green ? gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                           "create a stream for each thread: gpuexec_stream_create",
+                           "%s is a green context, which has no per-thread default stream",
+                           gxi_name_context(NULL, context->id).text)
+                 : GPUEXEC_OK;
+}
 /* The context's legacy (which 1) or per-thread (2) default stream: these numbers are
    CU_STREAM_LEGACY and CU_STREAM_PER_THREAD. */
 static uint64_t gxi_default_stream(gxi_call *call, gpuexec_context context, int which) {
@@ -19491,6 +19522,7 @@ static uint64_t gxi_default_stream(gxi_call *call, gpuexec_context context, int 
     if (!slot) return 0;
     kept = &gxi_context_of(slot)->defaults[which - 1];
     if ((id = GXI_LOAD(kept)) != 0) return id;
+    if (which == 2 && gxi_check_not_green(call, slot)) return 0;
     mine = gxi_stream_new(call, slot, (struct CUstream_st *)(uintptr_t)which, 1, 1, which);
     return gxi_context_keep_object(call, kept, mine);
 }

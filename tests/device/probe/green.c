@@ -417,6 +417,180 @@ static void gone(void) {
     PROBE("destroy_after_reset", cu.cuGreenCtxDestroy(green));
 }
 
+/* Less usual sizes, flags and descriptors. */
+static void more(void) {
+    resource r, two[2];
+    unsigned n = 77, most;
+    void *d = NULL, *green = NULL;
+    open_groups();
+    most = ngroups * groups[0].of.sms;
+    PROBE("flags_5", split(NULL, &n, &all, NULL, 5, 1));
+    answer("flags_5_fine", "%d", n > ngroups);
+    PROBE("flags_7", split(NULL, &n, &all, NULL, 7, 1));
+    PROBE("flags_8", split(NULL, &n, &all, NULL, 8, 1));
+    PROBE("large_all", split(NULL, &n, &all, NULL, LARGE_CLUSTERS, all.of.sms));
+    PROBE("large_too_many", split(NULL, &n, &all, NULL, LARGE_CLUSTERS, all.of.sms + 1));
+    PROBE("fine_all", (n = 77, split(NULL, &n, &all, NULL, FINE, all.of.sms)));
+    answer("fine_all_n", "%u", n);
+    n = 1;
+    memset(&r, 0, sizeof r);
+    PROBE("all_groups", split(two, &n, &all, &r, 0, most));
+    PROBE("all_groups_has", n == 1 && two[0].of.sms == most);
+    PROBE("all_groups_rest", r.of.sms == all.of.sms - most);
+    n = 1;
+    PROBE("one_more", split(two, &n, &all, &r, 0, most + 1));
+    PROBE("one_more_has_all", n == 1 && two[0].of.sms == all.of.sms);
+    answer("one_more_rest", "%d %u", r.of.type, r.of.sms);
+    n = 1;
+    PROBE("all_less_1", split(two, &n, &all, &r, 0, all.of.sms - 1));
+    PROBE("all_less_1_has_all", n == 1 && two[0].of.sms == all.of.sms);
+    PROBE("made_up_too_many",
+            (memset(&r, 0, sizeof r), r.of.type = SM, r.of.sms = 8, n = 1,
+                    split(two, &n, &r, NULL, 0, 9)));
+    PROBE("none_of_made_up", (n = 0, split(two, &n, &r, NULL, 0, 1)));
+    /* contexts of unusual descriptors: how many multiprocessors they have */
+    green = NULL;
+    PROBE("of_null", cu.cuGreenCtxCreate(&green, NULL, 0, DEFAULT_STREAM));
+    PROBE("of_null_made", green != NULL);
+    PROBE("of_null_resource", (r.of.sms = 0, cu.cuGreenCtxGetDevResource(green, (void *)&r, SM)));
+    PROBE("of_null_is_all", r.of.sms == all.of.sms);
+    PROBE("of_null_destroy", cu.cuGreenCtxDestroy(green));
+    two[0] = two[1] = groups[0];
+    green = make(two, 2);
+    PROBE("twice", (r.of.sms = 0, cu.cuGreenCtxGetDevResource(green, (void *)&r, SM)));
+    PROBE("twice_is_once", r.of.sms == groups[0].of.sms);
+    PROBE("twice_destroy", cu.cuGreenCtxDestroy(green));
+    two[1] = all;
+    green = make(two, 2);
+    PROBE("and_all", (r.of.sms = 0, cu.cuGreenCtxGetDevResource(green, (void *)&r, SM)));
+    PROBE("and_all_is_all", r.of.sms == all.of.sms);
+    PROBE("and_all_destroy", cu.cuGreenCtxDestroy(green));
+    n = 1;
+    PROBE("fine", split(two, &n, &all, NULL, FINE, 1));
+    green = make(two, 1);
+    PROBE("of_fine", cu.cuGreenCtxGetDevResource(green, (void *)&r, SM));
+    answer("of_fine_is", "%u %u %u", r.of.sms, r.of.least, r.of.alignment);
+    PROBE("of_fine_again", (n = 1, split(two, &n, &r, NULL, 0, 1)));
+    PROBE("of_fine_fine", (n = 1, split(two, &n, &r, NULL, FINE, 1)));
+    PROBE("of_fine_destroy", cu.cuGreenCtxDestroy(green));
+    PROBE("describe", describe(&d, groups, 1));
+    PROBE("create_to_null_on_99", cu.cuGreenCtxCreate(NULL, d, 99, DEFAULT_STREAM));
+    PROBE("create_of_null_on_99", cu.cuGreenCtxCreate(&green, NULL, 99, DEFAULT_STREAM));
+}
+
+/* The per-thread default stream while a green context is current. */
+static void own_stream(void) {
+    static uint32_t host[4];
+    void *const own = (void *)2;
+    void *green, *converted = NULL, *event = NULL, *of = NULL, *graph = NULL, *symbol = NULL,
+                 *stream = NULL;
+    int (*query)(void *) = NULL, state = 7, priority = 77;
+    unsigned flags = 77;
+    unsigned long long id = 0;
+    ptr p = 0;
+    open_groups();
+    green = make(groups, 1);
+    cu.cuCtxFromGreenCtx(&converted, green);
+    cu.cuEventCreate(&event, 0);
+    PROBE("symbol", cu.cuGetProcAddress("cuStreamQuery", &symbol, 11030, 2));
+    memcpy(&query, &symbol, sizeof query);
+    PROBE("before", cu.cuStreamQuery(own));
+    PROBE("push", cu.cuCtxPushCurrent_v2(converted));
+    PROBE("query", cu.cuStreamQuery(own));
+    PROBE("query_null_per_thread", query(NULL));
+    PROBE("synchronize", cu.cuStreamSynchronize(own));
+    PROBE("launch", launch(kernel(0, "nop"), 1, 1, own, NULL));
+    PROBE("fill", cu.cuMemsetD8Async(memory[0], 0, 16, own));
+    PROBE("fill_of_nothing", cu.cuMemsetD8Async(memory[0], 0, 0, own));
+    PROBE("fill_nowhere", cu.cuMemsetD8Async(0, 0, 16, own));
+    PROBE("copy", cu.cuMemcpyHtoDAsync_v2(memory[0], host, sizeof host, own));
+    PROBE("allocate", cu.cuMemAllocAsync(&p, 64, own));
+    PROBE("record", cu.cuEventRecord(event, own));
+    PROBE("wait", cu.cuStreamWaitEvent(own, event, 0));
+    PROBE("wait_null", cu.cuStreamWaitEvent(own, NULL, 0));
+    PROBE("capture", cu.cuStreamBeginCapture_v2(own, 2));
+    PROBE("capture_end", cu.cuStreamEndCapture(own, &graph));
+    PROBE("capturing", cu.cuStreamIsCapturing(own, &state));
+    PROBE("flags", cu.cuStreamGetFlags(own, &flags));
+    PROBE("priority", cu.cuStreamGetPriority(own, &priority));
+    PROBE("id", cu.cuStreamGetId(own, &id));
+    PROBE("context", cu.cuStreamGetCtx(own, &of));
+    PROBE("green", cu.cuStreamGetGreenCtx(own, &of));
+    PROBE("destroy", cu.cuStreamDestroy_v2(own));
+    /* none of this ends the others */
+    PROBE("legacy", launch(kernel(0, "nop"), 1, 1, NULL, NULL));
+    PROBE("create", cu.cuStreamCreate(&stream, 0));
+    PROBE("created", launch(kernel(0, "nop"), 1, 1, stream, NULL));
+    PROBE("context_synchronize", cu.cuCtxSynchronize());
+    PROBE("pop", cu.cuCtxPopCurrent_v2(&of));
+    PROBE("after", launch(kernel(0, "nop"), 1, 1, own, NULL));
+    PROBE("after_synchronize", cu.cuStreamSynchronize(own));
+}
+
+/* More of what was destroyed, and a primary context that is released too often. */
+static void ends(void) {
+    void *green, *current = NULL, *stream = NULL, *d = NULL;
+    unsigned long long id = 0;
+    unsigned flags = 77;
+    int device = 77, active = 77, released = 0;
+    resource r;
+    ptr p = 0;
+    open_groups();
+    green = make(groups, 1);
+    PROBE("push", cu.cuCtxPushCurrent_v2(green));
+    PROBE("destroy", cu.cuGreenCtxDestroy(green));
+    PROBE("device", cu.cuCtxGetDevice(&device));
+    PROBE("flags", cu.cuCtxGetFlags(&flags));
+    PROBE("id_of_current", cu.cuCtxGetId(NULL, &id));
+    PROBE("synchronize", cu.cuCtxSynchronize());
+    PROBE("allocate", cu.cuMemAlloc_v2(&p, 64));
+    PROBE("create_stream", cu.cuStreamCreate(&stream, 0));
+    PROBE("query_null", cu.cuStreamQuery(NULL));
+    PROBE("query_own", cu.cuStreamQuery((void *)2));
+    PROBE("pop", cu.cuCtxPopCurrent_v2(&current));
+    PROBE("popped", current == green);
+    PROBE("push_again", cu.cuCtxPushCurrent_v2(green));
+    cu.cuCtxSetCurrent(context[0]);
+    PROBE("green_id", cu.cuGreenCtxGetId(green, &id));
+    PROBE("resource", cu.cuGreenCtxGetDevResource(green, (void *)&r, SM));
+    PROBE("convert", cu.cuCtxFromGreenCtx(&current, green));
+    PROBE("stream", cu.cuGreenCtxStreamCreate(&stream, green, NON_BLOCKING, 0));
+    PROBE("destroy_again", cu.cuGreenCtxDestroy(green));
+    PROBE("destroy_primary", cu.cuGreenCtxDestroy(context[0]));
+    PROBE("convert_primary", cu.cuCtxFromGreenCtx(&current, context[0]));
+    PROBE("id_of_primary", cu.cuGreenCtxGetId(context[0], &id));
+    PROBE("reset_without", cu.cuDevicePrimaryCtxReset_v2(0));
+    /* one retain of the program's, one of the green context's */
+    PROBE("retain", cu.cuDevicePrimaryCtxRetain(&context[0], 0));
+    PROBE("describe", describe(&d, groups, 1));
+    PROBE("create", cu.cuGreenCtxCreate(&green, d, 0, DEFAULT_STREAM));
+    while (released < 8 && cu.cuDevicePrimaryCtxRelease_v2(0) == 0) released++;
+    answer("released", "%d", released);
+    PROBE("state", cu.cuDevicePrimaryCtxGetState(0, &flags, &active));
+    answer("active", "%d", active);
+    PROBE("last_destroy", cu.cuGreenCtxDestroy(green));
+    PROBE("last_state", cu.cuDevicePrimaryCtxGetState(0, &flags, &active));
+    answer("last_active", "%d", active);
+}
+
+/* Multiprocessors of two devices. */
+static void two_devices(void) {
+    resource two[2];
+    void *d = NULL, *green = NULL;
+    open_all();
+    if (devices < 2) {
+        answer("gave_up", "two devices");
+        return;
+    }
+    memset(two, 0, sizeof two);
+    PROBE("first", cu.cuDeviceGetDevResource(0, (void *)&two[0], SM));
+    PROBE("second", cu.cuDeviceGetDevResource(1, (void *)&two[1], SM));
+    PROBE("both", describe(&d, two, 2));
+    PROBE("describe", describe(&d, two + 1, 1));
+    PROBE("on_the_other", cu.cuGreenCtxCreate(&green, d, 0, DEFAULT_STREAM));
+    PROBE("on_its_own", cu.cuGreenCtxCreate(&green, d, 1, DEFAULT_STREAM));
+}
+
 const group green_groups[] = {
     { "green_resources", resources, 1 },
     { "green_descriptors", descriptors, 1 },
@@ -424,5 +598,9 @@ const group green_groups[] = {
     { "green_streams", streams, 1 },
     { "green_places", places, 1 },
     { "green_gone", gone, 1 },
+    { "green_more", more, 1 },
+    { "green_own_stream", own_stream, 1 },
+    { "green_ends", ends, 1 },
+    { "green_two_devices", two_devices, 2 },
     { NULL, NULL, 0 },
 };

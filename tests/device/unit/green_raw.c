@@ -12,6 +12,7 @@ typedef struct resource {
 enum { SM = 1, NON_BLOCKING = 1, DEFAULT_STREAM = 1, IGNORE_COSCHEDULING = 1 };
 enum { MULTIPROCESSORS = 16 }; /* CUdevice_attribute */
 enum { MOST_SMS = 1024, MOST_GROUPS = 64, THREADS = 32 };
+enum { INVALID_HANDLE = 400, NOT_PERMITTED = 800 };
 enum { TOO_LARGE = 720, DESTROYED = 709, NOT_READY = 600 };
 
 static driver_calls cu;
@@ -398,6 +399,39 @@ TEST(a_green_context_keeps_the_primary_context) {
     CHECK_EQ(cu.cuDevicePrimaryCtxGetState(0, &flags, &active), 0);
     CHECK_EQ(active, 1);
     CHECK_EQ(cu.cuGreenCtxDestroy(green), 0);
+}
+
+TEST(the_per_thread_stream_of_a_green_context) {
+    void *green, *converted = NULL, *own = (void *)2;
+    BEGIN();
+    green = make(groups, 1);
+    CHECK_EQ(cu.cuCtxFromGreenCtx(&converted, green), 0);
+    CHECK_EQ(cu.cuCtxPushCurrent_v2(converted), 0);
+    CHECK_EQ(launch(place, own, 1, 1), INVALID_HANDLE);
+    CHECK_EQ(cu.cuMemsetD8Async(counts, 0, 64, own), INVALID_HANDLE);
+    CHECK_EQ(launch(place, NULL, 1, 1), 0);
+    CHECK_EQ(cu.cuCtxSynchronize(), 0);
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(NULL), 0);
+    CHECK_EQ(launch(place, own, 1, 1), 0); /* the primary context has one */
+    CHECK_EQ(cu.cuStreamSynchronize(own), 0);
+    CHECK_EQ(cu.cuGreenCtxDestroy(green), 0);
+    end();
+}
+
+TEST(a_green_context_prevents_a_reset) {
+    void *green, *converted = NULL, *current = NULL;
+    BEGIN();
+    green = make(groups, 1);
+    CHECK_EQ(cu.cuCtxFromGreenCtx(&converted, green), 0);
+    CHECK_EQ(cu.cuCtxPushCurrent_v2(converted), 0);
+    CHECK_EQ(cu.cuDevicePrimaryCtxReset_v2(0), NOT_PERMITTED);
+    CHECK_EQ(launch(place, NULL, 1, 1), 0);
+    CHECK_EQ(cu.cuCtxSynchronize(), 0);
+    CHECK_EQ(cu.cuGreenCtxDestroy(green), 0);
+    CHECK_EQ(cu.cuCtxGetCurrent(&current), 0); /* it stays current */
+    CHECK(current == converted);
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&current), 0);
+    end();
 }
 
 /* Destroyed streams are documented as CUDA_ERROR_CONTEXT_IS_DESTROYED; a GPU may read freed memory,

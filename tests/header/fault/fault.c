@@ -488,6 +488,7 @@ static const struct {
     { "gpuexec_context_", ROW_cuDeviceGet }, /* the ordinal then serves as the CUdevice */
     { "gpuexec_context_attach", ROW_cuStreamGetGreenCtx }, /* then it is not taken for a green one
                                                             */
+    { "gpuexec_stream_per_thread", ROW_cuStreamGetGreenCtx },
     { "gpuexec_context_attach", ROW_cuDevicePrimaryCtxRelease }, /* the context itself is
                                                                     available */
     { "load", ROW_cuModuleGetFunctionCount }, /* the kernels' names are then unknown, which is
@@ -1810,7 +1811,7 @@ static void fault_called(void *user) { *(volatile int *)user = 1; }
 FLOW(stream) {
     static volatile int called;
     gpuexec_stream_desc desc = { 0, 1, -1, 0 };
-    gpuexec_context ctx;
+    gpuexec_context ctx, adopted;
     gpuexec_stream s, t, own, legacy, mine;
     gpuexec_event event;
     gpuexec_ptr word;
@@ -1857,6 +1858,9 @@ FLOW(stream) {
     CLEAN(gpuexec_stream_destroy(own));
     CLEAN(gpuexec_stream_destroy(t));
     CLEAN(gpuexec_stream_destroy(s));
+    MAKE(adopted, gpuexec_context_from_native(gpuexec_context_native(ctx)));
+    MAKE(mine, gpuexec_stream_per_thread(adopted));
+    CLEAN(gpuexec_context_close(adopted));
     CLEAN(gpuexec_context_close(ctx));
 }
 

@@ -91,7 +91,6 @@ TEST(a_context_on_some_multiprocessors) {
     CHECK_EQ(p.sms, group);
     CHECK(places(p, p.stream, used) <= group);
     CHECK(places(p, gpuexec_stream_legacy(p.context), used) <= group);
-    CHECK(places(p, gpuexec_stream_per_thread(p.context), used) <= group);
     CHECK_EQ(gpuexec_context_device(p.context), 0);
     CHECK_TEXT(gpuexec_describe(p.context), "context opened at", "device 0 (", "multiprocessors)");
     CHECK_OK(gpuexec_context_sync(p.context));
@@ -330,6 +329,20 @@ TEST(the_primary_context_stays_with_its_green_ones) {
     CHECK_OK(gpuexec_context_close(c));
 }
 
+TEST(a_green_context_of_other_code_prevents_a_reset) {
+    static unsigned long long sms[18]; /* CUdevResource */
+    void *descriptor = NULL, *green = NULL;
+    BEGIN();
+    const driver_calls cu = calls_find();
+    CHECK_EQ(cu.cuDeviceGetDevResource(0, (void *)sms, 1), 0);
+    CHECK_EQ(cu.cuDevResourceGenerateDesc(&descriptor, (void *)sms, 1), 0);
+    CHECK_EQ(cu.cuGreenCtxCreate(&green, descriptor, 0, 1), 0);
+    CHECK_FAILED(gpuexec_primary_reset(0), GPUEXEC_DRIVER_ERROR, "device 0",
+            "CUDA_ERROR_NOT_PERMITTED", "destroy the green contexts that other code has");
+    CHECK_EQ(cu.cuGreenCtxDestroy(green), 0);
+    CHECK_OK(gpuexec_primary_reset(0));
+}
+
 TEST(a_graph_keeps_a_green_context) {
     gpuexec_context c;
     gpuexec_graph g;
@@ -460,6 +473,41 @@ TEST(a_green_context_has_no_count) {
             "is a green context", "gpuexec_context_retain");
     CHECK_EQ(gpuexec_context_usage(c), 1);
     CHECK_OK(gpuexec_context_close(c));
+}
+
+/* CUDA refuses work on it. */
+TEST(no_stream_per_thread) {
+    gpuexec_context c, adopted;
+    BEGIN();
+    c = create(group);
+    CHECK_NOT_MADE(gpuexec_stream_per_thread(c), GPUEXEC_NOT_SUPPORTED, "gpuexec_stream_per_thread",
+            "the context opened at", "green.c", "is a green context",
+            "no per-thread default stream", "gpuexec_stream_create");
+    CHECK_NOT_MADE(gpuexec_stream_from_native(c, (struct CUstream_st *)2), GPUEXEC_NOT_SUPPORTED,
+            "gpuexec_stream_from_native", "no per-thread default stream");
+    adopted = gpuexec_context_from_native(gpuexec_context_native(c));
+    CHECK_NOT_MADE(gpuexec_stream_per_thread(adopted), GPUEXEC_NOT_SUPPORTED,
+            "the context adopted at", "is a green context");
+    CHECK_OK(gpuexec_context_close(adopted));
+    CHECK_OK(gpuexec_stream_sync(gpuexec_stream_legacy(c)));
+    CHECK_OK(gpuexec_stream_sync(gpuexec_stream_per_thread(gpuexec_context_open(0, NULL))));
+    CHECK_OK(gpuexec_context_close(c));
+}
+
+/* It stays current, and can still be popped. */
+TEST(closed_while_it_is_current) {
+    gpuexec_context c, whole;
+    BEGIN();
+    whole = gpuexec_context_open(0, NULL);
+    c = create(group);
+    CHECK_OK(gpuexec_context_push(c));
+    CHECK_OK(gpuexec_context_close(c));
+    CHECK_OK(gpuexec_stream_sync(gpuexec_stream_create(whole, NULL)));
+    if (on_cpu_device()) /* a GPU's driver may read what it has freed */
+        CHECK_NOT_MADE(gpuexec_context_from_native(NULL), GPUEXEC_STALE_HANDLE, "destroyed");
+    CHECK_OK(gpuexec_context_pop(c));
+    CHECK(!gpuexec_context_is_current(whole));
+    CHECK_OK(gpuexec_take_error());
 }
 
 TEST_MULTI(each_device_is_split) {

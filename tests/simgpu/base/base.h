@@ -151,7 +151,7 @@ struct sim_device {
 
 /* the invented multiprocessor */
 enum {
-    SIM_SMS = 20, /* as on an H200, two groups of 8 for green contexts, and a rest of 4 */
+    SIM_SMS = 20, /* two groups of 8 for green contexts, and a rest of 4 */
     SIM_SM_GROUP = 8,
     SIM_SM_PAIR = 2,
     SIM_SM_THREADS = 2048,

@@ -157,7 +157,7 @@ SIM_API(cuCtxGetId, (void *handle, unsigned long long *id), (handle, id), SIM_IN
     if (result) return handle ? sim_context_not_there(handle) : result;
     if (!id) return CUDA_ERROR_INVALID_VALUE;
     const struct sim_green *g = handle ? sim_green_at(handle) : sim_green_current();
-    *id = g ? (1ull << 32) + g->id : c->id; /* none has the number of another context */
+    *id = g ? g->id : c->id;
     return CUDA_SUCCESS;
 }
 
@@ -277,6 +277,7 @@ SIM_API_ALSO(cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset, (CUdevice ordi
         SIM_INIT) {
     struct sim_device *device = sim_device_at(ordinal);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    if (device->primary->greens.next != &device->primary->greens) return CUDA_ERROR_NOT_PERMITTED;
     if (device->primary->active) sim_context_kill(device->primary);
     device->primary_flags = 0;
     return CUDA_SUCCESS;

@@ -7,7 +7,7 @@
 static int write_sms(CUdevResource *out, int type, const struct sim_device *device, uint64_t sms) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (type != CU_DEV_RESOURCE_TYPE_SM) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
-    sim_sms_write((struct sim_sms){ device->ordinal, sms, 0, 0, SIM_SM_GROUP }, out);
+    sim_sms_write((struct sim_sms){ sms, device->ordinal, 0 }, out);
     return CUDA_SUCCESS;
 }
 
@@ -24,12 +24,10 @@ SIM_API(cuCtxGetDevResource, (void *handle, CUdevResource *out, int type), (hand
     return write_sms(out, type, c->device, sim_green_sms(sim_green_at(handle)));
 }
 
-/* The green context, or 201; 709 if its primary context was reset. */
+/* The green context, or 201. */
 static int find(const void *handle, struct sim_green **out) {
-    if ((*out = sim_get(SIM_H_GREEN, handle)) != NULL) return CUDA_SUCCESS;
-    return sim_not_there(handle) == CUDA_ERROR_CONTEXT_IS_DESTROYED
-            ? CUDA_ERROR_CONTEXT_IS_DESTROYED
-            : CUDA_ERROR_INVALID_CONTEXT;
+    *out = sim_get(SIM_H_GREEN, handle);
+    return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 SIM_API(cuGreenCtxGetDevResource, (void *handle, CUdevResource *out, int type), (handle, out, type),
@@ -43,39 +41,32 @@ SIM_API(cuDevSmResourceSplitByCount,
         (CUdevResource * groups, unsigned *n, const CUdevResource *input, CUdevResource *rest,
                 unsigned flags, unsigned least),
         (groups, n, input, rest, flags, least), SIM_INIT) {
-    const unsigned all = CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING |
-            CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE;
-    const bool fine = flags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING;
+    const bool fine = flags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING,
+               large = flags & CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE;
     struct sim_sms from;
     unsigned each;
-    if (!n || !input || flags & ~all) return CUDA_ERROR_INVALID_VALUE;
+    if (!n || !input || (fine && large) || (groups && !*n)) return CUDA_ERROR_INVALID_VALUE;
     if (input->type != CU_DEV_RESOURCE_TYPE_SM) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
-    if (!sim_sms_read(input, &from)) return CUDA_ERROR_INVALID_VALUE;
-    if (least > input->sm.smCount || (groups && !*n)) return CUDA_ERROR_INVALID_VALUE;
-    if (from.group) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+    if (!sim_sms_read(input, &from) || from.split) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     const unsigned count = sim_sms_groups(&from, least, fine, &each);
     if (!count) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     if (!groups || *n > count) *n = count;
-    if (groups) sim_sms_split(&from, each, fine, *n, groups, rest);
+    if (groups) sim_sms_split(&from, each, *n, groups, rest);
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuDevResourceGenerateDesc, (void **out, CUdevResource *list, unsigned n), (out, list, n),
         SIM_INIT) {
-    struct sim_sms first = { 0, 0, 0, 0, 0 }, sms;
-    uint64_t all = 0;
+    struct sim_sms all = { 0, 0, 0 }, sms;
     if (!out || !list || !n) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < n; i++) {
         if (list[i].type != CU_DEV_RESOURCE_TYPE_SM) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
-        if (!sim_sms_read(&list[i], &sms)) return CUDA_ERROR_INVALID_VALUE;
-        if (!i) first = sms;
-        if (i &&
-                (sms.device != first.device || !sms.split || sms.split != first.split ||
-                        all & sms.sms))
+        if (!sim_sms_read(&list[i], &sms) || (i && sms.device != all.device))
             return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
-        all |= sms.sms;
+        all.device = sms.device;
+        all.sms |= sms.sms;
     }
-    const struct sim_sms *descriptor = sim_sms_describe(first.device, all);
+    const struct sim_sms *descriptor = sim_sms_describe(all.device, all.sms);
     if (!descriptor) return CUDA_ERROR_OUT_OF_MEMORY;
     *out = (void *)descriptor;
     return CUDA_SUCCESS;
@@ -86,9 +77,11 @@ SIM_API(cuDevResourceGenerateDesc, (void **out, CUdevResource *list, unsigned n)
 SIM_API(cuGreenCtxCreate, (void **out, void *descriptor, CUdevice ordinal, unsigned flags),
         (out, descriptor, ordinal, flags), SIM_HEALTHY) {
     struct sim_device *device = sim_device_at(ordinal);
-    const struct sim_sms *sms = sim_sms_described(descriptor);
+    const struct sim_sms whole = { SIM_ALL_SMS, ordinal, 0 };
+    const struct sim_sms *sms = descriptor ? sim_sms_described(descriptor) : &whole;
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
     if (!out || !sms || flags != CU_GREEN_CTX_DEFAULT_STREAM) return CUDA_ERROR_INVALID_VALUE;
-    if (!device || sms->device != ordinal) return CUDA_ERROR_INVALID_DEVICE;
+    if (sms->device != ordinal) return CUDA_ERROR_INVALID_DEVICE;
     struct sim_green *g = sim_green_new(device, sms->sms);
     if (!g) return CUDA_ERROR_OUT_OF_MEMORY;
     *out = SIM_HANDLE(g->handle);
@@ -99,7 +92,6 @@ SIM_API(cuGreenCtxDestroy, (void *handle), (handle), SIM_INIT) {
     struct sim_green *g;
     const int result = find(handle, &g);
     if (result) return result;
-    if (g == sim_green_current()) sim_self.depth--;
     sim_green_destroy(g);
     return __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED);
 }
@@ -108,7 +100,7 @@ SIM_API(cuCtxFromGreenCtx, (void **out, void *handle), (out, handle), SIM_INIT) 
     struct sim_green *g;
     const int result = find(handle, &g);
     if (result || !out) return result ? result : CUDA_ERROR_INVALID_VALUE;
-    *out = SIM_HANDLE(g->converted);
+    *out = handle;
     return CUDA_SUCCESS;
 }
 

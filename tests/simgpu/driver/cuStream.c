@@ -90,7 +90,7 @@ QUESTION(cuStreamGetPriority, int, find_allowed, s->priority)
 QUESTION(cuStreamGetId, unsigned long long, find_now, s->id)
 QUESTION(cuStreamGetDevice, CUdevice, find_now, s->context->device->ordinal)
 QUESTION(cuStreamGetCtx, void *, find_allowed,
-        SIM_HANDLE(s->green ? s->green->converted : s->context->handle))
+        SIM_HANDLE(s->green ? s->green->handle : s->context->handle))
 
 SIM_API_STREAM(cuStreamGetCtx_v2, _ptsz, (void *handle, void **out, void **green),
         (handle, out, green), SIM_HEALTHY) {

@@ -25,8 +25,7 @@ enum sim_handle_kind {
     SIM_H_EXEC,
     SIM_H_OBJECT,
     SIM_H_PHYSICAL,
-    SIM_H_GREEN,
-    SIM_H_CONVERTED /* the CUcontext of a green context */
+    SIM_H_GREEN
 };
 enum { SIM_KIND_BITS = 5, SIM_KIND_MASK = 31 };
 uint64_t sim_handle_new(enum sim_handle_kind kind, void *object); /* 0: no memory */
@@ -131,9 +130,9 @@ extern struct sim_link sim_contexts;
 /* A green context: some multiprocessors of a device. All else that it has is in the device's
    primary context, which it retains: memory, modules, events, and its streams, which name it. */
 struct sim_green {
-    struct sim_link link;       /* in the primary context's greens */
-    uint64_t handle, converted; /* a CUgreenCtx, and what cuCtxFromGreenCtx returns */
-    unsigned id;
+    struct sim_link link;        /* in the primary context's greens */
+    uint64_t handle;             /* a CUgreenCtx and the CUcontext that it converts to */
+    uint64_t id;                 /* as cuCtxGetId and cuGreenCtxGetId return it */
     struct sim_context *context; /* the primary one */
     uint64_t sms;                /* bit i: multiprocessor i */
     struct sim_stream legacy;
@@ -160,7 +159,7 @@ struct sim_context *sim_context_at(const void *handle); /* NULL: not a live cont
 bool sim_context_still(const struct sim_context *context, const void *handle);
 struct sim_context *sim_context_current(void); /* NULL: none, or destroyed */
 struct sim_context *sim_context_or_dead(void); /* NULL: none */
-/* the green context that is current, or that this CUcontext was converted from; NULL: none */
+/* the green context that is current, or that this handle names; NULL: none */
 struct sim_green *sim_green_current(void);
 struct sim_green *sim_green_at(const void *context);
 /* finds the current context, as SIM_CTX does; 0, 201 or 709 */
@@ -224,20 +223,19 @@ int sim_green_wait_event(struct sim_green *green, struct sim_event *event); /* a
 static inline uint64_t sim_green_sms(const struct sim_green *green) {
     return green ? green->sms : (uint64_t)SIM_ALL_SMS;
 }
-/* multiprocessors of a device, as the driver hands them out; split: the number of the split that
-   they come from, 0: none; group: they cannot be split again */
+/* multiprocessors of a device, as the driver hands them out; split: 1: a part, which cannot be
+   split again */
 struct sim_sms {
-    int device;
     uint64_t sms;
-    unsigned split, group, alignment;
+    int device, split;
 };
 void sim_sms_write(struct sim_sms sms, CUdevResource *out);
 bool sim_sms_read(const CUdevResource *resource, struct sim_sms *out); /* false: was not written */
 /* how many groups of at least `least` multiprocessors there are, and how many each has */
 unsigned sim_sms_groups(const struct sim_sms *from, unsigned least, bool fine, unsigned *each);
 /* writes n groups, and what is left */
-void sim_sms_split(const struct sim_sms *from, unsigned each, bool fine, unsigned n,
-        CUdevResource *groups, CUdevResource *rest);
+void sim_sms_split(const struct sim_sms *from, unsigned each, unsigned n, CUdevResource *groups,
+        CUdevResource *rest);
 /* a descriptor stays valid: there is one for each set of multiprocessors; NULL: no memory */
 const struct sim_sms *sim_sms_describe(int device, uint64_t sms);
 const struct sim_sms *sim_sms_described(const void *descriptor); /* NULL: is not one */

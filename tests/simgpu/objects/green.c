@@ -1,7 +1,6 @@
 /* green.c - green contexts: multiprocessors as resources, their splits, and contexts on some of
-   them. Not checked against a GPU yet; as documented by CUDA 13.0 for compute capability 9.0, where
-   groups have a multiple of 8 multiprocessors, or of 2 if their order in the device does not
-   matter.
+   them. As an H100 with driver 580 does it, where groups have a multiple of 8 multiprocessors, or
+   of 2 if their order in the device does not matter.
 
    The driver keeps a resource's multiprocessors in the bytes that its type reserves, so a program
    may copy it. */
@@ -9,38 +8,39 @@
 
 /* In CUdevResource._internal_padding. */
 struct stored {
-    uint64_t magic, sms;
-    int device;
-    unsigned split, group, alignment;
+    uint64_t magic;
+    struct sim_sms sms;
 };
 static const uint64_t magic = 0x73656d6d61727367; /* any: memory that is not a resource lacks it */
-static unsigned splits, next_id = 1;
+static uint64_t next_id = (1ull << 32) + 1;       /* none has the number of another context */
 
 void sim_sms_write(struct sim_sms sms, CUdevResource *out) {
-    const struct stored stored = { magic, sms.sms, sms.device, sms.split, sms.group,
-        sms.alignment };
+    const struct stored stored = { magic, sms };
     memset(out, 0, sizeof *out);
     if (!sms.sms) return; /* of the type CU_DEV_RESOURCE_TYPE_INVALID */
     out->type = CU_DEV_RESOURCE_TYPE_SM;
     memcpy(out->_internal_padding, &stored, sizeof stored);
     out->sm.smCount = (unsigned)__builtin_popcountll(sms.sms);
-    if (sim_settings.driver_version < 13000) return;
-    out->sm.minSmPartitionSize = out->sm.smCoscheduledAlignment = sms.alignment;
+    if (sim_settings.driver_version < 13000 || sms.split) return;
+    out->sm.minSmPartitionSize = out->sm.smCoscheduledAlignment = SIM_SM_GROUP;
 }
 
 bool sim_sms_read(const CUdevResource *resource, struct sim_sms *out) {
     struct stored s;
     memcpy(&s, resource->_internal_padding, sizeof s);
-    *out = (struct sim_sms){ s.device, s.sms, s.split, s.group, s.alignment };
-    return s.magic == magic && sim_device_at(s.device) && s.sms &&
-            !(s.sms & ~(uint64_t)SIM_ALL_SMS) &&
-            resource->sm.smCount == (unsigned)__builtin_popcountll(s.sms);
+    *out = s.sms;
+    return s.magic == magic && sim_device_at(out->device) && out->sms &&
+            !(out->sms & ~(uint64_t)SIM_ALL_SMS) &&
+            resource->sm.smCount == (unsigned)__builtin_popcountll(out->sms);
 }
 
 unsigned sim_sms_groups(const struct sim_sms *from, unsigned least, bool fine, unsigned *each) {
     const unsigned step = fine ? SIM_SM_PAIR : SIM_SM_GROUP;
+    const unsigned sms = (unsigned)__builtin_popcountll(from->sms);
+    if (least > sms) return 0;
     *each = least ? (least + step - 1) / step * step : step;
-    return (unsigned)__builtin_popcountll(from->sms) / *each;
+    if (*each > sms) *each = sms;
+    return sms / *each;
 }
 
 /* Takes n of the multiprocessors, the lowest. */
@@ -50,20 +50,16 @@ static uint64_t take(uint64_t *sms, unsigned n) {
     return before ^ *sms;
 }
 
-void sim_sms_split(const struct sim_sms *from, unsigned each, bool fine, unsigned n,
-        CUdevResource *groups, CUdevResource *rest) {
+void sim_sms_split(const struct sim_sms *from, unsigned each, unsigned n, CUdevResource *groups,
+        CUdevResource *rest) {
     struct sim_sms part = *from;
     uint64_t left = from->sms;
-    part.split = ++splits;
-    part.group = 1;
-    part.alignment = fine ? SIM_SM_PAIR : SIM_SM_GROUP;
+    part.split = 1;
     for (unsigned i = 0; i < n; i++) {
         part.sms = take(&left, each);
         sim_sms_write(part, &groups[i]);
     }
     part.sms = left;
-    part.group = 0;
-    part.alignment = SIM_SM_PAIR;
     if (rest) sim_sms_write(part, rest);
 }
 
@@ -93,7 +89,7 @@ const struct sim_sms *sim_sms_described(const void *descriptor) {
 /* ---- contexts ---- */
 
 /* Its streams have ended for the program; their work goes on. */
-static void end_green(struct sim_green *g, void (*drop)(uint64_t)) {
+static void end_green(struct sim_green *g) {
     struct sim_context *c = g->context;
     for (struct sim_link *link = c->streams.next, *next; link != &c->streams; link = next) {
         struct sim_stream *s = SIM_OWNER(sim_stream, link);
@@ -107,26 +103,17 @@ static void end_green(struct sim_green *g, void (*drop)(uint64_t)) {
     sim_op_unref(g->legacy.last);
     sim_op_unref(g->gate);
     sim_link_remove(&g->link);
-    drop(g->handle);
-    sim_handle_orphan(g->converted);
+    sim_handle_orphan(g->handle);
     free(g);
 }
 
-/* Its primary context is reset, which gives back what it retained. */
-static void end_with_context(struct sim_link *link) {
-    struct sim_green *g = SIM_OWNER(sim_green, link);
-    struct sim_device *device = g->context->device;
-    end_green(g, sim_handle_orphan);
-    device->primary_count -= device->primary_count > 0;
-}
+/* Its primary context was released more often than retained: it also gave back this retain. */
+static void end_with_context(struct sim_link *link) { end_green(SIM_OWNER(sim_green, link)); }
 
 struct sim_green *sim_green_new(struct sim_device *device, uint64_t sms) {
     struct sim_green *g = calloc(1, sizeof *g);
     if (!g) return NULL;
-    g->handle = sim_handle_new(SIM_H_GREEN, g);
-    g->converted = g->handle ? sim_handle_new(SIM_H_CONVERTED, g) : 0;
-    if (!g->converted) {
-        if (g->handle) sim_handle_drop(g->handle);
+    if (!(g->handle = sim_handle_new(SIM_H_GREEN, g))) {
         free(g);
         return NULL;
     }
@@ -134,16 +121,14 @@ struct sim_green *sim_green_new(struct sim_device *device, uint64_t sms) {
     g->context = device->primary;
     g->sms = sms;
     g->id = next_id++;
-    g->legacy = (struct sim_stream){
-        .context = g->context, .green = g, .id = (1ull << 32) + g->id
-    };
+    g->legacy = (struct sim_stream){ .context = g->context, .green = g, .id = g->id };
     sim_link_add(&g->context->greens, &g->link, end_with_context);
     return g;
 }
 
 void sim_green_destroy(struct sim_green *g) {
     struct sim_device *device = g->context->device;
-    end_green(g, sim_handle_drop);
+    end_green(g);
     sim_context_release(device);
 }
 

@@ -114,13 +114,13 @@ void sim_link_remove(struct sim_link *link) {
 /* ---- the current context ---- */
 
 struct sim_green *sim_green_at(const void *handle) {
-    return sim_find(SIM_H_CONVERTED, handle);
+    return sim_find(SIM_H_GREEN, handle);
 }
 struct sim_green *sim_green_current(void) {
     return sim_self.depth ? sim_green_at(SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
 }
 
-/* A converted one is the primary context. */
+/* A green one is the primary context. */
 static struct sim_context *context_of(const void *handle) {
     const struct sim_green *g = sim_green_at(handle);
     return g ? g->context : sim_find(SIM_H_CONTEXT, handle);

@@ -79,12 +79,15 @@ int sim_stream_find(const void *handle, struct sim_stream **out) {
     struct sim_green *g = sim_green_current();
     *out = sim_stream_legacy(c, g);
     if (h == 1 || (h == 0 && !sim_self.per_thread_default)) return CUDA_SUCCESS;
+    if (g) /* as on an H100 */
+        return sim_because(CUDA_ERROR_INVALID_HANDLE,
+                "CUDA Green Contexts cannot be used with stream-per-thread mode");
     const uint64_t me = sim_thread_id();
-    SIM_EACH(sim_stream, s, &c->streams) if (s->thread == me && s->green == g) {
+    SIM_EACH(sim_stream, s, &c->streams) if (s->thread == me) {
         *out = s;
         return CUDA_SUCCESS;
     }
-    if (!(*out = sim_stream_new(c, g, 0, 0))) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!(*out = sim_stream_new(c, NULL, 0, 0))) return CUDA_ERROR_OUT_OF_MEMORY;
     (*out)->thread = me;
     return CUDA_SUCCESS;
 }
