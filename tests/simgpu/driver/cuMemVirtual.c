@@ -1,5 +1,7 @@
 /* cuMemVirtual.c - the entry points of virtual memory: allocations without an address, reserved
-   addresses, and mappings between them. */
+   addresses, and mappings between them. As measured, captures allow
+   all of them, and an error of a kernel stops none of them: not cuMemCreate, cuMemUnmap,
+   cuMemRelease and cuMemAddressFree, and it is assumed of the others. */
 #include "driver.h"
 #include <unistd.h>
 
@@ -35,7 +37,7 @@ static bool whole(uint64_t bytes) { return bytes && bytes % SIM_MEM_GRANULARITY 
 
 SIM_API(cuMemGetAllocationGranularity,
         (size_t * out, const CUmemAllocationProp *properties, unsigned option),
-        (out, properties, option), SIM_HEALTHY) {
+        (out, properties, option), SIM_INIT) {
     if (!out || !properties || option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
         return CUDA_ERROR_INVALID_VALUE;
     const int result = properties_bad(properties);
@@ -46,7 +48,7 @@ SIM_API(cuMemGetAllocationGranularity,
 SIM_API(cuMemCreate,
         (CUmemGenericAllocationHandle * handle, size_t bytes, const CUmemAllocationProp *properties,
                 unsigned long long flags),
-        (handle, bytes, properties, flags), SIM_HEALTHY | SIM_UNSAFE) {
+        (handle, bytes, properties, flags), SIM_INIT) {
     if (!handle || !properties || flags || !bytes) return CUDA_ERROR_INVALID_VALUE;
     const int result = properties_bad(properties);
     if (result) return result;
@@ -64,7 +66,7 @@ SIM_API(cuMemCreate,
     return failed;
 }
 
-SIM_API(cuMemRelease, (CUmemGenericAllocationHandle handle), (handle), SIM_HEALTHY | SIM_UNSAFE) {
+SIM_API(cuMemRelease, (CUmemGenericAllocationHandle handle), (handle), SIM_INIT) {
     struct sim_physical *p = sim_physical_at(handle);
     if (!p) return CUDA_ERROR_INVALID_VALUE;
     sim_physical_release(p);
@@ -72,8 +74,7 @@ SIM_API(cuMemRelease, (CUmemGenericAllocationHandle handle), (handle), SIM_HEALT
 }
 
 SIM_API(cuMemGetAllocationPropertiesFromHandle,
-        (CUmemAllocationProp * out, CUmemGenericAllocationHandle handle), (out, handle),
-        SIM_HEALTHY) {
+        (CUmemAllocationProp * out, CUmemGenericAllocationHandle handle), (out, handle), SIM_INIT) {
     const struct sim_physical *p = sim_physical_at(handle);
     if (!out || !p) return CUDA_ERROR_INVALID_VALUE;
     *out = p->properties;
@@ -81,7 +82,7 @@ SIM_API(cuMemGetAllocationPropertiesFromHandle,
 }
 
 SIM_API(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle * handle, void *address),
-        (handle, address), SIM_HEALTHY) {
+        (handle, address), SIM_INIT) {
     struct sim_range r;
     if (!handle || !sim_virtual_mapping((uintptr_t)address, &r)) return CUDA_ERROR_INVALID_VALUE;
     r.physical->refs++;
@@ -91,7 +92,7 @@ SIM_API(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle * handle, voi
 
 SIM_API(cuMemExportToShareableHandle,
         (void *out, CUmemGenericAllocationHandle handle, int type, unsigned long long flags),
-        (out, handle, type, flags), SIM_HEALTHY) {
+        (out, handle, type, flags), SIM_INIT) {
     const struct sim_physical *p = sim_physical_at(handle);
     if (!out || !p || flags || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return CUDA_ERROR_INVALID_VALUE;
@@ -103,7 +104,7 @@ SIM_API(cuMemExportToShareableHandle,
 
 SIM_API(cuMemImportFromShareableHandle,
         (CUmemGenericAllocationHandle * handle, void *given, int type), (handle, given, type),
-        SIM_HEALTHY) {
+        SIM_INIT) {
     if (!handle || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return CUDA_ERROR_INVALID_VALUE;
     uint64_t made;
@@ -117,7 +118,7 @@ SIM_API(cuMemImportFromShareableHandle,
 SIM_API(cuMemAddressReserve,
         (CUdeviceptr * out, size_t bytes, size_t alignment, CUdeviceptr hint,
                 unsigned long long flags),
-        (out, bytes, alignment, hint, flags), SIM_HEALTHY | SIM_UNSAFE) {
+        (out, bytes, alignment, hint, flags), SIM_INIT) {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     if (!out || flags || !bytes || bytes % page || hint % page || alignment & (alignment - 1))
         return CUDA_ERROR_INVALID_VALUE;
@@ -128,8 +129,7 @@ SIM_API(cuMemAddressReserve,
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuMemAddressFree, (CUdeviceptr address, size_t bytes), (address, bytes),
-        SIM_HEALTHY | SIM_UNSAFE) {
+SIM_API(cuMemAddressFree, (CUdeviceptr address, size_t bytes), (address, bytes), SIM_INIT) {
     struct sim_range r, mapped;
     if (!sim_mem_reservation(address, &r) || r.lo != address || r.hi - r.lo != bytes)
         return CUDA_ERROR_INVALID_VALUE;
@@ -149,7 +149,7 @@ static bool range_bad(CUdeviceptr address, size_t bytes) {
 SIM_API(cuMemMap,
         (CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                 unsigned long long flags),
-        (address, bytes, offset, handle, flags), SIM_HEALTHY | SIM_UNSAFE) {
+        (address, bytes, offset, handle, flags), SIM_INIT) {
     struct sim_physical *p = sim_physical_at(handle);
     if (!p || flags || offset || range_bad(address, bytes)) return CUDA_ERROR_INVALID_VALUE;
     if (bytes > p->bytes)
@@ -158,21 +158,20 @@ SIM_API(cuMemMap,
     return sim_virtual_map(p, address, bytes);
 }
 
-SIM_API(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes),
-        SIM_HEALTHY | SIM_UNSAFE) {
+SIM_API(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes), SIM_INIT) {
     return range_bad(address, bytes) ? CUDA_ERROR_INVALID_VALUE : sim_virtual_unmap(address, bytes);
 }
 
 SIM_API(cuMemSetAccess,
         (CUdeviceptr address, size_t bytes, const CUmemAccessDesc *list, size_t count),
-        (address, bytes, list, count), SIM_HEALTHY | SIM_UNSAFE) {
+        (address, bytes, list, count), SIM_INIT) {
     if (!list || !count || range_bad(address, bytes)) return CUDA_ERROR_INVALID_VALUE;
     return sim_virtual_set_access(address, bytes, list, count);
 }
 
 SIM_API(cuMemGetAccess,
         (unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address),
-        (flags, location, address), SIM_HEALTHY) {
+        (flags, location, address), SIM_INIT) {
     struct sim_range r;
     if (!flags || !location || !sim_virtual_mapping(address, &r)) return CUDA_ERROR_INVALID_VALUE;
     if (location->type == CU_MEM_LOCATION_TYPE_DEVICE
