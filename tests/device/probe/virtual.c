@@ -283,9 +283,6 @@ static void maps(void) {
     PROBE("copy_across", cu.cuMemcpyDtoD_v2(p + unit - 64, p + 3 * unit - 64, 128));
     PROBE("copy_beyond", cu.cuMemcpyDtoD_v2(p, p + 5 * unit - 64, 128));
     PROBE("range", cu.cuMemGetAddressRange_v2(&q, &bytes, p + 3 * unit + 5));
-    if (!skipped("range_is"))
-        answer("range_is", "%d %d", (int)((long long)(q - p) / (long long)unit),
-                (int)(bytes / unit));
     PROBE("range_unmapped", cu.cuMemGetAddressRange_v2(&q, &bytes, p + 6 * unit));
     PROBE("free_as_memory", cu.cuMemFree_v2(p));
     PROBE("free_async", cu.cuMemFreeAsync(p, NULL));
