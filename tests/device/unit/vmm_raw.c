@@ -71,7 +71,17 @@ static const char text[] =
         "    .reg .b64 %a, %b; .reg .b32 %v, %w; .reg .pred %q;\n"
         "    ld.param.u64 %a, [gate]; ld.param.u64 %b, [p];\n"
         "AGAIN: ld.volatile.global.u32 %w, [%b]; ld.volatile.global.u32 %v, [%a];\n"
-        "    setp.eq.u32 %q, %v, 0; @%q bra AGAIN; ret;\n}\n";
+        "    setp.eq.u32 %q, %v, 0; @%q bra AGAIN; ret;\n}\n"
+        /* to[i] = from[i] + from[32 + i], once by a generic address */
+        ".visible .entry read(.param .u64 to, .param .u64 from) {\n"
+        "    .reg .b64 %a, %b, %i; .reg .b32 %t, %v, %w, %x; .reg .pred %q;\n"
+        "    ld.param.u64 %a, [to]; ld.param.u64 %b, [from]; mov.u32 %t, %tid.x;\n"
+        "    mul.wide.u32 %i, %t, 4; add.u64 %a, %a, %i; add.u64 %b, %b, %i;\n"
+        "    ld.global.u32 %v, [%b]; ld.u32 %w, [%b + 128]; add.u32 %v, %v, %w;\n"
+        "    st.global.u32 [%a], %v; ret;\n}\n"
+        /* one atomic */
+        ".visible .entry count(.param .u64 p) {\n"
+        "    .reg .b64 %a; ld.param.u64 %a, [p]; red.global.add.u32 [%a], 1; ret;\n}\n";
 
 static properties on_device(int device) {
     properties is;
@@ -668,6 +678,77 @@ TEST(access_is_given_and_taken) {
     end();
 }
 
+static int launch_read(ptr to, ptr from) {
+    void *read_words = NULL, *params[2];
+    params[0] = &to;
+    params[1] = &from;
+    CHECK_EQ(cu.cuModuleGetFunction(&read_words, module, "read"), 0);
+    return cu.cuLaunchKernel(read_words, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL);
+}
+/* Memory that a device may only read: kernels and copies read it, and nothing writes it. */
+TEST(access_to_read) {
+    ptr p, plain = 0;
+    uint32_t words[32] = { 0 };
+    int flags = 77;
+    BEGIN();
+    p = reserve(2 * unit);
+    CHECK_EQ(cu.cuMemAlloc_v2(&plain, 128), 0);
+    map_new(p, unit, 0);
+    map_new(p + unit, unit, 0);
+    fill(p, 3, unit / 2);
+    give_device(p, unit, 0, READ_ONLY, 0);
+    CHECK_EQ(allowed(p, 0), READ_ONLY);
+    CHECK_EQ(allowed(p + unit, 0), READ_WRITE);
+    CHECK_WRONG(cu.cuPointerGetAttribute(&flags, ACCESS_FLAGS, p), 0);
+    CHECK(!on_cpu_device() || flags == READ_ONLY);
+    CHECK_EQ(launch_read(plain, p), 0);
+    CHECK_EQ(launch_read(plain, p), 0);
+    CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(words, plain, 128), 0);
+    CHECK(words[0] == 6 && words[31] == 6);
+    CHECK_EQ(cu.cuMemsetD8_v2(p, 1, 1), 1);
+    CHECK_WRONG(cu.cuMemcpyHtoD_v2(p, words, 4), 1);
+    CHECK_WRONG(cu.cuMemcpyDtoDAsync_v2(p, plain, 4, stream), 1);
+    CHECK_WRONG(cu.cuMemsetD8_v2(p + unit - 1, 1, 2), 1);
+    CHECK_WRONG(cu.cuMemcpyDtoH_v2(words, p, 4), 0);
+    CHECK_WRONG(cu.cuMemcpyDtoH_v2(words, p + unit - 4, 8), 0);
+    CHECK(words[1] == (on_cpu_device() ? 3 : 6));
+    give_device(p, unit, 0, READ_WRITE, 0);
+    fill(p, 4, unit / 4);
+    CHECK_EQ(cu.cuMemFree_v2(plain), 0);
+    give_back(p, 2 * unit, 2 * unit);
+    end();
+}
+/* Stores and atomics there are as those without access. */
+static void begin_read_only(ptr *p) {
+    *p = reserve(unit);
+    map_new(*p, unit, 0);
+    fill(*p, 0, unit / 4);
+    CHECK_EQ(launch_add(*p, 256, 0), 0);
+    CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+    give_device(*p, unit, 0, READ_ONLY, 0);
+}
+TEST_ALONE(a_store_where_a_kernel_may_only_read) {
+    ptr p;
+    BEGIN();
+    begin_read_only(&p);
+    CHECK_EQ(launch_add(p, 256, 0), 0);
+    CHECK_EQ(cu.cuStreamSynchronize(stream), 700);
+    /* what belongs to no context can be given back */
+    CHECK_EQ(cu.cuMemUnmap(p, unit), 0);
+    CHECK_EQ(cu.cuMemAddressFree(p, unit), 0);
+}
+TEST_ALONE(an_atomic_where_a_kernel_may_only_read) {
+    ptr p;
+    void *count = NULL, *params[1];
+    BEGIN();
+    begin_read_only(&p);
+    params[0] = &p;
+    CHECK_EQ(cu.cuModuleGetFunction(&count, module, "count"), 0);
+    CHECK_EQ(cu.cuLaunchKernel(count, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL), 0);
+    CHECK_EQ(cu.cuStreamSynchronize(stream), 700);
+}
+
 /* A kernel that touches what its device may not access is stopped, as by any wild address. */
 TEST_ALONE(a_kernel_without_access) {
     ptr p;
@@ -814,13 +895,22 @@ TEST_MULTI(striped_over_two_devices) {
     for (i = 0; i < n && got[i] == 2 * (1000 + i); i++) {}
     CHECK_EQ(i, n);
     free(got);
-    CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(1), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(contexts[0]), 0);
     /* only one of them */
     give_device(p, STRIPES * unit, 0, NOTHING, 0);
     CHECK_EQ(allowed(p + unit, 1), READ_WRITE);
     CHECK_EQ(allowed(p + unit, 0), NOTHING);
-    CHECK_WRONG(cu.cuMemsetD32_v2(p + unit, 0, 1), 1);
+    CHECK_EQ(cu.cuMemsetD32_v2(p + unit, 0, 1), 1);
+    /* copies are of the stream's device, except those between contexts */
+    n = 0;
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(&n, p, 4), 1);
+    CHECK_EQ(cu.cuMemcpyHtoD_v2(p, &n, 4), 1);
+    CHECK_EQ(cu.cuMemcpyDtoD_v2(p, p + 64, 4), 1);
+    give_device(p, unit, 0, READ_WRITE, 0);
+    CHECK_EQ(cu.cuMemcpyPeer(p, contexts[0], p + unit, contexts[1], 4), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(&n, p, 4), 0);
+    CHECK_EQ(n, 2 * (1000 + unit / 4));
+    CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(1), 0);
     give_back(p, STRIPES * unit, STRIPES * unit);
     end();
 }

@@ -7,7 +7,7 @@
 
 /* ---- allocations ---- */
 
-/* 0, or why no memory is of this kind, wherever it is. Unknown types of handles, and any usage, are
+/* 0, or why there is no such memory, wherever it is. Unknown types of handles, and any usage, are
    accepted, as measured. */
 static int kind_bad(const CUmemAllocationProp *is) {
     static const unsigned char zeros[sizeof is->allocFlags.reserved];

@@ -127,8 +127,8 @@ static bool read_about(int file, struct about *about) {
             about->properties.requestedHandleTypes & POSIX;
 }
 
-/* Each import is an allocation of its own, also in the exporter's process, and has no type of
-   handle: as measured. */
+/* Each import is another allocation, also in the exporter's process, and has no type of handle: as
+   measured. */
 int sim_physical_import(int given, uint64_t *handle) {
     struct about about;
     if (!read_about(given, &about))
