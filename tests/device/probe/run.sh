@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the probes of this directory on the available driver and compares its answers with those of an
-# H200 (h200.txt) and, to the questions that only an H100 has seen, of an H100 (h100.txt), as the
+# Runs the probes of this directory on the available driver and compares its answers with those of
+# an H200 (h200.txt) and, to the questions that only an H100 has seen, of an H100 (h100.txt), as the
 # program printed them there. The H100 gave the H200's answers to all of h200.txt. On the CPU device
 # all answers must be equal, except for those in differences.txt, which must differ as it says: a
 # difference that no longer exists fails, too. On a GPU of another model, or with another driver,
@@ -68,7 +68,8 @@ awk -v device=$device '
         }
         for (question in open) {
             answer = question in got ? got[question] : "nothing"
-            if (question in want) wrong(question ": the answer of a GPU is known, but it is still in open.txt")
+            if (question in want)
+                wrong(question ": the answer of a GPU is known, but it is still in open.txt")
             else if (device == "known") {
                 print "new answer: " question " " answer
                 skipped++
@@ -79,7 +80,8 @@ awk -v device=$device '
         if (unseen && device == "cpu")
             print unseen " questions have no answer of a GPU yet: open.txt"
         for (question in listed)
-            if (!(question in want)) wrong(question ": in differences.txt, but no GPU has answered it")
+            if (!(question in want))
+                wrong(question ": in differences.txt, but the answer of a GPU is not known")
         printf "suite probe: %d passed, %d failed, %d skipped\n", passed, failed, skipped
         exit failed > 0 || passed == 0
     }' tests/device/probe/differences.txt tests/device/probe/h200.txt \
