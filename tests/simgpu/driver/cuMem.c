@@ -116,9 +116,13 @@ SIM_API(cuPointerGetAttribute, (void *out, int attribute, CUdeviceptr address),
     struct sim_range r;
     if (!out || !sim_memory_at(address, &r)) return CUDA_ERROR_INVALID_VALUE;
     /* only this attribute needs a context, as measured */
-    int result = attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ? sim_context_need()
-                                                                  : CUDA_SUCCESS;
-    return result ? result : sim_pointer_describe(out, attribute, address, &r);
+    const bool device_pointer = attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER;
+    int result = device_pointer ? sim_context_need() : CUDA_SUCCESS;
+    if (!result) result = sim_pointer_describe(out, attribute, address, &r);
+    /* virtual memory without access has none, as measured */
+    return !result && device_pointer && r.kind == SIM_MEM_MAPPED && !*(CUdeviceptr *)out
+            ? CUDA_ERROR_INVALID_VALUE
+            : result;
 }
 
 SIM_API(cuPointerGetAttributes, (unsigned count, int *attributes, void **out, CUdeviceptr address),

@@ -129,9 +129,7 @@ int sim_pointer_describe(void *out, int attribute, CUdeviceptr address, const st
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: { /* the address by which the current context may
                                                    access it */
         struct sim_context *current = sim_context_current();
-        const bool reached = r && current && sim_context_reaches(current, r);
-        *(CUdeviceptr *)out = reached ? address : 0;
-        if (r && r->kind == SIM_MEM_MAPPED && !reached) return CUDA_ERROR_INVALID_VALUE;
+        *(CUdeviceptr *)out = r && current && sim_context_reaches(current, r) ? address : 0;
         break;
     }
     case CU_POINTER_ATTRIBUTE_HOST_POINTER: {
