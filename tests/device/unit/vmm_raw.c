@@ -388,6 +388,61 @@ TEST(copies_and_fills_cross_mappings) {
     end();
 }
 
+static void allow_host_too(ptr p, size_t bytes) {
+    rights access[2];
+    access[0] = access[1] = for_device(0, READ_WRITE);
+    access[1].location.type = ON_NUMA;
+    CHECK_EQ(cu.cuMemSetAccess(p, bytes, access, 2), 0);
+}
+/* Where no context is current, an asynchronous copy must stay within a mapping; a fill need not. */
+TEST(copies_without_a_context) {
+    properties is;
+    ptr p, q, plain = 0;
+    unsigned long long handle = 0;
+    void *pinned = NULL;
+    const void *from;
+    int i, on_host;
+    BEGIN();
+    on_host = device_has(HOST_NUMA_MEMORY, 0);
+    p = reserve(2 * unit);
+    q = reserve(2 * unit);
+    from = (const void *)(uintptr_t)(q + unit - 64);
+    is = on_device(0);
+    is.location.type = ON_NUMA;
+    for (i = 0; i < 2; i++) {
+        const ptr at = q + (ptr)i * unit;
+        map_new(p + (ptr)i * unit, unit, 0);
+        if (!on_host) continue;
+        CHECK_EQ(cu.cuMemCreate(&handle, unit, &is, 0), 0);
+        CHECK_EQ(cu.cuMemMap(at, unit, 0, handle, 0), 0);
+        CHECK_EQ(cu.cuMemRelease(handle), 0);
+        allow_host_too(at, unit);
+    }
+    CHECK_EQ(cu.cuMemAlloc_v2(&plain, 256), 0);
+    CHECK_EQ(cu.cuMemHostAlloc(&pinned, 256, 0), 0);
+    for (i = 0; i < 2; i++) { /* without, and with one */
+        const int result = i ? 0 : 1;
+        CHECK_EQ(cu.cuCtxSetCurrent(i ? context : NULL), 0);
+        CHECK_EQ(cu.cuMemcpyHtoDAsync_v2(p + unit - 64, pinned, 128, stream), result);
+        CHECK_EQ(cu.cuMemcpyDtoHAsync_v2(pinned, p + unit - 64, 128, stream), result);
+        CHECK_EQ(cu.cuMemcpyDtoDAsync_v2(p + unit - 64, plain, 128, stream), result);
+        CHECK_EQ(cu.cuMemcpyDtoDAsync_v2(plain, p + unit - 64, 128, stream), result);
+        CHECK_EQ(cu.cuMemcpyAsync((ptr)(uintptr_t)pinned, p + unit - 64, 128, stream), result);
+        CHECK_EQ(cu.cuMemcpyDtoHAsync_v2(pinned, p + unit - 64, 64, stream), 0);
+        CHECK_EQ(cu.cuMemcpyDtoDAsync_v2(p + unit, p, 64, stream), 0);
+        CHECK_EQ(cu.cuMemsetD8Async(p + unit - 64, 3, 128, stream), 0);
+        if (on_host) CHECK_EQ(cu.cuMemcpyHtoDAsync_v2(plain, from, 128, stream), result);
+        if (on_host) CHECK_EQ(cu.cuMemcpyHtoDAsync_v2(plain, from, 64, stream), 0);
+        CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+    }
+    CHECK_EQ(cu.cuMemFreeHost(pinned), 0);
+    CHECK_EQ(cu.cuMemFree_v2(plain), 0);
+    give_back(p, 2 * unit, 2 * unit);
+    if (on_host) give_back(q, 2 * unit, 2 * unit);
+    else CHECK_EQ(cu.cuMemAddressFree(q, 2 * unit), 0);
+    end();
+}
+
 /* A hole in the middle: work that touches it is refused, but the calls that give access and unmap
    pass over it. */
 TEST(holes) {

@@ -58,6 +58,12 @@ static bool may(const struct sim_context *c, const struct side *side, bool write
             who & (c ? 1u << c->device->ordinal : ~0u);
 }
 
+/* As measured, where no context is current, asynchronous calls copy only within one mapping. */
+static bool within_one(const struct side *side, size_t bytes) {
+    return !side->end.in_table || side->range.kind != SIM_MEM_MAPPED ||
+            bytes <= side->range.hi - side->end.address;
+}
+
 static struct sim_op *new_move(enum sim_op_kind kind, struct side to, struct block b) {
     struct sim_op *op = sim_op_new(kind);
     if (!op) return NULL;
@@ -121,6 +127,9 @@ int sim_copy(uint64_t to, uint64_t from, size_t bytes, void *stream, int how) {
     if (!look(captures, &dst, b, how & SIM_TO_KNOWN) ||
             !look(captures, &src, b, how & SIM_FROM_KNOWN))
         return CUDA_ERROR_INVALID_VALUE;
+    if (how & SIM_ASYNC && !(how & SIM_PEER) && !sim_context_current() &&
+            !(within_one(&dst, bytes) && within_one(&src, bytes)))
+        return sim_because(CUDA_ERROR_INVALID_VALUE, "Copy range not fully allocated");
     const struct sim_context *by = how & SIM_PEER ? NULL : s->context;
     if (!may(by, &dst, true) || !may(by, &src, false)) return CUDA_ERROR_INVALID_VALUE;
     return copy(s, dst, src, b, how & SIM_ASYNC);
