@@ -283,9 +283,6 @@ static void maps(void) {
     PROBE("copy_across", cu.cuMemcpyDtoD_v2(p + unit - 64, p + 3 * unit - 64, 128));
     PROBE("copy_beyond", cu.cuMemcpyDtoD_v2(p, p + 5 * unit - 64, 128));
     PROBE("range", cu.cuMemGetAddressRange_v2(&q, &bytes, p + 3 * unit + 5));
-    if (!skipped("range_is"))
-        answer("range_is", "%d %d", (int)((long long)(q - p) / (long long)unit),
-                (int)(bytes / unit));
     PROBE("range_unmapped", cu.cuMemGetAddressRange_v2(&q, &bytes, p + 6 * unit));
     PROBE("free_as_memory", cu.cuMemFree_v2(p));
     PROBE("free_async", cu.cuMemFreeAsync(p, NULL));
@@ -333,6 +330,162 @@ static void neighbours(void) {
     cu.cuCtxSynchronize();
     PROBE("unmap_one_each", cu.cuMemUnmap(p, 2 * unit));
     PROBE("free_both_at_once", cu.cuMemAddressFree(p, 2 * unit));
+}
+
+/* ---- more of mappings ---- */
+
+static int access_at(ptr p) {
+    const rights r = right_of(1, 0, 0);
+    unsigned long long flags = 77;
+    const int result = cu.cuMemGetAccess(&flags, &r.of, p);
+    return result * 100 + (int)flags;
+}
+/* Calls on several mappings at once, between which nothing is mapped. */
+static void holes(void) {
+    const rights r = right_of(1, 0, READ_WRITE), none = right_of(1, 0, 0);
+    ptr p, q = 0;
+    unsigned long long handle, two;
+    int i;
+    open_with_unit();
+    p = reserve(8 * unit);
+    handle = create(unit);
+    two = create(2 * unit);
+    for (i = 0; i < 5; i += 2) cu.cuMemMap(p + (ptr)i * unit, unit, 0, handle, 0);
+    cu.cuMemRelease(handle);
+    PROBE("access_over_hole", cu.cuMemSetAccess(p, 3 * unit, &r, 1));
+    PROBE("access_before", access_at(p));
+    PROBE("access_behind", access_at(p + 2 * unit));
+    PROBE("access_hole_last", cu.cuMemSetAccess(p + 4 * unit, 2 * unit, &r, 1));
+    PROBE("access_hole_last_is", access_at(p + 4 * unit));
+    PROBE("access_hole_first", cu.cuMemSetAccess(p + unit, 2 * unit, &none, 1));
+    PROBE("access_hole_first_is", access_at(p + 2 * unit));
+    PROBE("access_only_holes", cu.cuMemSetAccess(p + 5 * unit, 2 * unit, &r, 1));
+    PROBE("unmap_hole_first", cu.cuMemUnmap(p + 3 * unit, 2 * unit));
+    PROBE("unmap_hole_first_is", access_at(p + 4 * unit));
+    PROBE("unmap_over_hole", cu.cuMemUnmap(p, 4 * unit));
+    PROBE("unmap_over_hole_is", access_at(p + 2 * unit));
+    PROBE("map_beyond", cu.cuMemMap(p + 7 * unit, 2 * unit, 0, two, 0));
+    PROBE("access_beyond", cu.cuMemSetAccess(p + 7 * unit, 2 * unit, &r, 1));
+    PROBE("fill_beyond", cu.cuMemsetD8_v2(p + 7 * unit, 1, 2 * unit));
+    PROBE("sync_beyond", cu.cuCtxSynchronize());
+    PROBE("map_before", cu.cuMemMap(p - unit, 2 * unit, 0, two, 0));
+    PROBE("free_mapped_beyond", cu.cuMemAddressFree(p, 8 * unit));
+    PROBE("unmap_beyond", cu.cuMemUnmap(p + 7 * unit, 2 * unit));
+    PROBE("unmap_not_reserved", cu.cuMemUnmap(p + ((ptr)1 << 42), unit));
+    PROBE("free", cu.cuMemAddressFree(p, 8 * unit));
+    PROBE("release", cu.cuMemRelease(two));
+    PROBE("hint_in_memory",
+            reserved(cu.cuMemAddressReserve(&q, unit, 0, memory[0] / unit * unit, 0), &q, unit));
+}
+/* One allocation at two addresses: what is known of both. */
+static void twice(void) {
+    ptr p;
+    unsigned long long handle;
+    int when, i, k;
+    char question[40];
+    open_with_unit();
+    p = reserve(4 * unit);
+    handle = create(unit);
+    for (when = 0; when < 2; when++) {
+        const rights r = right_of(1, 0, READ_WRITE);
+        if (!when)
+            for (k = 0; k < 2; k++) cu.cuMemMap(p + 2 * (ptr)k * unit, unit, 0, handle, 0);
+        else
+            for (k = 0; k < 2; k++) cu.cuMemSetAccess(p + 2 * (ptr)k * unit, unit, &r, 1);
+        for (k = 0; k < 2; k++) {
+            static const int attributes[] = { 2, 3, 6, 9, 11, 12, 13, 16, 18, 19 };
+            const ptr at = p + 2 * (ptr)k * unit;
+            ptr base = 0;
+            size_t bytes = 0;
+            snprintf(question, sizeof question, "range_%d_%d", when, k);
+            if (!skipped(question)) {
+                const int result = cu.cuMemGetAddressRange_v2(&base, &bytes, at + 64);
+                answer(question, "%d %d %d", result, !result && base == at,
+                        !result && bytes == unit);
+            }
+            for (i = 0; i < (int)COUNT(attributes); i++) {
+                unsigned long long value = 0;
+                int result;
+                snprintf(question, sizeof question, "of_%d_%d_%d", when, k, attributes[i]);
+                if (skipped(question)) continue;
+                result = cu.cuPointerGetAttribute(&value, attributes[i], at + 64);
+                answer(question, "%d %d", result,
+                        value >= p && value < p + 4 * unit ? 1000 + (int)((value - p) / unit)
+                                : value >= unit            ? 2000 + (int)(value / unit)
+                                                           : (int)value);
+            }
+        }
+    }
+}
+
+/* Copies and fills over the border of two mappings, without and with a current context. */
+static void pieces(void) {
+    static const char *const whens[] = { "without", "with" };
+    const properties on_device = usual();
+    properties on_host = usual();
+    rights r[2];
+    ptr p, q, plain = 0, to;
+    void *stream = NULL, *pinned = NULL;
+    const void *from;
+    char question[60];
+    int i, when;
+    open_with_unit();
+    on_host.at.type = 3;
+    p = reserve(2 * unit);
+    q = reserve(2 * unit);
+    r[0] = right_of(1, 0, READ_WRITE);
+    r[1] = right_of(3, 0, READ_WRITE);
+    for (i = 0; i < 4; i++) {
+        const ptr at = (i < 2 ? p : q) + (ptr)(i % 2) * unit;
+        unsigned long long handle = 0;
+        cu.cuMemCreate(&handle, unit, i < 2 ? &on_device : &on_host, 0);
+        cu.cuMemMap(at, unit, 0, handle, 0);
+        cu.cuMemRelease(handle);
+        cu.cuMemSetAccess(at, unit, r, i < 2 ? 1 : 2);
+    }
+    cu.cuMemAlloc_v2(&plain, 256);
+    cu.cuMemAllocHost_v2(&pinned, 256);
+    cu.cuStreamCreate(&stream, 1);
+    to = p + unit - 64;
+    from = (const void *)(uintptr_t)(q + unit - 64);
+    for (when = 0; when < 2; when++) {
+        void *graph = NULL;
+        copy_3d c;
+        cu.cuCtxSetCurrent(when ? context[0] : NULL);
+        memset(&c, 0, sizeof c);
+        c.from_type = c.to_type = DEVICE;
+        c.from_device = to;
+        c.to_device = plain;
+        c.from_pitch = c.to_pitch = 64;
+        c.from_height = c.to_height = 2;
+        c.width = 64;
+        c.height = 2;
+        c.depth = 1;
+#define PIECES(what, call) \
+    do { \
+        snprintf(question, sizeof question, what "_%s", whens[when]); \
+        PROBE(question, call); \
+    } while (0)
+        PIECES("in", cu.cuMemcpyHtoDAsync_v2(to, pinned, 128, stream));
+        PIECES("out", cu.cuMemcpyDtoHAsync_v2(pinned, to, 128, stream));
+        PIECES("from", cu.cuMemcpyDtoDAsync_v2(plain, to, 128, stream));
+        PIECES("to", cu.cuMemcpyDtoDAsync_v2(to, plain, 128, stream));
+        PIECES("any", cu.cuMemcpyAsync(plain, to, 128, stream));
+        PIECES("one", cu.cuMemcpyDtoHAsync_v2(pinned, to, 64, stream));
+        PIECES("too_far", cu.cuMemcpyDtoHAsync_v2(pinned, p + 2 * unit - 64, 128, stream));
+        PIECES("host_in", cu.cuMemcpyHtoDAsync_v2(plain, from, 128, stream));
+        PIECES("host_out", cu.cuMemcpyDtoHAsync_v2((void *)(uintptr_t)from, plain, 128, stream));
+        PIECES("host_one", cu.cuMemcpyHtoDAsync_v2(plain, from, 64, stream));
+        PIECES("host_any", cu.cuMemcpyAsync(plain, (ptr)(uintptr_t)from, 128, stream));
+        PIECES("three_d", cu.cuMemcpy3DAsync_v2(&c, stream));
+        PIECES("peer", cu.cuMemcpyPeerAsync(plain, context[0], to, context[0], 128, stream));
+        PIECES("fill", cu.cuMemsetD8Async(to, 1, 128, stream));
+        PIECES("write", cu.cuStreamWriteValue32_v2(stream, to + 64, 1, 0));
+        PIECES("begin", cu.cuStreamBeginCapture_v2(stream, 2));
+        PIECES("captured", cu.cuMemcpyDtoDAsync_v2(plain, to, 128, stream));
+        PIECES("end", cu.cuStreamEndCapture(stream, &graph));
+        PIECES("sync", cu.cuStreamSynchronize(stream));
+    }
 }
 
 /* ---- access ---- */
@@ -430,7 +583,7 @@ static void pointers(void) {
 
 /* What a kernel does to addresses; each group is its own process. */
 static void store_to(int mapped, int given) {
-    const rights r = right_of(1, 0, READ_WRITE);
+    const rights r = right_of(1, 0, given);
     ptr p;
     void *params[2], *stream = NULL;
     unsigned value = 5;
@@ -456,7 +609,69 @@ static void store_to(int mapped, int given) {
 }
 static void stores_reserved(void) { store_to(0, 0); }
 static void stores_mapped(void) { store_to(1, 0); }
-static void stores_given(void) { store_to(1, 1); }
+static void stores_given(void) { store_to(1, READ_WRITE); }
+static void stores_read_only(void) { store_to(1, READ_ONLY); }
+
+/* What may be read, but not written. */
+static void read_only(void) {
+    const rights r = right_of(1, 0, READ_ONLY);
+    ptr p, to = 0;
+    unsigned word = 0;
+    int flags = 77;
+    void *params[2], *stream = NULL;
+    open_with_unit();
+    p = reserve(unit);
+    map_new(p, unit);
+    cu.cuMemsetD32_v2(p, 7, 64);
+    cu.cuCtxSynchronize();
+    cu.cuMemSetAccess(p, unit, &r, 1);
+    cu.cuStreamCreate(&stream, 1);
+    PROBE("flags", cu.cuPointerGetAttribute(&flags, 16, p) * 100 + flags);
+    PROBE("device_pointer", cu.cuPointerGetAttribute(&to, 3, p) * 10 + (to == p));
+    PROBE("fill", cu.cuMemsetD32_v2(p, 1, 1));
+    PROBE("fill_async", cu.cuMemsetD32Async(p, 1, 1, stream));
+    PROBE("copy_to", cu.cuMemcpyHtoD_v2(p, &word, 4));
+    PROBE("copy_to_async", cu.cuMemcpyHtoDAsync_v2(p, &word, 4, stream));
+    PROBE("copy_in", cu.cuMemcpyDtoD_v2(p, p + 64, 4));
+    PROBE("copy_from", cu.cuMemcpyDtoH_v2(&word, p, 4));
+    PROBE("copy_from_is", (int)word);
+    PROBE("copy_off", cu.cuMemcpyDtoD_v2(memory[0], p, 4));
+    PROBE("write_value", cu.cuStreamWriteValue32_v2(stream, p, 7, 0));
+    PROBE("wait_value", cu.cuStreamWaitValue32_v2(stream, p, 7, 1));
+    PROBE("sync", cu.cuCtxSynchronize());
+    params[0] = &p; /* as a gate, which is open */
+    PROBE("launch_load", launch(kernel(0, "spin"), 1, 1, stream, params));
+    PROBE("sync_load", cu.cuStreamSynchronize(stream));
+}
+
+/* What works after an error of a kernel. */
+static void after_fault(void) {
+    const rights r = right_of(1, 0, READ_WRITE);
+    const properties is = usual();
+    ptr p, q = 0;
+    void *params[2];
+    unsigned value = 5;
+    unsigned long long handle = 0, flags = 77;
+    size_t bytes = 0;
+    open_with_unit();
+    p = reserve(2 * unit);
+    map_new(p, unit);
+    q = p + unit;
+    params[0] = &q;
+    params[1] = &value;
+    PROBE("launch", launch(kernel(0, "store"), 1, 1, NULL, params));
+    PROBE("sync", cu.cuStreamSynchronize(NULL));
+    PROBE("granularity", cu.cuMemGetAllocationGranularity(&bytes, &is, 0));
+    PROBE("reserve", reserved(cu.cuMemAddressReserve(&q, unit, 0, 0, 0), &q, unit));
+    cu.cuMemCreate(&handle, unit, &is, 0);
+    PROBE("map", cu.cuMemMap(p + unit, unit, 0, handle, 0));
+    PROBE("access", cu.cuMemSetAccess(p + unit, unit, &r, 1));
+    PROBE("get_access", cu.cuMemGetAccess(&flags, &r.of, p));
+    PROBE("retain", cu.cuMemRetainAllocationHandle(&flags, (void *)(uintptr_t)p));
+    PROBE("unmap", cu.cuMemUnmap(p, 2 * unit));
+    PROBE("release", cu.cuMemRelease(handle));
+    PROBE("free", cu.cuMemAddressFree(p, 2 * unit));
+}
 
 static volatile int unmapped, unmap_result;
 static ptr in_use;
@@ -636,6 +851,9 @@ static void on_host(void) {
         HOSTED("get_pointer",
                 cu.cuMemHostGetDevicePointer_v2(&q, (void *)(uintptr_t)at, 0) * 10 + (q == at));
         HOSTED("get_flags", cu.cuMemHostGetFlags((unsigned *)&value, (void *)(uintptr_t)at));
+        HOSTED("flags_are",
+                (value = 77, cu.cuMemHostGetFlags((unsigned *)&value, (void *)(uintptr_t)at),
+                        value));
         HOSTED("unmap", cu.cuMemUnmap(at, unit));
         HOSTED("release", cu.cuMemRelease(handle));
     }
@@ -693,11 +911,17 @@ const group virtual_groups[] = {
     { "vmm_addresses", reserves, 1 },
     { "vmm_maps", maps, 1 },
     { "vmm_neighbours", neighbours, 1 },
+    { "vmm_holes", holes, 1 },
+    { "vmm_twice", twice, 1 },
+    { "vmm_pieces", pieces, 1 },
     { "vmm_access", accesses, 1 },
     { "vmm_pointers", pointers, 1 },
     { "vmm_store_reserved", stores_reserved, 1 },
     { "vmm_store_mapped", stores_mapped, 1 },
     { "vmm_store_given", stores_given, 1 },
+    { "vmm_store_read_only", stores_read_only, 1 },
+    { "vmm_read_only", read_only, 1 },
+    { "vmm_after_fault", after_fault, 1 },
     { "vmm_unmap_beside", unmaps_beside, 1 },
     { "vmm_unmap_under", unmaps_under, 1 },
     { "vmm_captured", captured, 1 },

@@ -52,9 +52,10 @@ struct sim_block *sim_shared_owner(struct sim_block *b, enum sim_space space, ui
     return space == SIM_GENERIC && rank < b->cluster->nblocks ? b->cluster->blocks[rank] : NULL;
 }
 
-/* NULL: they are not there, and no fault has been raised. */
+/* NULL: they are not there, and no fault has been raised. What a device may only read is not
+   remembered, so that no store finds it. */
 static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int lane,
-        enum sim_space given, uint64_t a, unsigned size) {
+        enum sim_space given, uint64_t a, unsigned size, bool reads) {
     struct sim_block *b = w->block;
     const enum sim_space space = space_of(given, a);
     const uint64_t offset = a & SIM_WINDOW_OFFSET;
@@ -72,9 +73,11 @@ static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int
                 offset - SIM_PARAM_BASE + size <= sim_param_room(b->code->info.param_bytes))
             return params + (offset - SIM_PARAM_BASE);
     } else if (space == SIM_GLOBAL) {
-        struct sim_range *r = &b->ranges[i->slot];
+        struct sim_range *r = &b->ranges[i->slot], only_read;
         if (sim_find_range(b, a, size, r))
             return (unsigned char *)(uintptr_t)(a + (uint64_t)r->delta);
+        if (reads && sim_mem_find_to_read(b->grid->device, a, size, &only_read))
+            return (unsigned char *)(uintptr_t)(a + (uint64_t)only_read.delta);
     }
     return NULL;
 }
@@ -125,6 +128,9 @@ static void space_fault(struct sim_warp *w, const struct sim_insn *i, int lane,
             names[given], (unsigned long long)a, of[window], size, what);
 }
 
+/* Every other access may write. */
+static bool reads(const char *what) { return !strcmp(what, "load") || !strncmp(what, "read", 4); }
+
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space,
         uint64_t a, unsigned size, const char *what) {
     const enum sim_space where = space_of(space, a);
@@ -134,12 +140,13 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
     }
     /* outside of shared memory counts before misaligned */
     if (a & (size - 1) &&
-            (space != SIM_SHARED || bytes_at(w, i, lane, space, a & -(uint64_t)size, size))) {
+            (space != SIM_SHARED ||
+                    bytes_at(w, i, lane, space, a & -(uint64_t)size, size, false))) {
         sim_fault_at(w, i, lane, SIM_F_MISALIGNED, "misaligned %s address 0x%llx (%u-byte %s)",
                 names[space], (unsigned long long)a, size, what);
         return NULL;
     }
-    unsigned char *p = bytes_at(w, i, lane, space, a, size);
+    unsigned char *p = bytes_at(w, i, lane, space, a, size, reads(what));
     if (p) return p;
     if (where == SIM_SHARED) shared_fault(w, i, lane, space, a, size, what);
     else
@@ -153,13 +160,13 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
 const void *sim_at_used(struct sim_warp *w, const struct sim_insn *i, int lane,
         enum sim_space space, uint64_t a, unsigned size, void *copy) {
     unsigned char *to = copy;
-    const void *p = a & (size - 1) ? NULL : bytes_at(w, i, lane, space, a, size);
+    const void *p = a & (size - 1) ? NULL : bytes_at(w, i, lane, space, a, size, true);
     if (p) return p;
     memset(copy, 0, size);
     for (unsigned k = 0, n; k < size; k += n) {
         for (n = 8; n > 1 && (k % n || k + n > size || i->unused >> k & ((1u << n) - 1)); n /= 2) {}
         if (i->unused >> k & 1) continue;
-        p = a & (size - 1) ? NULL : bytes_at(w, i, lane, space, a + k, n);
+        p = a & (size - 1) ? NULL : bytes_at(w, i, lane, space, a + k, n, true);
         if (!p) return sim_at(w, i, lane, space, a, size, "load");
         switch (n) {
         case 1: to[k] = __atomic_load_n((const u8 *)p, __ATOMIC_RELAXED); break;

@@ -197,6 +197,7 @@ struct sim_range {
     struct sim_managed *managed;
     struct sim_physical *physical; /* what is mapped there */
     unsigned viewers;    /* of a pool: bit i: device i may also access it; mapped: only these */
+    unsigned writers;    /* mapped: those of them that may also write */
     uint64_t generation; /* of the table, when the copy was made */
     unsigned flags;      /* of the host allocation */
     uint64_t graph;      /* the handle of that which allocates it, 0: none */
@@ -214,6 +215,9 @@ extern uint64_t sim_mem_generation;
    thread; takes a read lock. */
 bool sim_mem_find(
         struct sim_device *viewer, uint64_t address, uint64_t bytes, struct sim_range *out);
+/* the same for what it may at least read; of virtual memory only */
+bool sim_mem_find_to_read(
+        const struct sim_device *viewer, uint64_t address, uint64_t bytes, struct sim_range *out);
 
 /* The rest of this section is for the driver and the engine. memory.c has two locks: one guards the
    table; the other, "use", is held shared while bytes are accessed through a sim_range: by a worker
@@ -255,7 +259,7 @@ bool sim_mem_reserved(uint64_t address); /* whether a pool or a graph has the ad
 void sim_mem_unreserve(uint64_t address);
 /* For a call that will use the memory: as sim_mem_find without a viewer, and memory of graphs once
    it is claimed, or from the beginning if a graph captures the call. If the bytes are in several
-   mappings in a row, out is the first one, with those viewers that may access all of them. */
+   mappings in a row, out is the first one, with the viewers and writers of all of them. */
 bool sim_mem_find_for_call(uint64_t address, uint64_t bytes, bool captures, struct sim_range *out);
 /* Memory that other processes may map: where it is in the device's file, and where the file has its
    id while it is shared. */
@@ -280,7 +284,9 @@ bool sim_mem_reservation(uint64_t address, struct sim_range *out); /* with this 
 void sim_mem_free_addresses(uint64_t address);                     /* the first of a reservation */
 bool sim_mem_map(const struct sim_range *range);                   /* false: no memory */
 bool sim_mem_mapping(uint64_t address, struct sim_range *out); /* with this address, or the next */
-void sim_mem_set_viewers(uint64_t from, uint64_t to, unsigned remove, unsigned add);
+/* named: whom viewers and writers are about */
+void sim_mem_set_viewers(
+        uint64_t from, uint64_t to, unsigned named, unsigned viewers, unsigned writers);
 void sim_mem_unmap(uint64_t from, uint64_t to);
 /* no running quantum or slice still uses what has left the table; without sim_lock */
 void sim_mem_settle(void);

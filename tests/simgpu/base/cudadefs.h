@@ -603,8 +603,12 @@ typedef struct {
     unsigned char reserved[54];
 } CUmemPoolProps;
 typedef unsigned long long CUmemGenericAllocationHandle;
-enum { CU_MEM_HANDLE_TYPE_FABRIC = 8, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1 };
-enum { CU_MEM_CREATE_USAGE_TILE_POOL = 1, CU_MEM_CREATE_USAGE_HW_DECOMPRESS };
+enum {
+    CU_MEM_HANDLE_TYPE_WIN32 = 2,
+    CU_MEM_HANDLE_TYPE_WIN32_KMT = 4,
+    CU_MEM_HANDLE_TYPE_FABRIC = 8
+};
+enum { CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1, CU_MEM_ALLOCATION_COMP_GENERIC = 1 };
 typedef struct {
     int type, requestedHandleTypes;
     CUmemLocation location;

@@ -260,7 +260,7 @@ bool sim_mem_in_window(uint64_t address) { return heap_of(address) != &host; }
 
 static bool visible(const struct sim_device *viewer, const struct sim_range *r) {
     if (!viewer) return true;
-    if (r->kind == SIM_MEM_MAPPED) return r->viewers >> viewer->ordinal & 1;
+    if (r->kind == SIM_MEM_MAPPED) return r->writers >> viewer->ordinal & 1;
     if (r->device == viewer) return true;
     /* the host's; a pool's is shared */
     if (!r->delta && (r->kind != SIM_MEM_POOL || r->device)) return true;
@@ -269,14 +269,16 @@ static bool visible(const struct sim_device *viewer, const struct sim_range *r) 
     return __atomic_load_n(&viewer->peers, __ATOMIC_RELAXED) >> r->device->ordinal & 1;
 }
 
-/* Whether [address, end) is mapped, by one allocation after another; *viewers: those who may access
-   all of it. */
-static bool is_mapped(uint64_t address, uint64_t end, unsigned *viewers) {
+/* Whether [address, end) is mapped, by one allocation after another; *viewers and *writers: those
+   who may access all of it. */
+static bool is_mapped(uint64_t address, uint64_t end, unsigned *viewers, unsigned *writers) {
     struct spot spot = position(&mapped.at, address);
     const struct range *range;
-    for (*viewers = ~0u; (range = range_at(&mapped.at, spot)) != NULL && range->r.lo <= address;
+    for (*viewers = *writers = ~0u;
+            (range = range_at(&mapped.at, spot)) != NULL && range->r.lo <= address;
             spot = after(&mapped.at, spot)) {
         *viewers &= range->r.viewers;
+        *writers &= range->r.writers;
         address = range->r.hi;
         if (address >= end) return true;
     }
@@ -290,17 +292,18 @@ static bool find(struct sim_device *viewer, uint64_t address, uint64_t bytes, bo
         bool unclaimed, struct sim_range *out) {
     pthread_rwlock_rdlock(&table_lock);
     const struct range *range = lookup(&heap_of(address)->at, address);
-    unsigned viewers = range ? range->r.viewers : 0;
+    unsigned viewers = range ? range->r.viewers : 0, writers = range ? range->r.writers : 0;
     bool found = range && visible(viewer, &range->r) &&
             (bytes <= range->r.hi - address ||
                     (claimed && range->r.kind == SIM_MEM_MAPPED && address + bytes > address &&
-                            is_mapped(address, address + bytes, &viewers)));
+                            is_mapped(address, address + bytes, &viewers, &writers)));
     if (found && claimed && range->freeing && range->r.kind == SIM_MEM_POOL) found = false;
     if (found && range->absent)
         found = range->freeing ? unclaimed && range->r.kind == SIM_MEM_GRAPH : claimed;
     if (found) {
         *out = range->r;
         out->viewers = viewers;
+        out->writers = writers;
         out->generation = __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE);
     }
     pthread_rwlock_unlock(&table_lock);
@@ -309,6 +312,16 @@ static bool find(struct sim_device *viewer, uint64_t address, uint64_t bytes, bo
 bool sim_mem_find(
         struct sim_device *viewer, uint64_t address, uint64_t bytes, struct sim_range *out) {
     return find(viewer, address, bytes, false, false, out);
+}
+bool sim_mem_find_to_read(
+        const struct sim_device *viewer, uint64_t address, uint64_t bytes, struct sim_range *out) {
+    pthread_rwlock_rdlock(&table_lock);
+    const struct range *range = lookup(&mapped.at, address);
+    const bool found = range && range->r.viewers >> viewer->ordinal & 1 &&
+            bytes <= range->r.hi - address;
+    if (found) *out = range->r;
+    pthread_rwlock_unlock(&table_lock);
+    return found;
 }
 bool sim_mem_find_for_call(uint64_t address, uint64_t bytes, bool captures, struct sim_range *out) {
     return find(NULL, address, bytes, true, captures, out);
@@ -854,13 +867,16 @@ bool sim_mem_mapping(uint64_t address, struct sim_range *out) {
     return range != NULL;
 }
 
-void sim_mem_set_viewers(uint64_t from, uint64_t to, unsigned remove, unsigned add) {
+void sim_mem_set_viewers(
+        uint64_t from, uint64_t to, unsigned named, unsigned viewers, unsigned writers) {
     struct range *range;
     pthread_rwlock_wrlock(&table_lock);
     for (struct spot spot = position(&mapped.at, from);
             (range = range_at(&mapped.at, spot)) != NULL && range->r.lo < to;
-            spot = after(&mapped.at, spot))
-        range->r.viewers = (range->r.viewers & ~remove) | add;
+            spot = after(&mapped.at, spot)) {
+        range->r.viewers = (range->r.viewers & ~named) | viewers;
+        range->r.writers = (range->r.writers & ~named) | writers;
+    }
     __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
     pthread_rwlock_unlock(&table_lock);
 }

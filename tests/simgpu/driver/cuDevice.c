@@ -101,8 +101,9 @@ SIM_API(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer), (can,
 SIM_API(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice a, CUdevice b),
         (value, attribute, a, b), SIM_INIT) {
     enum { RANK = 1, ACCESS, ATOMICS, ARRAYS, PARTIAL_ATOMICS };
+    if (!value) return CUDA_ERROR_INVALID_VALUE;
     if (!sim_device_at(a) || !sim_device_at(b) || a == b) return CUDA_ERROR_INVALID_DEVICE;
-    if (!value || attribute < RANK || attribute > PARTIAL_ATOMICS) return CUDA_ERROR_INVALID_VALUE;
+    if (attribute < RANK || attribute > PARTIAL_ATOMICS) return CUDA_ERROR_INVALID_VALUE;
     const enum sim_peering link = sim_device_link(&sim_devices[a], &sim_devices[b]);
     *value = attribute == RANK    ? SIM_NVLINK - link
             : attribute == ACCESS ? link != SIM_NO_ACCESS

@@ -37,7 +37,8 @@ SIM_API(cuMemGetInfo_v2, (size_t * available, size_t *total), (available, total)
 SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr * base, size_t *bytes, CUdeviceptr address),
         (base, bytes, address), SIM_CTX) {
     struct sim_range r;
-    if (!sim_memory_at(address, &r) || !sim_context_reaches(sim_self.context, &r))
+    if (!sim_memory_at(address, &r) ||
+            (r.kind != SIM_MEM_MAPPED && !sim_context_reaches(sim_self.context, &r)))
         return CUDA_ERROR_NOT_FOUND;
     if (base) *base = r.lo;
     if (bytes) *bytes = r.hi - r.lo;
@@ -112,14 +113,16 @@ SIM_API(cuMemHostGetFlags, (unsigned *flags, void *p), (flags, p), SIM_CTX) {
 
 SIM_API(cuPointerGetAttribute, (void *out, int attribute, CUdeviceptr address),
         (out, attribute, address), SIM_HEALTHY) {
-    struct sim_range r, reserved;
-    const bool is_ours = out && sim_memory_at(address, &r);
-    if (!out || (!is_ours && !sim_mem_reservation(address, &reserved)))
-        return CUDA_ERROR_INVALID_VALUE;
+    struct sim_range r;
+    if (!out || !sim_memory_at(address, &r)) return CUDA_ERROR_INVALID_VALUE;
     /* only this attribute needs a context, as measured */
-    int result = attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ? sim_context_need()
-                                                                  : CUDA_SUCCESS;
-    return result ? result : sim_pointer_describe(out, attribute, address, is_ours ? &r : NULL);
+    const bool device_pointer = attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER;
+    int result = device_pointer ? sim_context_need() : CUDA_SUCCESS;
+    if (!result) result = sim_pointer_describe(out, attribute, address, &r);
+    /* virtual memory without access has none, as measured */
+    return !result && device_pointer && r.kind == SIM_MEM_MAPPED && !*(CUdeviceptr *)out
+            ? CUDA_ERROR_INVALID_VALUE
+            : result;
 }
 
 SIM_API(cuPointerGetAttributes, (unsigned count, int *attributes, void **out, CUdeviceptr address),

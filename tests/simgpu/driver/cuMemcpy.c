@@ -33,11 +33,6 @@ SIM_API_STREAM(cuMemcpyDtoHAsync_v2, _ptsz, (void *to, CUdeviceptr from, size_t 
 SIM_API_STREAM(cuMemcpyDtoDAsync_v2, _ptsz,
         (CUdeviceptr to, CUdeviceptr from, size_t n, void *stream), (to, from, n, stream),
         SIM_HEALTHY) {
-    struct sim_range a, b;
-    /* The driver of an H200 crashes. */
-    if (!sim_context_current() && sim_mem_find(NULL, to, 1, &a) &&
-            sim_mem_find(NULL, from, 1, &b) && a.device && b.device && a.device != b.device)
-        return CUDA_ERROR_INVALID_CONTEXT;
     return sim_copy(to, from, n, stream, SIM_TO_KNOWN | SIM_FROM_KNOWN | SIM_ASYNC);
 }
 
@@ -49,14 +44,14 @@ SIM_API_STREAM(cuMemcpyPeer, _ptds,
         (CUdeviceptr to, void *to_context, CUdeviceptr from, void *from_context, size_t n),
         (to, to_context, from, from_context, n), SIM_CTX) {
     if (context_bad(to_context) || context_bad(from_context)) return CUDA_ERROR_INVALID_CONTEXT;
-    return sim_copy(to, from, n, NULL, SIM_TO_KNOWN | SIM_FROM_KNOWN);
+    return sim_copy(to, from, n, NULL, SIM_TO_KNOWN | SIM_FROM_KNOWN | SIM_PEER);
 }
 SIM_API_STREAM(cuMemcpyPeerAsync, _ptsz,
         (CUdeviceptr to, void *to_context, CUdeviceptr from, void *from_context, size_t n,
                 void *stream),
         (to, to_context, from, from_context, n, stream), SIM_HEALTHY) {
     if (context_bad(to_context) || context_bad(from_context)) return CUDA_ERROR_INVALID_CONTEXT;
-    return sim_copy(to, from, n, stream, SIM_TO_KNOWN | SIM_FROM_KNOWN | SIM_ASYNC);
+    return sim_copy(to, from, n, stream, SIM_TO_KNOWN | SIM_FROM_KNOWN | SIM_PEER | SIM_ASYNC);
 }
 
 /* ---- two and three dimensions: the other structures become a CUDA_MEMCPY3D ---- */
@@ -66,41 +61,41 @@ SIM_API_STREAM(cuMemcpyPeerAsync, _ptsz,
     .side##MemoryType = c->side##MemoryType, .side##Host = c->side##Host, \
     .side##Device = c->side##Device, .side##Array = c->side##Array, .side##Pitch = c->side##Pitch
 
-static int copy_2d(const CUDA_MEMCPY2D *c, void *stream, bool async) {
+static int copy_2d(const CUDA_MEMCPY2D *c, void *stream, int how) {
     struct sim_stream *s;
-    int result = sim_copy_stream(stream, async, &s);
+    int result = sim_copy_stream(stream, how & SIM_ASYNC, &s);
     if (result || !c) return result ? result : CUDA_ERROR_INVALID_VALUE;
     return sim_copy_3d(s,
             &(CUDA_MEMCPY3D){ SIDE(c, src), SIDE(c, dst), .WidthInBytes = c->WidthInBytes,
                     .Height = c->Height, .Depth = 1 },
-            async);
+            how);
 }
 SIM_API_STREAM(cuMemcpy2D_v2, _ptds, (const CUDA_MEMCPY2D *c), (c), SIM_CTX) {
-    return copy_2d(c, NULL, false);
+    return copy_2d(c, NULL, 0);
 }
 SIM_API_STREAM(cuMemcpy2DUnaligned_v2, _ptds, (const CUDA_MEMCPY2D *c), (c), SIM_CTX) {
-    return copy_2d(c, NULL, false);
+    return copy_2d(c, NULL, 0);
 }
 SIM_API_STREAM(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *c, void *stream), (c, stream),
         SIM_HEALTHY) {
-    return copy_2d(c, stream, true);
+    return copy_2d(c, stream, SIM_ASYNC);
 }
 
-static int copy_3d(const CUDA_MEMCPY3D *c, void *stream, bool async) {
+static int copy_3d(const CUDA_MEMCPY3D *c, void *stream, int how) {
     struct sim_stream *s;
-    int result = sim_copy_stream(stream, async, &s);
+    int result = sim_copy_stream(stream, how & SIM_ASYNC, &s);
     if (result || !c) return result ? result : CUDA_ERROR_INVALID_VALUE;
-    return sim_copy_3d(s, c, async);
+    return sim_copy_3d(s, c, how);
 }
 SIM_API_STREAM(cuMemcpy3D_v2, _ptds, (const CUDA_MEMCPY3D *c), (c), SIM_CTX) {
-    return copy_3d(c, NULL, false);
+    return copy_3d(c, NULL, 0);
 }
 SIM_API_STREAM(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *c, void *stream), (c, stream),
         SIM_HEALTHY) {
-    return copy_3d(c, stream, true);
+    return copy_3d(c, stream, SIM_ASYNC);
 }
 
-static int copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, void *stream, bool async) {
+static int copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, void *stream, int how) {
     struct sim_stream *s;
     int result = sim_stream_use_now(stream, &s); /* no capture may contain it, as measured */
     if (result || !c) return result ? result : CUDA_ERROR_INVALID_VALUE;
@@ -109,14 +104,14 @@ static int copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, void *stream, bool async) {
             &(CUDA_MEMCPY3D){ SIDE(c, src), .srcZ = c->srcZ, .srcHeight = c->srcHeight,
                     SIDE(c, dst), .dstZ = c->dstZ, .dstHeight = c->dstHeight,
                     .WidthInBytes = c->WidthInBytes, .Height = c->Height, .Depth = c->Depth },
-            async);
+            how | SIM_PEER);
 }
 SIM_API_STREAM(cuMemcpy3DPeer, _ptds, (const CUDA_MEMCPY3D_PEER *c), (c), SIM_CTX) {
-    return copy_3d_peer(c, NULL, false);
+    return copy_3d_peer(c, NULL, 0);
 }
 SIM_API_STREAM(cuMemcpy3DPeerAsync, _ptsz, (const CUDA_MEMCPY3D_PEER *c, void *stream), (c, stream),
         SIM_HEALTHY) {
-    return copy_3d_peer(c, stream, true);
+    return copy_3d_peer(c, stream, SIM_ASYNC);
 }
 
 /* ---- batches ---- */

@@ -281,7 +281,7 @@ static bool copy_units(struct sim_warp *w, const struct sim_insn *i, int l, uint
     }
     for (uint32_t k = 0; k < size; k += 16) {
         void *p = sim_at(w, i, l, SIM_GENERIC, to + k, 16, "cp.async.bulk"),
-             *q = p ? sim_at(w, i, l, SIM_GENERIC, from + k, 16, "cp.async.bulk") : NULL;
+             *q = p ? sim_at(w, i, l, SIM_GENERIC, from + k, 16, "read by cp.async.bulk") : NULL;
         if (!q) return false;
         memcpy(p, q, 16);
     }

@@ -122,7 +122,7 @@ SIM_HANDLER(cp_async) {
         if (bytes > size) bytes = size;
         if (bytes) {
             const unsigned char *q = sim_at(w, i, (int)l, SIM_GLOBAL,
-                    from + (uint64_t)(int32_t)i->imm, size, "cp.async from global memory");
+                    from + (uint64_t)(int32_t)i->imm, size, "read by cp.async");
             if (!q) return;
             memcpy(data, q, bytes);
         }

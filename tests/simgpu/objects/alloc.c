@@ -79,7 +79,8 @@ int sim_alloc_host(void **out, size_t bytes, unsigned flags) {
 }
 
 bool sim_host_range(const void *p, struct sim_range *r) {
-    return !sim_mem_in_window((uintptr_t)p) && sim_mem_find(NULL, (uintptr_t)p, 1, r);
+    return sim_mem_find(NULL, (uintptr_t)p, 1, r) &&
+            (r->kind == SIM_MEM_MAPPED ? !r->device : !sim_mem_in_window((uintptr_t)p));
 }
 
 int sim_free_host(void *p, enum sim_mem_kind kind, int unknown) {
@@ -100,21 +101,19 @@ static int ordinal_of(const struct sim_range *r) {
     return !r                           ? CU_DEVICE_INVALID
             : r->device                 ? r->device->ordinal
             : r->context                ? r->context->device->ordinal
-            : r->kind == SIM_MEM_MAPPED ? CU_DEVICE_CPU
+            : r->kind == SIM_MEM_MAPPED ? 0 /* of the host: as measured */
                                         : r->pool->device->ordinal;
 }
 
 /* Of virtual memory: what the current context's device may do, as documented. */
 static int access_of(const struct sim_range *r) {
     const struct sim_context *current = sim_context_current();
-    if (!r) return SIM_NOTHING;
-    return r->kind != SIM_MEM_MAPPED || (current && r->viewers >> current->device->ordinal & 1)
-            ? SIM_READ_WRITE
-            : SIM_NOTHING;
+    if (!r || (r->kind == SIM_MEM_MAPPED && !current)) return SIM_NOTHING;
+    return r->kind == SIM_MEM_MAPPED ? sim_virtual_access_of(r, current->device) : SIM_READ_WRITE;
 }
 
 /* r is NULL for memory that is not ours: then every attribute is 0, except that the memory is the
-   host's, as measured; and those of reserved addresses, where something may be mapped or not. */
+   host's, as measured; and those of reserved addresses where nothing is mapped. */
 int sim_pointer_describe(void *out, int attribute, CUdeviceptr address, const struct sim_range *r) {
     const bool device = r && r->device;
     struct sim_range all; /* the reservation */

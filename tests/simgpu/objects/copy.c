@@ -50,6 +50,20 @@ static bool look(bool captures, struct side *side, struct block b, bool must_be_
     return !must_be_known && address && !sim_mem_in_window(address) && address + bytes > address;
 }
 
+/* Of virtual memory: what this context's device may do; NULL: any device. As measured, of the
+   copies only those between two contexts may use what the stream's device may not. */
+static bool may(const struct sim_context *c, const struct side *side, bool writes) {
+    const unsigned who = writes ? side->range.writers : side->range.viewers;
+    return !side->end.in_table || side->range.kind != SIM_MEM_MAPPED ||
+            who & (c ? 1u << c->device->ordinal : ~0u);
+}
+
+/* As measured, where no context is current, asynchronous calls copy only within one mapping. */
+static bool within_one(const struct side *side, size_t bytes) {
+    return !side->end.in_table || side->range.kind != SIM_MEM_MAPPED ||
+            bytes <= side->range.hi - side->end.address;
+}
+
 static struct sim_op *new_move(enum sim_op_kind kind, struct side to, struct block b) {
     struct sim_op *op = sim_op_new(kind);
     if (!op) return NULL;
@@ -113,6 +127,11 @@ int sim_copy(uint64_t to, uint64_t from, size_t bytes, void *stream, int how) {
     if (!look(captures, &dst, b, how & SIM_TO_KNOWN) ||
             !look(captures, &src, b, how & SIM_FROM_KNOWN))
         return CUDA_ERROR_INVALID_VALUE;
+    if (how & SIM_ASYNC && !(how & SIM_PEER) && !sim_context_current() &&
+            !(within_one(&dst, bytes) && within_one(&src, bytes)))
+        return sim_because(CUDA_ERROR_INVALID_VALUE, "Copy range not fully allocated");
+    const struct sim_context *by = how & SIM_PEER ? NULL : s->context;
+    if (!may(by, &dst, true) || !may(by, &src, false)) return CUDA_ERROR_INVALID_VALUE;
     return copy(s, dst, src, b, how & SIM_ASYNC);
 }
 
@@ -130,7 +149,9 @@ struct part {
     ((struct part){ c->side##Host, c->side##Array, c->side##Device, c->side##XInBytes, c->side##Y, \
             c->side##Z, c->side##Pitch, c->side##Height, c->side##MemoryType })
 
-static int find_part(bool captures, struct side *side, struct part p, struct block b) {
+/* by: as in may() */
+static int find_part(const struct sim_context *by, bool captures, bool writes, struct side *side,
+        struct part p, struct block b) {
     if (p.type == CU_MEMORYTYPE_ARRAY) /* there are no arrays */
         return p.array ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     if (p.type < CU_MEMORYTYPE_HOST || p.type > CU_MEMORYTYPE_UNIFIED)
@@ -142,8 +163,9 @@ static int find_part(bool captures, struct side *side, struct part p, struct blo
     side->end = (struct sim_end){ .address = start + (p.z * p.height + p.y) * p.pitch + p.x,
         .pitch = p.pitch,
         .slice = p.height * p.pitch };
-    return look(captures, side, b, p.type == CU_MEMORYTYPE_DEVICE) ? CUDA_SUCCESS
-                                                                   : CUDA_ERROR_INVALID_VALUE;
+    return look(captures, side, b, p.type == CU_MEMORYTYPE_DEVICE) && may(by, side, writes)
+            ? CUDA_SUCCESS
+            : CUDA_ERROR_INVALID_VALUE;
 }
 
 static void free_data(struct sim_op *op) { free(op->data); }
@@ -178,15 +200,17 @@ static struct sim_op *new_part(
     return op;
 }
 
-int sim_copy_3d(struct sim_stream *s, const CUDA_MEMCPY3D *c, bool async) {
+int sim_copy_3d(struct sim_stream *s, const CUDA_MEMCPY3D *c, int how) {
+    const struct sim_context *by = how & SIM_PEER ? NULL : s->context;
+    const bool captures = s->capture != NULL;
     const struct block b = { c->WidthInBytes, c->Height, c->Depth };
     const struct part dst = PART(c, dst), src = PART(c, src);
     struct side to, from;
     if (!b.width || !b.height || !b.depth) return CUDA_SUCCESS;
-    int result = find_part(s->capture != NULL, &to, dst, b);
-    if (!result) result = find_part(s->capture != NULL, &from, src, b);
+    int result = find_part(by, captures, true, &to, dst, b);
+    if (!result) result = find_part(by, captures, false, &from, src, b);
     if (result) return result;
-    if (!s->capture) return copy(s, to, from, b, async);
+    if (!captures) return copy(s, to, from, b, how & SIM_ASYNC);
     struct sim_op *op = new_part(dst, src, to, from, b);
     return op ? sim_stream_submit(s, op) : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -196,8 +220,8 @@ int sim_copy_work(const CUDA_MEMCPY3D *c, struct sim_context *context, struct si
     const struct part dst = PART(c, dst), src = PART(c, src);
     struct side to, from;
     if (!b.width || !b.height || !b.depth) return CUDA_ERROR_INVALID_VALUE;
-    int result = find_part(true, &to, dst, b);
-    if (!result) result = find_part(true, &from, src, b);
+    int result = find_part(context, true, true, &to, dst, b);
+    if (!result) result = find_part(context, true, false, &from, src, b);
     if (result) return result;
     *out = (struct sim_work){ .type = CU_GRAPH_NODE_TYPE_MEMCPY,
         .op = new_part(dst, src, to, from, b) };
@@ -235,8 +259,9 @@ static bool mapped(const struct side *side) {
     return !side->pageable || !mincore(SIM_HANDLE(side->end.address / page * page), 1, &in_core);
 }
 
-static int look_both(struct item *i) {
-    const bool good = look(false, &i->to, i->b, false) && look(false, &i->from, i->b, false);
+static int look_both(const struct sim_context *by, struct item *i) {
+    const bool good = look(false, &i->to, i->b, false) && look(false, &i->from, i->b, false) &&
+            may(by, &i->to, true) && may(by, &i->from, false);
     return good && mapped(&i->to) && mapped(&i->from) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -305,7 +330,7 @@ int sim_copy_batch(const CUdeviceptr *to, const CUdeviceptr *from, const size_t 
         if (k + 1 < nattributes && starts[k + 1] == i) k++;
         items[i] = (struct item){ { .end = { .address = to[i] } },
             { .end = { .address = from[i] } }, { sizes[i], 1, 1 }, attributes[k].srcAccessOrder };
-        result = sizes[i] ? look_both(&items[i]) : CUDA_ERROR_INVALID_VALUE;
+        result = sizes[i] ? look_both(s->context, &items[i]) : CUDA_ERROR_INVALID_VALUE;
         if (result) *bad = i;
     }
     if (!result) result = run_batch(s, items, n);
@@ -345,7 +370,7 @@ int sim_copy_batch_3d(size_t n, const CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad,
         if (!result) result = operand(&item->from, &list[i].src, item->b);
         if (result) *bad = i;
     }
-    for (size_t i = 0; i < n && !result; i++) result = look_both(&items[i]);
+    for (size_t i = 0; i < n && !result; i++) result = look_both(s->context, &items[i]);
     if (!result) result = run_batch(s, items, n);
     free(items);
     return result;
@@ -361,7 +386,9 @@ static int new_fill(const CUDA_MEMSET_NODE_PARAMS *p, struct sim_context *contex
     *side = (struct side){ .end = { .address = p->dst, .pitch = p->pitch } };
     if (p->dst % size || (p->height > 1 && (p->pitch % size || p->pitch < b.width)))
         return CUDA_ERROR_INVALID_VALUE;
-    if (look(captures, side, b, true) ? !sim_context_reaches(context, &side->range) : !captures)
+    if (look(captures, side, b, true)
+                    ? !sim_context_reaches(context, &side->range) || !may(context, side, true)
+                    : !captures)
         return CUDA_ERROR_INVALID_VALUE;
     side->end.in_table = true;
     if (!(*out = new_move(SIM_OP_FILL, *side, b))) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -431,7 +458,7 @@ int sim_stream_value(
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Index 0: Address 0x%llx not aligned",
                 (unsigned long long)address);
     if (!look(s->capture != NULL, &side, (struct block){ bytes, 1, 1 }, true) ||
-            side.range.kind == SIM_MEM_MANAGED)
+            !may(s->context, &side, !wait) || side.range.kind == SIM_MEM_MANAGED)
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Batch memory address 0x%016llx is not valid",
                 (unsigned long long)address);
     struct sim_op *op = sim_op_new(SIM_OP_TRY);

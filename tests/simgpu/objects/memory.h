@@ -104,14 +104,12 @@ enum { SIM_MEM_GRANULARITY = 2 << 20 }; /* as on an H200 */
 enum { SIM_NOTHING, SIM_READ_ONLY, SIM_READ_WRITE = 3 };
 /* an allocation without an address */
 struct sim_physical {
-    struct sim_link link; /* among those that are files */
     uint64_t handle, id, bytes;
     uint64_t refs, mappings;   /* to the handle, which the program releases; it ends without both */
     struct sim_device *device; /* NULL: memory of the host */
     CUmemAllocationProp properties;
     void *at; /* its bytes */
     int file; /* that has them, or -1 */
-    uint64_t inode, inode_of;
     bool imported;
 };
 /* device: NULL: of the host */
@@ -121,14 +119,15 @@ struct sim_physical *sim_physical_at(uint64_t handle); /* NULL: there is none, o
 void sim_physical_release(struct sim_physical *physical);
 int sim_physical_export(const struct sim_physical *physical, int *out); /* out: a new descriptor */
 int sim_physical_import(int given, uint64_t *handle);
-/* its first bytes; [lock] */
-int sim_virtual_map(struct sim_physical *physical, uint64_t address, uint64_t bytes);
+int sim_virtual_map(struct sim_physical *physical, uint64_t address); /* [lock] */
 int sim_virtual_unmap(uint64_t address, uint64_t bytes); /* [lock], released meanwhile */
 int sim_virtual_set_access(
         uint64_t address, uint64_t bytes, const CUmemAccessDesc *list, size_t count);
 /* false: nothing is mapped there */
 bool sim_virtual_mapping(uint64_t address, struct sim_range *r);
-bool sim_virtual_may(const struct sim_range *r, const CUmemLocation *location);
+/* SIM_NOTHING, ... */
+int sim_virtual_access(const struct sim_range *r, const CUmemLocation *location);
+int sim_virtual_access_of(const struct sim_range *r, const struct sim_device *device);
 
 /* alloc.c */
 enum { SIM_HOST_PORTABLE = 1, SIM_HOST_MAPPED = 2 };       /* flags of host memory */
@@ -145,12 +144,12 @@ int sim_pointer_describe(void *out, int attribute, CUdeviceptr address, const st
 
 /* copy.c */
 /* KNOWN: the device must know the address */
-enum { SIM_TO_KNOWN = 1, SIM_FROM_KNOWN = 2, SIM_ASYNC = 4 };
+enum { SIM_TO_KNOWN = 1, SIM_FROM_KNOWN = 2, SIM_ASYNC = 4, SIM_PEER = 8 };
 /* for a copy or fill */
 int sim_copy_stream(const void *handle, bool async, struct sim_stream **out);
 /* how: of these bits */
 int sim_copy(uint64_t to, uint64_t from, size_t bytes, void *stream, int how);
-int sim_copy_3d(struct sim_stream *stream, const CUDA_MEMCPY3D *params, bool async);
+int sim_copy_3d(struct sim_stream *stream, const CUDA_MEMCPY3D *params, int how);
 int sim_copy_batch(const CUdeviceptr *to, const CUdeviceptr *from, const size_t *sizes, size_t n,
         const CUmemcpyAttributes *attributes, const size_t *starts, size_t nattributes, size_t *bad,
         void *stream); /* bad: the index of the copy that is wrong, or SIZE_MAX */

@@ -14,15 +14,12 @@
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 #define MAGIC 0x7668707570676d69ull
 #define HOST_VIEWS (1u << 31) /* of the viewers: the host */
-enum { PAGE = 4096 };
+enum { PAGE = 4096, POSIX = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR };
 /* what the page behind the bytes begins with */
 struct about {
     uint64_t magic, bytes, number;
     CUmemAllocationProp properties;
 };
-
-/* those that are files */
-static struct sim_link files = { &files, &files, NULL };
 
 /* ---- allocations ---- */
 
@@ -33,7 +30,6 @@ static void drop_bytes(struct sim_physical *p) {
 
 static void end_if_unused(struct sim_physical *p) {
     if (p->refs || p->mappings) return;
-    if (p->file >= 0) sim_link_remove(&p->link);
     drop_bytes(p);
     if (p->device && !p->imported) sim_mem_credit(p->device, p->bytes);
     sim_handle_drop(p->handle);
@@ -58,7 +54,7 @@ static bool make_file(struct sim_physical *p) {
 
 /* Without sim_lock, because poisoning takes time. Nothing else limits memory of the host. */
 static bool make_bytes(struct sim_physical *p) {
-    const bool is_file = !p->device || p->properties.requestedHandleTypes;
+    const bool is_file = !p->device || p->properties.requestedHandleTypes & POSIX;
     const uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     if (!p->device && p->bytes > most) return false;
     if ((is_file && !make_file(p)) || !map_bytes(p)) return false;
@@ -68,13 +64,8 @@ static bool make_bytes(struct sim_physical *p) {
 
 /* Takes over p, whose bytes are there. */
 static int enter(struct sim_physical *p, uint64_t *handle) {
-    struct stat is = { 0 };
-    if (p->file >= 0 && fstat(p->file, &is)) return CUDA_ERROR_OPERATING_SYSTEM;
     if (!(p->handle = sim_handle_new(SIM_H_PHYSICAL, p))) return CUDA_ERROR_OUT_OF_MEMORY;
     p->refs = 1;
-    p->inode = is.st_ino;
-    p->inode_of = is.st_dev;
-    if (p->file >= 0) sim_link_add(&files, &p->link, NULL);
     *handle = p->handle;
     return CUDA_SUCCESS;
 }
@@ -125,45 +116,37 @@ int sim_physical_export(const struct sim_physical *p, int *out) {
 }
 
 /* What a file says that another process may have made: it stays as long as it says. */
-static bool read_about(int file, struct about *about, struct stat *is) {
+static bool read_about(int file, struct about *about) {
     const int seals = fcntl(file, F_GET_SEALS);
-    if (seals < 0 || (seals & SEALS) != SEALS || fstat(file, is) || is->st_size <= PAGE ||
-            pread(file, about, sizeof *about, is->st_size - PAGE) != (ssize_t)sizeof *about)
+    struct stat is;
+    if (seals < 0 || (seals & SEALS) != SEALS || fstat(file, &is) || is.st_size <= PAGE ||
+            pread(file, about, sizeof *about, is.st_size - PAGE) != (ssize_t)sizeof *about)
         return false;
-    return about->magic == MAGIC && about->bytes == (uint64_t)is->st_size - PAGE &&
+    return about->magic == MAGIC && about->bytes == (uint64_t)is.st_size - PAGE &&
             about->bytes % SIM_MEM_GRANULARITY == 0 &&
-            about->properties.requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+            about->properties.requestedHandleTypes & POSIX;
 }
 
-static struct sim_physical *of_file(const struct stat *is) { /* NULL: not here yet */
-    SIM_EACH(sim_physical, p, &files)
-    if (p->inode == is->st_ino && p->inode_of == is->st_dev) return p;
-    return NULL;
-}
-
+/* Each import is another allocation, also in the exporter's process, and has no type of handle: as
+   measured. */
 int sim_physical_import(int given, uint64_t *handle) {
     struct about about;
-    struct stat is;
-    if (!read_about(given, &about, &is))
-        return sim_because(CUDA_ERROR_INVALID_VALUE, "not the descriptor of exported memory");
-    struct sim_physical *p = of_file(&is);
-    if (p) {
-        p->refs++;
-        *handle = p->handle;
-        return CUDA_SUCCESS;
-    }
+    if (!read_about(given, &about))
+        return sim_because(CUDA_ERROR_UNKNOWN, "not the descriptor of exported memory");
     const bool on_host = about.properties.location.type != CU_MEM_LOCATION_TYPE_DEVICE;
     struct sim_device *d = on_host ? NULL : sim_device_numbered(about.number);
     if (!d && !on_host)
         return sim_because(CUDA_ERROR_INVALID_DEVICE,
                 "the memory is on a device that this process does not see");
-    if (!(p = calloc(1, sizeof *p))) return CUDA_ERROR_OUT_OF_MEMORY;
+    struct sim_physical *p = calloc(1, sizeof *p);
+    if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
     *p = (struct sim_physical){ .device = d,
         .bytes = about.bytes,
         .id = sim_mem_new_id(),
         .properties = about.properties,
         .file = fcntl(given, F_DUPFD_CLOEXEC, 0),
         .imported = true };
+    p->properties.requestedHandleTypes = 0;
     if (d) p->properties.location.id = d->ordinal;
     if (p->file >= 0 && map_bytes(p) && !enter(p, handle)) return CUDA_SUCCESS;
     drop_bytes(p);
@@ -173,10 +156,15 @@ int sim_physical_import(int given, uint64_t *handle) {
 
 /* ---- mappings ---- */
 
-/* Whether all of [from, to) is reserved at once. */
-static bool is_reserved(uint64_t from, uint64_t to) {
+/* As measured, a range needs to begin in a reservation, but may reach beyond its end, also into the
+   next one. */
+static bool is_reserved(uint64_t from) {
     struct sim_range r;
-    return from < to && sim_mem_reservation(from, &r) && to <= r.hi;
+    return sim_mem_reservation(from, &r);
+}
+/* The first mapping that has addresses in [from, to), if any. */
+static bool next_mapping(uint64_t from, uint64_t to, struct sim_range *r) {
+    return from < to && sim_mem_mapping(from, r) && r->lo < to;
 }
 
 /* The host accesses memory of the host at the mapped addresses, too; none of it until it may. */
@@ -191,12 +179,12 @@ static void hide_from_host(const struct sim_range *r) {
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
-int sim_virtual_map(struct sim_physical *p, uint64_t address, uint64_t bytes) {
-    const uint64_t end = address + bytes;
+int sim_virtual_map(struct sim_physical *p, uint64_t address) {
+    const uint64_t end = address + p->bytes;
     struct sim_range next;
-    if (!is_reserved(address, end))
-        return sim_because(CUDA_ERROR_INVALID_VALUE, "the addresses are not of one reservation");
-    if (sim_mem_mapping(address, &next) && next.lo < end)
+    if (!is_reserved(address) || !sim_mem_is_virtual(end - 1))
+        return sim_because(CUDA_ERROR_INVALID_VALUE, "the addresses are not reserved");
+    if (next_mapping(address, end, &next))
         return sim_because(CUDA_ERROR_INVALID_VALUE, "memory is mapped at 0x%llx already",
                 (unsigned long long)next.lo);
     const struct sim_range r = { .lo = address,
@@ -207,7 +195,7 @@ int sim_virtual_map(struct sim_physical *p, uint64_t address, uint64_t bytes) {
         .device = p->device,
         .physical = p,
         .id = p->id };
-    if (!show_to_host(p, address, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!show_to_host(p, address, p->bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
     if (!sim_mem_map(&r)) {
         hide_from_host(&r);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -216,20 +204,18 @@ int sim_virtual_map(struct sim_physical *p, uint64_t address, uint64_t bytes) {
     return CUDA_SUCCESS;
 }
 
-/* Whether [from, to) is in one reservation and consists of whole mappings; their number. */
+/* The number of mappings in [from, to), which all must be whole. As measured, there may be holes.
+ */
 static int count_mappings(uint64_t from, uint64_t to, size_t *n) {
     struct sim_range r;
-    if (!is_reserved(from, to))
-        return sim_because(CUDA_ERROR_INVALID_VALUE, "the addresses are not of one reservation");
-    for (*n = 0; from < to; ++*n, from = r.hi) {
-        if (!sim_mem_mapping(from, &r) || r.lo > from)
-            return sim_because(CUDA_ERROR_INVALID_VALUE, "nothing is mapped at 0x%llx",
-                    (unsigned long long)from);
+    if (!is_reserved(from))
+        return sim_because(CUDA_ERROR_INVALID_VALUE, "the addresses are not reserved");
+    *n = 0;
+    for (uint64_t at = from; next_mapping(at, to, &r); at = r.hi, ++*n)
         if (r.lo < from || r.hi > to)
             return sim_because(CUDA_ERROR_INVALID_VALUE,
                     "the mapping from 0x%llx to 0x%llx is only partly in the range",
                     (unsigned long long)r.lo, (unsigned long long)r.hi);
-    }
     return CUDA_SUCCESS;
 }
 
@@ -239,11 +225,11 @@ int sim_virtual_unmap(uint64_t address, uint64_t bytes) {
     size_t n;
     struct sim_range r;
     const int result = count_mappings(address, end, &n);
-    if (result) return result;
+    if (result || !n) return result;
     struct sim_physical **were = malloc(n * sizeof(struct sim_physical *));
     if (!were) return CUDA_ERROR_OUT_OF_MEMORY;
     n = 0;
-    for (uint64_t at = address; at < end && sim_mem_mapping(at, &r); at = r.hi) {
+    for (uint64_t at = address; next_mapping(at, end, &r); at = r.hi) {
         were[n++] = r.physical;
         hide_from_host(&r);
     }
@@ -267,40 +253,48 @@ static int access_bad(const CUmemAccessDesc *a, const struct sim_physical *p) {
     if (a->location.type == CU_MEM_LOCATION_TYPE_HOST ||
             a->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA) {
         if (p->device) return CUDA_ERROR_NOT_SUPPORTED;
-    } else if (a->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-    else if (!d || (p->device && d != p->device && !sim_peers(p->device, d)))
+    } else if (a->location.type != CU_MEM_LOCATION_TYPE_DEVICE || !d)
+        return CUDA_ERROR_INVALID_VALUE;
+    else if (p->device && d != p->device && !sim_peers(p->device, d))
         return CUDA_ERROR_INVALID_DEVICE;
-    if (a->flags == SIM_READ_ONLY) return CUDA_ERROR_NOT_SUPPORTED;
-    return a->flags == SIM_NOTHING || a->flags == SIM_READ_WRITE ? CUDA_SUCCESS
-                                                                 : CUDA_ERROR_INVALID_VALUE;
+    return a->flags == SIM_NOTHING || a->flags == SIM_READ_ONLY || a->flags == SIM_READ_WRITE
+            ? CUDA_SUCCESS
+            : CUDA_ERROR_INVALID_VALUE;
 }
 
 static unsigned viewer_of(const CUmemLocation *l) {
     return l->type == CU_MEM_LOCATION_TYPE_DEVICE ? 1u << l->id : HOST_VIEWS;
 }
+static int access_in(unsigned viewers, unsigned writers, unsigned viewer) {
+    return !(viewers & viewer) ? SIM_NOTHING : writers & viewer ? SIM_READ_WRITE : SIM_READ_ONLY;
+}
 
 int sim_virtual_set_access(
         uint64_t address, uint64_t bytes, const CUmemAccessDesc *list, size_t count) {
-    unsigned remove = 0, add = 0;
+    unsigned named = 0, viewers = 0, writers = 0;
     size_t n;
     struct sim_range r;
-    int result = count_mappings(address, address + bytes, &n);
-    for (uint64_t at = address; at < address + bytes && !result; at = r.hi) {
-        sim_mem_mapping(at, &r);
+    const uint64_t end = address + bytes;
+    int result = count_mappings(address, end, &n);
+    if (!result && !n)
+        result = sim_because(CUDA_ERROR_INVALID_VALUE, "nothing is mapped at 0x%llx",
+                (unsigned long long)address);
+    for (uint64_t at = address; !result && next_mapping(at, end, &r); at = r.hi)
         for (size_t i = 0; i < count && !result; i++) result = access_bad(&list[i], r.physical);
-    }
     if (result) return result;
     for (size_t i = 0; i < count; i++) {
         const unsigned viewer = viewer_of(&list[i].location);
-        remove |= viewer;
-        add = list[i].flags ? add | viewer : add & ~viewer;
+        named |= viewer;
+        viewers = list[i].flags != SIM_NOTHING ? viewers | viewer : viewers & ~viewer;
+        writers = list[i].flags == SIM_READ_WRITE ? writers | viewer : writers & ~viewer;
     }
-    for (uint64_t at = address; at < address + bytes && remove & HOST_VIEWS; at = r.hi) {
-        sim_mem_mapping(at, &r);
-        mprotect(SIM_HANDLE(r.lo), r.hi - r.lo,
-                add & HOST_VIEWS ? PROT_READ | PROT_WRITE : PROT_NONE);
-    }
-    sim_mem_set_viewers(address, address + bytes, remove, add);
+    static const int protection[] = { [SIM_NOTHING] = PROT_NONE,
+        [SIM_READ_ONLY] = PROT_READ,
+        [SIM_READ_WRITE] = PROT_READ | PROT_WRITE };
+    for (uint64_t at = address; named & HOST_VIEWS && next_mapping(at, end, &r); at = r.hi)
+        mprotect(
+                SIM_HANDLE(r.lo), r.hi - r.lo, protection[access_in(viewers, writers, HOST_VIEWS)]);
+    sim_mem_set_viewers(address, end, named, viewers, writers);
     return CUDA_SUCCESS;
 }
 
@@ -308,6 +302,14 @@ bool sim_virtual_mapping(uint64_t address, struct sim_range *r) {
     return sim_mem_mapping(address, r) && r->lo <= address;
 }
 
-bool sim_virtual_may(const struct sim_range *r, const CUmemLocation *location) {
-    return r->viewers & viewer_of(location);
+/* As measured, for memory of a device the host as a location means that device, but not a node of
+   the host. */
+int sim_virtual_access(const struct sim_range *r, const CUmemLocation *location) {
+    const unsigned viewer = r->device && location->type == CU_MEM_LOCATION_TYPE_HOST
+            ? 1u << r->device->ordinal
+            : viewer_of(location);
+    return access_in(r->viewers, r->writers, viewer);
+}
+int sim_virtual_access_of(const struct sim_range *r, const struct sim_device *device) {
+    return access_in(r->viewers, r->writers, 1u << device->ordinal);
 }
