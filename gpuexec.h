@@ -33082,8 +33082,8 @@ static void gxi_work_write(const gxi_work *work, double begin, double end, int l
     lane->slice_begin = begin;
     lane->slice_end = end;
 }
-/* When the work began; event: when the event before it was reached. The next event would take
-   event_ns to be reached, and so does the work. On an idle stream the device reaches the event
+/* When the work began; event: when the event before it was reached. The next event would be reached
+   event_ns later: the work begins no earlier. On an idle stream the device reaches the event
    before the driver has enqueued a kernel: then it takes as long as that call; but a thread can
    lose its processor in it, after it has enqueued. */
 static double gxi_work_begin_after(const gxi_work *work, double event) {

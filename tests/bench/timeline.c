@@ -90,8 +90,8 @@ static void table_of_costs(void) {
     }
 }
 
-/* CUPTI's activity records of kernels. Those of all versions begin alike (cupti_activity.h): the
-   kind, and from byte 16 on the times of start and end in ns. */
+/* CUPTI's activity records of kernels. In all versions (cupti_activity.h) they begin with the kind,
+   and have the times of start and end, in ns, from byte 16 on. */
 enum { CUPTI_KERNEL = 10, CUPTI_BUFFER = 1 << 20 };
 static struct {
     int (*enable)(int kind), (*disable)(int kind), (*flush)(unsigned flags);
