@@ -32883,7 +32883,8 @@ static void gxi_timed_context_measure_events(gxi_timed_context *c) {
         if (i == 0 || (double)ms * 1e6 < c->event_ns) c->event_ns = (double)ms * 1e6;
     }
 }
-/* Creates events. 0 after a failure. */
+/* Creates events, and records each one: the first record of an event can take long, and the end of
+   its work would seem to. 0 after a failure. */
 static int gxi_timed_context_grow(gxi_timed_context *c) {
     enum { GXI_NEW_EVENTS = 64 };
     struct CUctx_st *popped;
@@ -32900,6 +32901,7 @@ static int gxi_timed_context_grow(gxi_timed_context *c) {
     if (gxi.cu.cuCtxPushCurrent(c->native)) return 0;
     GXI_IN_RELAXED_MODE {
         while (n < GXI_NEW_EVENTS && !gxi.cu.cuEventCreate(&c->spare[c->nspare], 0)) {
+            gxi.cu.cuEventRecord(c->spare[c->nspare], c->clock);
             c->nspare++;
             c->nevents++;
             n++;
@@ -33087,13 +33089,11 @@ static void gxi_work_write(const gxi_work *work, double begin, double end, int l
    before the driver has enqueued a kernel: then it takes as long as that call; but a thread can
    lose its processor in it, after it has enqueued. */
 static double gxi_work_begin_after(const gxi_work *work, double event) {
-    const double least = work->lane->context->event_ns, took = (double)work->took;
-    return event +
-            (work->call->kind != GXI_IS_KERNEL || took < least ||
-                                    event - (double)work->host > GXI_ENQUEUING_NS
-                            ? least
-                            : took < GXI_ENQUEUING_NS ? took
-                                                      : GXI_ENQUEUING_NS);
+    const double least = work->lane->context->event_ns, most = GXI_ENQUEUING_NS,
+                 took = (double)work->took;
+    if (work->call->kind != GXI_IS_KERNEL || took < least || event - (double)work->host > most)
+        return event + least;
+    return event + (took < most ? took : most);
 }
 /* The same without such an event. */
 static double gxi_work_begin_known(const gxi_work *work) {

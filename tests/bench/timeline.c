@@ -159,7 +159,7 @@ static void row_of_errors(double us, int kind, int busy, int cupti_runs, gpuexec
     const unsigned long long ns = (unsigned long long)(us * 1e3);
     unsigned long long times[SPINS][2];
     double recorded[SPINS], own[SPINS], errors[SPINS], of_cupti[SPINS], length, more;
-    int i;
+    int i, worst = 0;
     cupti_kernels = 0;
     check(gpuexec_timeline_begin(path, NULL));
     for (i = 0; i < SPINS; i++) {
@@ -179,6 +179,7 @@ static void row_of_errors(double us, int kind, int busy, int cupti_runs, gpuexec
         own[i] = (double)(times[i][1] - times[i][0]) / 1e3;
         errors[i] = recorded[i] - own[i];
         of_cupti[i] = cupti_runs ? recorded[i] - cupti_us[i] : 0;
+        if (of_cupti[i] > of_cupti[worst]) worst = i;
     }
     length = median(own, SPINS);
     more = median(errors, SPINS);
@@ -187,8 +188,8 @@ static void row_of_errors(double us, int kind, int busy, int cupti_runs, gpuexec
     if (cupti_runs) {
         length = median(cupti_us, SPINS);
         more = median(of_cupti, SPINS);
-        printf("%.2f | %.2f (%.1f %%) | %.2f |\n", length, more, 100 * more / length,
-                of_cupti[SPINS - 1]);
+        printf("%.2f | %.2f (%.1f %%) | %.2f, number %d |\n", length, more, 100 * more / length,
+                of_cupti[SPINS - 1], worst + 1);
     } else printf("not there | | |\n");
     missed += us >= 100 && more > at_most_error * length;
 }
