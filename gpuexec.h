@@ -32883,8 +32883,7 @@ static void gxi_timed_context_measure_events(gxi_timed_context *c) {
         if (i == 0 || (double)ms * 1e6 < c->event_ns) c->event_ns = (double)ms * 1e6;
     }
 }
-/* Creates events, and records each one: the first record of an event can take long, and the end of
-   its work would seem to. 0 after a failure. */
+/* Creates events. 0 after a failure. */
 static int gxi_timed_context_grow(gxi_timed_context *c) {
     enum { GXI_NEW_EVENTS = 64 };
     struct CUctx_st *popped;
@@ -32901,7 +32900,6 @@ static int gxi_timed_context_grow(gxi_timed_context *c) {
     if (gxi.cu.cuCtxPushCurrent(c->native)) return 0;
     GXI_IN_RELAXED_MODE {
         while (n < GXI_NEW_EVENTS && !gxi.cu.cuEventCreate(&c->spare[c->nspare], 0)) {
-            gxi.cu.cuEventRecord(c->spare[c->nspare], c->clock);
             c->nspare++;
             c->nevents++;
             n++;
