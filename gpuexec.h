@@ -976,9 +976,10 @@
       another machine, or after a crash has cut the file; a name that ends in .svg makes a picture
       for documents. examples/timeline.c does all of this.
 
-      Each piece of work is measured by two events, so kernels of a few microseconds appear about
-      1 us longer than they are, and programmatic launches do not overlap while a timeline is
-      recorded. A graph's launch is one slice.
+      Events measure the work, so kernels appear 1 to 2 us longer than in a profiler, and
+      programmatic launches do not overlap while a timeline is recorded. A graph's launch is one
+      slice. A launch takes the host 1 to 2 us more on a stream created with .non_blocking, 2 to 3
+      us on others, which need a second event.
 
     TRACING DRIVER CALLS (>>trace)
       GPUEXEC_TRACE=1 prints each driver call: its arguments as numbers, with the names and places
@@ -4331,10 +4332,11 @@ typedef struct gpuexec_timeline_info {
 
 #if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_TIMELINE)
 /* Starts to record a timeline in that file, which is created or overwritten: JSON in the Trace
-   Event Format. Kernels, copies, fills, graph launches, host functions and waits for values have
-   the time between two events, which gpuexec records before and after them: about 1 us more than
-   the work itself takes, and no work starts before the work that precedes it on its stream has
-   ended, so that programmatic launches do not overlap. Allocations and frees in stream order,
+   Event Format. Events that gpuexec records beside them measure kernels, copies, fills, graph
+   launches, host functions and waits for values: these appear 1 to 2 us longer than in a profiler,
+   and none starts before the work that precedes it on its stream has ended, so that programmatic
+   launches do not overlap. On a stream created with .non_blocking, most work needs one event
+   instead of two. Allocations and frees in stream order,
    records and waits are points in time. Each call that reaches the driver is a slice on its
    thread's lane. Work in a capture is not timed; a graph's launch is one slice. Work of other code,
    on streams that it shares with gpuexec, is not shown. The order of work does not change, and
@@ -33087,11 +33089,11 @@ static void gxi_work_write(const gxi_work *work, double begin, double end, int l
    before the driver has enqueued a kernel: then it takes as long as that call; but a thread can
    lose its processor in it, after it has enqueued. */
 static double gxi_work_begin_after(const gxi_work *work, double event) {
-    const double least = work->lane->context->event_ns, most = GXI_ENQUEUING_NS,
+    const double least = work->lane->context->event_ns, longest = GXI_ENQUEUING_NS,
                  took = (double)work->took;
-    if (work->call->kind != GXI_IS_KERNEL || took < least || event - (double)work->host > most)
+    if (work->call->kind != GXI_IS_KERNEL || took < least || event - (double)work->host > longest)
         return event + least;
-    return event + (took < most ? took : most);
+    return event + (took < longest ? took : longest);
 }
 /* The same without such an event. */
 static double gxi_work_begin_known(const gxi_work *work) {
@@ -33099,9 +33101,9 @@ static double gxi_work_begin_known(const gxi_work *work) {
     const gxi_timed_context *const c = lane->context;
     const double kernel = work->call->kind == GXI_IS_KERNEL ? (double)work->took : 0,
                  enqueued = (double)work->host + kernel + c->lag,
-                 free = (lane->slice_end > lane->ready ? lane->slice_end : lane->ready) +
+                 ready = (lane->slice_end > lane->ready ? lane->slice_end : lane->ready) +
             c->event_ns;
-    return enqueued > free ? enqueued : free;
+    return enqueued > ready ? enqueued : ready;
 }
 /* Writes the lane's first work, if it has ended. wait: waits for it. 0: it has not. */
 static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
