@@ -32614,7 +32614,8 @@ typedef struct gxi_timed_context {
     double anchor_at; /* its time on the host's clock, ns */
     uint64_t checked; /* when that was measured */
     double event_ns;  /* see gxi_timed_context_measure_events */
-    double lag; /* from the end of the call that enqueues to the begin, if the device is idle */
+    /* ns from the begin and the end of cuEventRecord to the event, on an idle stream */
+    double after_begin, after_end;
 } gxi_timed_context;
 /* A thread's lane: one slice for each call of gpuexec that reached the driver, written when the
    next one begins. */
@@ -32869,7 +32870,8 @@ static int gxi_timed_context_anchor(gxi_timed_context *c, int tries, uint64_t mo
         gxi_timeline.info.clock_error_us = (double)(finish - begin) / 1e3;
     c->anchor = best;
     c->anchor_at = at;
-    c->lag = at - (double)recorded;
+    c->after_begin = at - (double)begin;
+    c->after_end = at - (double)recorded;
     return 1;
 }
 /* The shortest time between two events without work between them, of a few tries. */
@@ -33095,15 +33097,17 @@ static double gxi_work_begin_after(const gxi_work *work, double event) {
         return event + least;
     return event + (took < longest ? took : longest);
 }
-/* The same without such an event. */
+/* The same without such an event: on an idle stream, work takes as long to begin as the event that
+   was measured with the clocks; a kernel does after the call that enqueued it. */
 static double gxi_work_begin_known(const gxi_work *work) {
     const gxi_timed_lane *const lane = work->lane;
     const gxi_timed_context *const c = lane->context;
-    const double kernel = work->call->kind == GXI_IS_KERNEL ? (double)work->took : 0,
-                 enqueued = (double)work->host + kernel + c->lag,
+    const double began = (double)work->host + c->after_begin,
+                 ended = (double)(work->host + work->took) + c->after_end,
+                 idle = work->call->kind == GXI_IS_KERNEL && ended > began ? ended : began,
                  ready = (lane->slice_end > lane->ready ? lane->slice_end : lane->ready) +
             c->event_ns;
-    return enqueued > ready ? enqueued : ready;
+    return idle > ready ? idle : ready;
 }
 /* Writes the lane's first work, if it has ended. wait: waits for it. 0: it has not. */
 static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
@@ -33166,24 +33170,37 @@ static void gxi_timed_lane_free(gxi_timed_lane **at) {
     gxi_timed_context_leave(lane->context);
     gxi_free(lane);
 }
-/* Writes what has ended: of all lanes or, waiting for it, of one context (NULL: of all). A lane may
-   wait for a record of another one. */
-static void gxi_timeline_harvest(const gxi_timed_context *waits_for, int wait) {
+/* Writes what has ended, of all lanes: a lane may wait for a record of another one. */
+static void gxi_timed_lanes_step(void) {
+    gxi_timed_lane *lane;
     int progress;
+    do {
+        progress = 0;
+        for (lane = gxi_timeline.lanes; lane; lane = lane->next)
+            while (lane->first && gxi_timed_lane_step(lane, 0)) progress = 1;
+    } while (progress);
+}
+/* Waits for all work of the lane, and for what that work waits for, and writes it. */
+static void gxi_timed_lane_finish(gxi_timed_lane *lane) {
+    while (lane->first) {
+        const gxi_work *const first = lane->first, *work = first;
+        while (work && !work->end) work = work->next;
+        if (work) gxi.cu.cuEventSynchronize(work->end); /* so the records before it were reached */
+        gxi_timed_lanes_step();
+        if (lane->first == first) gxi_timed_lane_step(lane, 1); /* a clock or a record is unknown */
+    }
+}
+/* Writes what has ended: of all lanes or, waiting for it, of one context (NULL: of all). */
+static void gxi_timeline_harvest(const gxi_timed_context *waits_for, int wait) {
     gxi_timed_lane *lane, **at;
     gxi_timed_context *c;
     const uint64_t now = gxi_clock_ns();
     for (c = gxi_timeline.contexts; c; c = c->next)
         if (!c->failed && !c->closed && (c->anchor < 0 || now - c->checked > 1000000000))
             gxi_timed_context_anchor(c, 5, 200000);
-    do {
-        progress = 0;
-        for (lane = gxi_timeline.lanes; lane; lane = lane->next)
-            while (lane->first && gxi_timed_lane_step(lane, 0)) progress = 1;
-    } while (progress);
+    gxi_timed_lanes_step();
     for (lane = gxi_timeline.lanes; lane && wait; lane = lane->next)
-        while (lane->first && (!waits_for || lane->context == waits_for))
-            gxi_timed_lane_step(lane, 1);
+        if (!waits_for || lane->context == waits_for) gxi_timed_lane_finish(lane);
     for (at = &gxi_timeline.lanes; (lane = *at) != NULL;)
         if (lane->closed && !lane->first && !lane->busy) gxi_timed_lane_free(at);
         else at = &lane->next;

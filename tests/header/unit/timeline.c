@@ -295,6 +295,51 @@ TEST(times_on_the_host_s_clock) {
     clean_up("times");
 }
 
+/* Work on a non-blocking stream has no event before it, except after what may delay it unseen. */
+TEST(begins_without_events_before_them) {
+    gpuexec_stream_desc alone = { 0 };
+    setting s = set_up(UNIT_PTX, "count", 4);
+    test_gate gate = gate_make(s.ctx, s.mod);
+    gpuexec_event event = gpuexec_event_create(s.ctx, NULL);
+    const slice *kernels[4] = { NULL };
+    gpuexec_timeline_info info;
+    gpuexec_stream stream;
+    double began, closed_us, late;
+    int i, n = 0;
+    recording r;
+    alone.non_blocking = 1;
+    stream = gpuexec_stream_create(s.ctx, &alone);
+    CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, 4, 1));
+    gate_close(gate, s.stream);
+    CHECK_OK(gpuexec_event_record(event, s.stream)); /* unknown to the timeline */
+    began = test_seconds();
+    CHECK_OK(gpuexec_timeline_begin(path_of("alone"), NULL));
+    for (i = 0; i < 2; i++) launch_count(&s, stream, 1);
+    CHECK_OK(gpuexec_stream_sync(stream));
+    CHECK_OK(gpuexec_stream_wait_event(stream, event));
+    for (i = 0; i < 2; i++) launch_count(&s, stream, 1);
+    test_sleep_ms(30); /* not order: time to measure */
+    closed_us = (test_seconds() - began) * 1e6;
+    gate_open(gate);
+    CHECK_OK(gpuexec_stream_sync(stream));
+    CHECK_OK(gpuexec_timeline_end());
+    CHECK_OK(gpuexec_timeline_get_info(&info));
+    late = 2000 + info.clock_error_us; /* until gpuexec_timeline_begin had begun */
+    r = read_recording(path_of("alone"));
+    check_lanes(&r);
+    for (i = 0; i < r.count; i++)
+        if (strcmp(r.events[i].name, "count") == 0 && CHECK(n < 4)) kernels[n++] = &r.events[i];
+    if (CHECK_EQ(n, 4)) {
+        CHECK(kernels[1]->ts + kernels[1]->dur <= kernels[2]->ts);
+        CHECK(kernels[1]->ts + kernels[1]->dur <= closed_us - 30000 + late);
+        CHECK(kernels[2]->ts >= closed_us - late);
+        CHECK(kernels[3]->ts >= kernels[2]->ts + kernels[2]->dur - 0.0015);
+        CHECK_EQ(kernels[0]->untimed + kernels[1]->untimed + kernels[2]->untimed, 0);
+    }
+    forget(&r);
+    clean_up("alone");
+}
+
 /* --- random programs: starts are in the order that dependencies force ------------------------- */
 
 enum { STREAMS = 4, STEPS = 40 };
@@ -340,9 +385,12 @@ static void random_program(const setting *s, gpuexec_stream *streams, uint32_t *
 TEST(order_of_random_programs) {
     setting s = set_up(UNIT_PTX, "count", STEPS * 4096);
     gpuexec_stream streams[STREAMS];
+    gpuexec_stream_desc alone = { 0 };
     uint32_t random = 1;
     int i;
-    for (i = 0; i < STREAMS; i++) CHECK_MADE(streams[i] = gpuexec_stream_create(s.ctx, NULL));
+    alone.non_blocking = 1;
+    for (i = 0; i < STREAMS; i++)
+        CHECK_MADE(streams[i] = gpuexec_stream_create(s.ctx, i % 2 ? &alone : NULL));
     for (i = 0; i < 300; i++) random_program(&s, streams, &random);
     clean_up("random");
 }
