@@ -428,7 +428,7 @@ TEST(copies_without_a_context) {
     CHECK_EQ(cu.cuMemAlloc_v2(&plain, 256), 0);
     CHECK_EQ(cu.cuMemHostAlloc(&pinned, 256, 0), 0);
     memset(&box, 0, sizeof box);
-    box.from_type = box.to_type = on_a_device;
+    box.from_type = box.to_type = 2; /* of a device */
     box.from_device = p + unit - 64;
     box.to_device = plain;
     box.from_pitch = box.to_pitch = box.width = 64;
