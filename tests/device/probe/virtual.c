@@ -642,9 +642,10 @@ static void read_only(void) {
     params[0] = &p; /* as a gate, which is open */
     PROBE("launch_load", launch(kernel(0, "spin"), 1, 1, stream, params));
     PROBE("sync_load", cu.cuStreamSynchronize(stream));
+    PROBE("wait_value", cu.cuStreamWaitValue32_v2(stream, p, 7, 1));
+    PROBE("sync_wait", cu.cuStreamSynchronize(stream));
     /* the last ones: this write ends the context */
     PROBE("write_value", cu.cuStreamWriteValue32_v2(stream, p, 7, 0));
-    PROBE("wait_value", cu.cuStreamWaitValue32_v2(stream, p, 7, 1));
     PROBE("sync", cu.cuCtxSynchronize());
 }
 
