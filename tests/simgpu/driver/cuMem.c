@@ -38,7 +38,7 @@ SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr * base, size_t *bytes, CUdeviceptr
         (base, bytes, address), SIM_CTX) {
     struct sim_range r;
     if (!sim_memory_at(address, &r) ||
-            (r.kind != SIM_MEM_MAPPED && !sim_context_reaches(sim_self.context, &r)))
+            (r.kind == SIM_MEM_MAPPED ? !r.viewers : !sim_context_reaches(sim_self.context, &r)))
         return CUDA_ERROR_NOT_FOUND;
     if (base) *base = r.lo;
     if (bytes) *bytes = r.hi - r.lo;
@@ -105,7 +105,8 @@ SIM_API(cuMemHostGetDevicePointer_v2, (CUdeviceptr * out, void *p, unsigned flag
 SIM_API(cuMemHostGetFlags, (unsigned *flags, void *p), (flags, p), SIM_CTX) {
     struct sim_range r;
     if (!flags || !sim_host_range(p, &r)) return CUDA_ERROR_INVALID_VALUE;
-    *flags = r.flags;
+    /* of virtual memory, as measured */
+    *flags = r.kind == SIM_MEM_MAPPED ? SIM_HOST_PORTABLE | SIM_HOST_MAPPED : r.flags;
     return CUDA_SUCCESS;
 }
 

@@ -176,7 +176,11 @@ SIM_API(cuMemGetAccess,
         (unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address),
         (flags, location, address), SIM_INIT) {
     struct sim_range r;
-    if (!flags || !location || !sim_memory_at(address, &r)) return CUDA_ERROR_INVALID_VALUE;
+    if (!flags || !location) return CUDA_ERROR_INVALID_VALUE;
+    if (!sim_memory_at(address, &r)) {
+        *flags = SIM_NOTHING; /* as measured */
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     if (location->type == CU_MEM_LOCATION_TYPE_DEVICE
                     ? !sim_device_at(location->id)
                     : location->type != CU_MEM_LOCATION_TYPE_HOST &&

@@ -144,7 +144,9 @@ int sim_pointer_describe(void *out, int attribute, CUdeviceptr address, const st
         break;
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)out = r ? r->id : 0; break;
-    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(int *)out = device; break;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: /* not what is mapped twice, as measured */
+        *(int *)out = device && !(r->physical && r->physical->mappings > 1);
+        break;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(int *)out = device && !r->delta; break;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
         *(int *)out = r && r->kind == SIM_MEM_DEVICE;

@@ -59,9 +59,16 @@ static bool may(const struct sim_context *c, const struct side *side, bool write
 }
 
 /* As measured, where no context is current, asynchronous calls copy only within one mapping. */
-static bool within_one(const struct side *side, size_t bytes) {
+static bool within_one(const struct side *side, struct block b) {
     return !side->end.in_table || side->range.kind != SIM_MEM_MAPPED ||
-            bytes <= side->range.hi - side->end.address;
+            (b.depth - 1) * side->end.slice + (b.height - 1) * side->end.pitch + b.width <=
+            side->range.hi - side->end.address;
+}
+static int scattered(const struct side *to, const struct side *from, struct block b, int how) {
+    if (!(how & SIM_ASYNC) || how & SIM_PEER || sim_context_current() ||
+            (within_one(to, b) && within_one(from, b)))
+        return CUDA_SUCCESS;
+    return sim_because(CUDA_ERROR_INVALID_VALUE, "Copy range not fully allocated");
 }
 
 static struct sim_op *new_move(enum sim_op_kind kind, struct side to, struct block b) {
@@ -127,9 +134,7 @@ int sim_copy(uint64_t to, uint64_t from, size_t bytes, void *stream, int how) {
     if (!look(captures, &dst, b, how & SIM_TO_KNOWN) ||
             !look(captures, &src, b, how & SIM_FROM_KNOWN))
         return CUDA_ERROR_INVALID_VALUE;
-    if (how & SIM_ASYNC && !(how & SIM_PEER) && !sim_context_current() &&
-            !(within_one(&dst, bytes) && within_one(&src, bytes)))
-        return sim_because(CUDA_ERROR_INVALID_VALUE, "Copy range not fully allocated");
+    if ((result = scattered(&dst, &src, b, how))) return result;
     const struct sim_context *by = how & SIM_PEER ? NULL : s->context;
     if (!may(by, &dst, true) || !may(by, &src, false)) return CUDA_ERROR_INVALID_VALUE;
     return copy(s, dst, src, b, how & SIM_ASYNC);
@@ -209,6 +214,7 @@ int sim_copy_3d(struct sim_stream *s, const CUDA_MEMCPY3D *c, int how) {
     if (!b.width || !b.height || !b.depth) return CUDA_SUCCESS;
     int result = find_part(by, captures, true, &to, dst, b);
     if (!result) result = find_part(by, captures, false, &from, src, b);
+    if (!result) result = scattered(&to, &from, b, how);
     if (result) return result;
     if (!captures) return copy(s, to, from, b, how & SIM_ASYNC);
     struct sim_op *op = new_part(dst, src, to, from, b);
@@ -458,7 +464,7 @@ int sim_stream_value(
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Index 0: Address 0x%llx not aligned",
                 (unsigned long long)address);
     if (!look(s->capture != NULL, &side, (struct block){ bytes, 1, 1 }, true) ||
-            !may(s->context, &side, !wait) || side.range.kind == SIM_MEM_MANAGED)
+            !may(s->context, &side, false) || side.range.kind == SIM_MEM_MANAGED)
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Batch memory address 0x%016llx is not valid",
                 (unsigned long long)address);
     struct sim_op *op = sim_op_new(SIM_OP_TRY);
@@ -467,6 +473,7 @@ int sim_stream_value(
     op->pattern = v;
     op->pattern_bytes = bytes;
     op->how = how;
-    op->attempt = wait ? wait_value : write_value;
+    if (wait) op->attempt = wait_value;
+    else if (may(s->context, &side, true)) op->attempt = write_value; /* else it fails later */
     return sim_stream_submit(s, op);
 }

@@ -204,8 +204,7 @@ int sim_virtual_map(struct sim_physical *p, uint64_t address) {
     return CUDA_SUCCESS;
 }
 
-/* The number of mappings in [from, to), which all must be whole. As measured, there may be holes.
- */
+/* The number of mappings in [from, to), which all must be whole; there may be holes. */
 static int count_mappings(uint64_t from, uint64_t to, size_t *n) {
     struct sim_range r;
     if (!is_reserved(from))
@@ -269,16 +268,26 @@ static int access_in(unsigned viewers, unsigned writers, unsigned viewer) {
     return !(viewers & viewer) ? SIM_NOTHING : writers & viewer ? SIM_READ_WRITE : SIM_READ_ONLY;
 }
 
+/* Where access ends. As measured, there must be memory at both ends of the range, but only what is
+   before the first hole gets the access. */
+static int find_hole(uint64_t from, uint64_t to, uint64_t *hole) {
+    struct sim_range r;
+    size_t n;
+    const int result = count_mappings(from, to, &n);
+    if (result) return result;
+    if (!sim_virtual_mapping(from, &r) || !sim_virtual_mapping(to - 1, &r))
+        return sim_because(CUDA_ERROR_INVALID_VALUE,
+                "nothing is mapped at the beginning or the end of the range");
+    for (*hole = from; *hole < to && sim_virtual_mapping(*hole, &r);) *hole = r.hi;
+    return CUDA_SUCCESS;
+}
+
 int sim_virtual_set_access(
         uint64_t address, uint64_t bytes, const CUmemAccessDesc *list, size_t count) {
     unsigned named = 0, viewers = 0, writers = 0;
-    size_t n;
     struct sim_range r;
-    const uint64_t end = address + bytes;
-    int result = count_mappings(address, end, &n);
-    if (!result && !n)
-        result = sim_because(CUDA_ERROR_INVALID_VALUE, "nothing is mapped at 0x%llx",
-                (unsigned long long)address);
+    uint64_t end = address;
+    int result = find_hole(address, address + bytes, &end);
     for (uint64_t at = address; !result && next_mapping(at, end, &r); at = r.hi)
         for (size_t i = 0; i < count && !result; i++) result = access_bad(&list[i], r.physical);
     if (result) return result;

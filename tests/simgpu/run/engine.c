@@ -467,12 +467,15 @@ static void run_try(struct sim_op *op) {
         sim_mem_use();
         void *at = resolve(&op->dst, 0, &bytes);
         if (bytes < op->pattern_bytes) at = NULL;
-        over = !at || op->attempt(op, at);
+        over = !at || !op->attempt || op->attempt(op, at);
         sim_mem_unuse();
         pthread_mutex_lock(&sim_lock);
         if (!at)
             fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS,
                     "a stream's wait or write of a value used memory that was freed before it ran");
+        else if (!op->attempt)
+            fail(NULL, CUDA_ERROR_LAUNCH_FAILED,
+                    "a stream wrote a value where its device may only read");
     }
     idle_streak = over ? 0 : idle_streak + 1;
     if (over) complete(op);

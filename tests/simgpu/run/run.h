@@ -118,7 +118,8 @@ struct sim_op {
     void *staged; /* bytes freed with the op; COPY: of the source, read at the call */
     void (*function)(void *data, int error);            /* CALL, HOST */
     bool (*attempt)(const struct sim_op *op, void *at); /* TRY, without sim_lock; at: address of the
-                                                           bytes of dst */
+                                                           bytes of dst; NULL: the device may not
+                                                           write there */
     void *data;
     void (*release)(struct sim_op *op); /* [lock] called once, when the op completes or is freed
                                            without having been submitted: releases ... */
