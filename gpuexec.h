@@ -300,7 +300,7 @@
         gpuexec_stream urgent = gpuexec_stream_create(parts[0], NULL);
       A green context is used and closed like any other context; closing it waits only for the work
       on its own streams. Load a module into each context that launches its kernels. All green
-      contexts of a device share the memory of its primary context, which they retain, and its
+      contexts of a device share the memory of its primary context, which they keep active, and its
       limits: an allocation made through one can be used in all of them until that one is closed.
       CUDA gives a green context no per-thread default stream, so gpuexec_stream_per_thread() fails,
       and code compiled with --default-stream per-thread cannot use stream 0 in it: create a stream
@@ -1840,13 +1840,15 @@ typedef struct gpuexec_green_desc {
     unsigned end_canary;
 } gpuexec_green_desc;
 
-/* Creates a context on at least desc.sms of the device's multiprocessors. It retains the device's
-   primary context, and shares its memory. It is not made current. Contexts from two calls may have
-   multiprocessors in common; gpuexec_device_split creates several that have none. The context gets
-   the whole device if the groups alone have too few multiprocessors. GPUEXEC_BAD_ARGUMENT if the
-   device has fewer multiprocessors. cuDeviceGetDevResource, cuDevSmResourceSplitByCount,
-   cuDevResourceGenerateDesc, cuGreenCtxCreate, cuCtxFromGreenCtx. The driver keeps a few bytes for
-   each set of multiprocessors until the process ends. */
+/* Creates a context on at least desc.sms of the device's multiprocessors. It keeps the device's
+   primary context active, and shares its memory. It is not made current. Contexts from two calls
+   may have multiprocessors in common; gpuexec_device_split creates several that have none. The
+   context gets the whole device if the groups alone have too few multiprocessors.
+   GPUEXEC_BAD_ARGUMENT if the device has fewer multiprocessors. The driver may leave the primary
+   context active when the last green context is closed; that of an H100 does.
+   cuDeviceGetDevResource, cuDevSmResourceSplitByCount, cuDevResourceGenerateDesc, cuGreenCtxCreate,
+   cuCtxFromGreenCtx. The driver keeps a few bytes for each set of multiprocessors until the process
+   ends. */
 GPUEXEC_API gpuexec_context gpuexec_context_create_green_at(
         const char *where, int device, const gpuexec_green_desc *desc);
 

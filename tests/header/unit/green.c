@@ -327,6 +327,9 @@ TEST(the_primary_context_stays_with_its_green_ones) {
             "a green context created at", "green.c", "close each of these");
     CHECK_OK(gpuexec_stream_sync(gpuexec_stream_create(c, NULL)));
     CHECK_OK(gpuexec_context_close(c));
+    if (!on_cpu_device()) return; /* other drivers may release it */
+    CHECK_OK(gpuexec_primary_get_state(0, NULL, &active));
+    CHECK_EQ(active, 1);
 }
 
 TEST(a_green_context_of_other_code_prevents_a_reset) {

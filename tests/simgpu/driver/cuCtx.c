@@ -277,8 +277,7 @@ SIM_API_ALSO(cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset, (CUdevice ordi
         SIM_INIT) {
     struct sim_device *device = sim_device_at(ordinal);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
-    if (device->primary->active && device->primary->greens.next != &device->primary->greens)
-        return CUDA_ERROR_NOT_PERMITTED;
+    if (sim_context_has_greens(device)) return CUDA_ERROR_NOT_PERMITTED;
     if (device->primary->active) sim_context_kill(device->primary);
     device->primary_flags = 0;
     return CUDA_SUCCESS;

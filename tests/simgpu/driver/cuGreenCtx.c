@@ -24,10 +24,13 @@ SIM_API(cuCtxGetDevResource, (void *handle, CUdevResource *out, int type), (hand
     return write_sms(out, type, c->device, sim_green_sms(sim_green_at(handle)));
 }
 
-/* The green context, or 201. */
+/* The green context; or 709: it was destroyed, or 201. */
 static int find(const void *handle, struct sim_green **out) {
     *out = sim_get(SIM_H_GREEN, handle);
-    return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    if (*out) return CUDA_SUCCESS;
+    return sim_not_there(handle) == CUDA_ERROR_CONTEXT_IS_DESTROYED
+            ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+            : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 SIM_API(cuGreenCtxGetDevResource, (void *handle, CUdevResource *out, int type), (handle, out, type),
@@ -79,8 +82,9 @@ SIM_API(cuGreenCtxCreate, (void **out, void *descriptor, CUdevice ordinal, unsig
     struct sim_device *device = sim_device_at(ordinal);
     const struct sim_sms whole = { SIM_ALL_SMS, ordinal, 0 };
     const struct sim_sms *sms = descriptor ? sim_sms_described(descriptor) : &whole;
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
-    if (!out || !sms || flags != CU_GREEN_CTX_DEFAULT_STREAM) return CUDA_ERROR_INVALID_VALUE;
+    if (!sms || flags != CU_GREEN_CTX_DEFAULT_STREAM) return CUDA_ERROR_INVALID_VALUE;
     if (sms->device != ordinal) return CUDA_ERROR_INVALID_DEVICE;
     struct sim_green *g = sim_green_new(device, sms->sms);
     if (!g) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -100,6 +104,7 @@ SIM_API(cuCtxFromGreenCtx, (void **out, void *handle), (out, handle), SIM_INIT) 
     struct sim_green *g;
     const int result = find(handle, &g);
     if (result || !out) return result ? result : CUDA_ERROR_INVALID_VALUE;
+    g->converted = true;
     *out = handle;
     return CUDA_SUCCESS;
 }

@@ -89,8 +89,12 @@ QUESTION(cuStreamGetFlags, unsigned, find_now, s->flags) /* as measured */
 QUESTION(cuStreamGetPriority, int, find_allowed, s->priority)
 QUESTION(cuStreamGetId, unsigned long long, find_now, s->id)
 QUESTION(cuStreamGetDevice, CUdevice, find_now, s->context->device->ordinal)
-QUESTION(cuStreamGetCtx, void *, find_allowed,
-        SIM_HANDLE(s->green ? s->green->handle : s->context->handle))
+static void *context_of(const struct sim_stream *s) {
+    if (!s->green) return SIM_HANDLE(s->context->handle);
+    s->green->converted = true;
+    return SIM_HANDLE(s->green->handle);
+}
+QUESTION(cuStreamGetCtx, void *, find_allowed, context_of(s))
 
 SIM_API_STREAM(cuStreamGetCtx_v2, _ptsz, (void *handle, void **out, void **green),
         (handle, out, green), SIM_HEALTHY) {

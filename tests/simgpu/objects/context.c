@@ -162,7 +162,6 @@ void sim_context_kill(struct sim_context *c) {
         sched_yield();
         pthread_mutex_lock(&sim_lock);
     }
-    end_all(&c->greens);
     end_all(&c->streams);
     end_all(&c->children);
     for (int i = 0; i < 2; i++) {
@@ -190,18 +189,28 @@ void sim_context_kill(struct sim_context *c) {
 
 /* ---- primary contexts ---- */
 
-void sim_context_retain(struct sim_device *device) {
+void sim_context_activate(struct sim_device *device) {
     while (device->primary->dying) { /* another thread is destroying it */
         pthread_mutex_unlock(&sim_lock);
         sched_yield();
         pthread_mutex_lock(&sim_lock);
     }
     if (!device->primary->active) activate(device->primary, device->primary_flags);
+}
+
+void sim_context_retain(struct sim_device *device) {
+    sim_context_activate(device);
     device->primary_count++;
 }
 
+bool sim_context_has_greens(const struct sim_device *device) {
+    const struct sim_context *c = device->primary;
+    return c->active && c->greens.next != &c->greens;
+}
+
 void sim_context_release(struct sim_device *device) {
-    if (--device->primary_count || !device->primary->active) return;
+    if (--device->primary_count || !device->primary->active || sim_context_has_greens(device))
+        return;
     sim_context_kill(device->primary);
     device->primary_flags = 0;
 }

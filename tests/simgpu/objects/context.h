@@ -128,10 +128,11 @@ struct sim_context {
 extern struct sim_link sim_contexts;
 
 /* A green context: some multiprocessors of a device. All else that it has is in the device's
-   primary context, which it retains: memory, modules, events, and its streams, which name it. */
+   primary context: memory, modules, events, and its streams, which name it. */
 struct sim_green {
     struct sim_link link;        /* in the primary context's greens */
     uint64_t handle;             /* a CUgreenCtx and the CUcontext that it converts to */
+    bool converted;              /* before this, the handle is no CUcontext */
     uint64_t id;                 /* as cuCtxGetId and cuGreenCtxGetId return it */
     struct sim_context *context; /* the primary one */
     uint64_t sms;                /* bit i: multiprocessor i */
@@ -210,13 +211,17 @@ struct sim_op *sim_context_marker(struct sim_context *context, const struct sim_
 void sim_drain_to_end(struct sim_context *context);
 /* peer access: 0, 2, or 704 or 705: it is so already */
 int sim_context_peer(struct sim_context *me, struct sim_context *other, bool enable);
-void sim_context_retain(struct sim_device *device);  /* its primary context */
-void sim_context_release(struct sim_device *device); /* that was retained; the last time ends it */
+void sim_context_activate(struct sim_device *device); /* its primary context, if it is inactive */
+void sim_context_retain(struct sim_device *device);   /* activates it, too */
+bool sim_context_has_greens(const struct sim_device *device);
+void sim_context_release(struct sim_device *device); /* that was retained; the last time ends it,
+                                                        but not while there are green contexts */
 int sim_context_push(uint64_t handle);               /* makes it current to the thread; 0 or 2 */
 
 /* green.c */
 enum { SIM_ALL_SMS = (1 << SIM_SMS) - 1 };
-/* retains the device's primary context until the green one ends; NULL: no memory */
+/* activates the device's primary context, which stays active when the green one ends; NULL: no
+   memory */
 struct sim_green *sim_green_new(struct sim_device *device, uint64_t sms);
 void sim_green_destroy(struct sim_green *green);                            /* its work goes on */
 int sim_green_wait_event(struct sim_green *green, struct sim_event *event); /* all of its streams */

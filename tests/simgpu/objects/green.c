@@ -22,7 +22,8 @@ void sim_sms_write(struct sim_sms sms, CUdevResource *out) {
     memcpy(out->_internal_padding, &stored, sizeof stored);
     out->sm.smCount = (unsigned)__builtin_popcountll(sms.sms);
     if (sim_settings.driver_version < 13000 || sms.split) return;
-    out->sm.minSmPartitionSize = out->sm.smCoscheduledAlignment = SIM_SM_GROUP;
+    const unsigned least = out->sm.smCount < SIM_SM_GROUP ? out->sm.smCount : SIM_SM_GROUP;
+    out->sm.minSmPartitionSize = out->sm.smCoscheduledAlignment = least;
 }
 
 bool sim_sms_read(const CUdevResource *resource, struct sim_sms *out) {
@@ -89,7 +90,7 @@ const struct sim_sms *sim_sms_described(const void *descriptor) {
 /* ---- contexts ---- */
 
 /* Its streams have ended for the program; their work goes on. */
-static void end_green(struct sim_green *g) {
+void sim_green_destroy(struct sim_green *g) {
     struct sim_context *c = g->context;
     for (struct sim_link *link = c->streams.next, *next; link != &c->streams; link = next) {
         struct sim_stream *s = SIM_OWNER(sim_stream, link);
@@ -107,9 +108,6 @@ static void end_green(struct sim_green *g) {
     free(g);
 }
 
-/* Its primary context was released more often than retained: it also gave back this retain. */
-static void end_with_context(struct sim_link *link) { end_green(SIM_OWNER(sim_green, link)); }
-
 struct sim_green *sim_green_new(struct sim_device *device, uint64_t sms) {
     struct sim_green *g = calloc(1, sizeof *g);
     if (!g) return NULL;
@@ -117,19 +115,13 @@ struct sim_green *sim_green_new(struct sim_device *device, uint64_t sms) {
         free(g);
         return NULL;
     }
-    sim_context_retain(device); /* releases sim_lock if it is just being destroyed */
+    sim_context_activate(device); /* releases sim_lock if it is just being destroyed */
     g->context = device->primary;
     g->sms = sms;
     g->id = next_id++;
     g->legacy = (struct sim_stream){ .context = g->context, .green = g, .id = g->id };
-    sim_link_add(&g->context->greens, &g->link, end_with_context);
+    sim_link_add(&g->context->greens, &g->link, NULL);
     return g;
-}
-
-void sim_green_destroy(struct sim_green *g) {
-    struct sim_device *device = g->context->device;
-    end_green(g);
-    sim_context_release(device);
 }
 
 int sim_green_wait_event(struct sim_green *g, struct sim_event *e) {

@@ -120,10 +120,11 @@ struct sim_green *sim_green_current(void) {
     return sim_self.depth ? sim_green_at(SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
 }
 
-/* A green one is the primary context. */
+/* A green one that was converted is the primary context. */
 static struct sim_context *context_of(const void *handle) {
     const struct sim_green *g = sim_green_at(handle);
-    return g ? g->context : sim_find(SIM_H_CONTEXT, handle);
+    if (g) return g->converted ? g->context : NULL;
+    return sim_find(SIM_H_CONTEXT, handle);
 }
 
 struct sim_context *sim_context_at(const void *handle) { /* any that is usable now */
