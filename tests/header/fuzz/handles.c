@@ -1459,11 +1459,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (unsigned i = 0; i < KEPT; i++)
         if (natives[0][i]) (void)cu.cuCtxDestroy((struct CUctx_st *)(uintptr_t)natives[0][i]);
     simgpu_forget_fault();
-    for (int i = 0; i < 2; i++) {
-        unsigned flags;
-        int active = 1;
-        FUZZ_CHECK(cu.cuDevicePrimaryCtxGetState(i, &flags, &active) == 0 && !active,
+    for (int i = 0; i < 2; i++) { /* after green contexts it is active, without being retained */
+        FUZZ_CHECK(cu.cuDevicePrimaryCtxRelease(i) == GXI_INVALID_CONTEXT,
                 "device %d's context is held after gpuexec_shutdown", i);
+        FUZZ_CHECK(cu.cuDevicePrimaryCtxReset(i) == 0, "device %d has green contexts", i);
     }
     FUZZ_CHECK(__atomic_load_n(&blocks, __ATOMIC_RELAXED) == 0,
             "%ld blocks of memory after gpuexec_shutdown", blocks);

@@ -344,7 +344,7 @@ TEST(texts_of_any_size) {
 static void check_filter(const char *filter, int allocs, int frees, int fills) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_ptr p;
-    int i;
+    int i, ok;
     begin(filter);
     for (i = 0; i < 2; i++) { /* decided, then remembered */
         p = gpuexec_alloc(ctx, 8);
@@ -352,10 +352,10 @@ static void check_filter(const char *filter, int allocs, int frees, int fills) {
         CHECK_OK(gpuexec_free(p));
     }
     end();
-    if (!CHECK_EQ(count_of("cuMemAlloc"), 2 * allocs) |
-            !CHECK_EQ(count_of("cuMemFree"), 2 * frees) |
-            !CHECK_EQ(count_of("cuMemsetD8Async"), 2 * fills))
-        printf("the filter is \"%s\"\n", filter ? filter : "(NULL)");
+    ok = CHECK_EQ(count_of("cuMemAlloc"), 2 * allocs);
+    ok &= CHECK_EQ(count_of("cuMemFree"), 2 * frees);
+    ok &= CHECK_EQ(count_of("cuMemsetD8Async"), 2 * fills);
+    if (!ok) printf("the filter is \"%s\"\n", filter ? filter : "(NULL)");
     if (all.n) check_pairs();
     CHECK_OK(gpuexec_context_close(ctx));
 }
