@@ -97,14 +97,14 @@ static unsigned long long number_of(const void *native) { return (uintptr_t)nati
 
 TEST(a_launch_is_seen_before_and_after) {
     const setting s = set_up(UNIT_PTX, "add", 400);
+    const gpuexec_dims grid = gpuexec_grid(4, 25, 0);
     char place[200], wanted[400];
     uint32_t by = 3, n = 100;
     const seen *c;
     int line;
     begin(NULL);
     line = __LINE__ + 1;
-    CHECK_OK(gpuexec_launch(
-            s.kernel, s.stream, gpuexec_grid(4, 25, 0), GPUEXEC_ARGS(s.data, by, n)));
+    CHECK_OK(gpuexec_launch(s.kernel, s.stream, grid, GPUEXEC_ARGS(s.data, by, n)));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     end();
     CHECK_OK(gpuexec_launch(
