@@ -31667,7 +31667,7 @@ static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came)
     static const char cure[] = "use the same version of gpuexec.h in both processes, and send only "
                                "with gpuexec_ipc_send";
     const gxi_ipc_wire *const wire = &came->wire;
-    const char *const contents = wire->kind && wire->kind < GXI_IPC_HELLO
+    const char *const contents = wire->kind && wire->kind <= GPUEXEC_IPC_PIECE
             ? gxi_ipc_kinds[wire->kind]
             : NULL;
     const int wanted = wire->kind == GPUEXEC_IPC_POOL || wire->kind == GPUEXEC_IPC_PIECE;
