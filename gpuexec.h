@@ -30958,13 +30958,12 @@ static const char *const gxi_ipc_kinds[] = { "nothing", "memory from gpuexec_all
     "a pool", "memory from a pool", "a piece of a virtual range" };
 
 static uint64_t gxi_ipc_process(void) {
-    uint64_t mine[4], now = GXI_LOAD(&gxi.ipc.process);
+    uint64_t mine[4] = { 0 }, now = GXI_LOAD(&gxi.ipc.process);
     FILE *file = now ? NULL : fopen("/dev/urandom", "rb");
     if (now) return now;
     mine[0] = (uint64_t)gxi_process_id();
     mine[1] = (uint64_t)(uintptr_t)mine; /* if there is no such file */
     mine[2] = gxi_thread_number();
-    mine[3] = 0;
     if (file && fread(&mine[3], sizeof mine[3], 1, file) != 1) mine[3] = 0;
     if (file) fclose(file);
     gxi_lock(&gxi_tables_mutex);
