@@ -113,6 +113,14 @@ static int known(gpuexec_ptr p) {
     return r != NULL;
 }
 static int guarded_fill(void) { return !known(memory) || cu.cuMemsetD8Async(memory, 0, 4, queue); }
+static int guarded_in(void) {
+    return !known(memory) || !known((uintptr_t)pinned) ||
+            cu.cuMemcpyHtoDAsync_v2(memory, pinned, 4, queue);
+}
+static int guarded_out(void) {
+    return !known(memory) || !known((uintptr_t)pinned) ||
+            cu.cuMemcpyDtoHAsync_v2(pinned, memory, 4, queue);
+}
 /* a copy without a stream is ordered as one on the legacy default stream, number 1 */
 static int guarded_now(void) {
     int capturing = 0;
@@ -183,6 +191,8 @@ GUARDED(sync, cu.cuStreamSynchronize(queue))
 BURST(event_guarded, guarded_make_event())
 BURST(memory_guarded, guarded_memory())
 BURST(stream_guarded, guarded_make_stream())
+BURST(in_guarded, guarded_in())
+BURST(out_guarded, guarded_out())
 BURST(fill_guarded, guarded_fill())
 BURST(now_guarded, guarded_now())
 BURST(push_guarded, guarded_push())
@@ -283,8 +293,10 @@ int main(void) {
             "wait for an idle stream", sync_raw, sync_ours, sync_guarded, 200, captures);
     bad += row_with_guards(
             "create and destroy a stream", stream_raw, stream_ours, stream_guarded, 10, handles);
-    bad += row("copy 4 bytes in, from pinned memory", in_raw, in_ours, 50, table);
-    bad += row("copy 4 bytes out, to pinned memory", out_raw, out_ours, 50, table);
+    bad += row_with_guards(
+            "copy 4 bytes in, from pinned memory", in_raw, in_ours, in_guarded, 50, table);
+    bad += row_with_guards(
+            "copy 4 bytes out, to pinned memory", out_raw, out_ours, out_guarded, 50, table);
     bad += row("copy 4 bytes on the device", copy_raw, copy_ours, 50, NULL);
     bad += row_with_guards("fill 4 bytes", fill_raw, fill_ours, fill_guarded, 50,
             "looking up the address in the table of allocations");
