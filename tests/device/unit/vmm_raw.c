@@ -814,6 +814,7 @@ TEST_ALONE(a_store_where_a_kernel_may_only_read) {
 TEST_ALONE(a_value_where_a_stream_may_only_read) {
     ptr p;
     BEGIN();
+    if (!cu.cuStreamWriteValue32_v2) SKIP("the driver has no cuStreamWriteValue32_v2");
     begin_read_only(&p);
     CHECK_EQ(cu.cuStreamWriteValue32_v2(stream, p, 7, 0), 0);
     (void)cu.cuStreamWaitValue32_v2(stream, p, 0, 0); /* as measured; it may already fail */

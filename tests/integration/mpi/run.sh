@@ -96,9 +96,19 @@ check $? "a rank without a driver ends the others (exit code $code)" log
 
 # A run takes longer than `longest` seconds, on GPUs because rank 0 then computes the same.
 if [ -n "${gpus:-}" ]; then large=8000 longest=4 at_once=2; else large=600 longest=1 at_once=4; fi
-# kill_one ROUND: kill -9 of one of 4 ranks, at any time from the start of MPI to the last
-# iterations. ROUND/said gets what happened; it begins with "ok" if mpirun ended the others, said
-# why, and left none behind.
+if [ -n "${gpus:-}" ]; then library=libcuda; else library=libsimgpu; fi
+# in_device_code PIDS-FOLDER: do 4 ranks have the driver's library? Then they left MPI_Init.
+in_device_code() {
+    began=0
+    for pid in $(ls "$1"); do
+        grep -qs "$library" "/proc/$pid/maps" && began=$((began + 1))
+    done
+    [ $began -eq 4 ]
+}
+# kill_one ROUND: kill -9 of one of 4 ranks, at any time from the end of MPI_Init to the last
+# iterations. (In MPI_Init a death can make Open MPI's mpirun wait forever: "PMIX ERROR:
+# UNREACHABLE", 4.1.4.) ROUND/said gets what happened; it begins with "ok" if mpirun ended the
+# others, said why, and left none behind.
 kill_one() {
     mkdir -p "$1/pids"
     # Two Open MPIs that create their folder in TMPDIR at once can fail: "File exists".
@@ -106,8 +116,7 @@ kill_one() {
         -c "echo >$1/pids/\$\$; exec ./mpi_jacobi $large" >"$1/log" 2>&1 \
         </dev/null &
     tries=0                                                  # not order: between two looks
-    while [ "$(ls "$1/pids" | wc -l)" -lt 4 ] && [ $tries -lt 500 ]; do sleep 0.02;
-    tries=$((tries + 1)); done
+    until in_device_code "$1/pids" || [ $tries -ge 1500 ]; do sleep 0.02; tries=$((tries + 1)); done
     random=$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')
     delay=$(awk "BEGIN { printf \"%.3f\", $random % 1000 * $longest / 1000 }")
     victim=$(ls "$1/pids" | sed -n "$((random / 1000 % 4 + 1))p")
@@ -122,7 +131,7 @@ kill_one() {
         [ $tries -lt 50 ] || { left="$left $pid"; kill -9 "$pid"; }
     done
     ok=wrong
-    # Open MPI 5 does not print the signal of a rank killed in MPI_Init, but returns it, plus 128.
+    # Open MPI 5 may return the signal, plus 128, and not print it.
     [ $killed -eq 0 ] && [ $code -ne 0 ] && [ $code -ne 124 ] && [ -z "$left" ] &&
         { [ $code -eq 137 ] || grep -qi 'signal:\{0,1\} 9' "$1/log"; } && ok="ok $took"
     echo "$ok: a rank killed after $delay s: mpirun returned $code within" \
