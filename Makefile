@@ -156,7 +156,10 @@ $(PLAYED_NVJITLINK): tests/support/play_nvjitlink.c
 # One that plays an NVTX tool, for the suite nvtx.
 PLAYED_NVTX      := $(BUILD)/play_nvtx.so
 $(PLAYED_NVTX): tests/support/play_nvtx.c
-$(PLAYED_NVRTC) $(PLAYED_NVJITLINK) $(PLAYED_NVTX):
+# Those that play CUPTI, for the suite cupti.
+PLAYED_CUPTI     := $(BUILD)/play_cupti.so $(BUILD)/play_cupti_lacks.so
+$(PLAYED_CUPTI): tests/support/play_cupti.c tests/support/play_cupti.h
+$(PLAYED_NVRTC) $(PLAYED_NVJITLINK) $(PLAYED_NVTX) $(PLAYED_CUPTI):
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $(if $(findstring old,$@),-DOLD) \
 	    $(if $(findstring lacks,$@),-DLACKS) -shared -fPIC \
@@ -168,6 +171,8 @@ $(BUILD)/unit/nvjitlink $(BUILD)/unit/cache: | $(PLAYED_NVJITLINK)
 $(BUILD)/unit/nvtx: C99 += -DPLAYED_NVTX='"$(BUILD)/play_nvtx.so"' \
     -DPLAYED_NVRTC='"$(BUILD)/play_nvrtc.so"'
 $(BUILD)/unit/nvtx: | $(PLAYED_NVTX) $(BUILD)/play_nvrtc.so
+$(BUILD)/unit/cupti: C99 += -DPLAYED_CUPTI='"$(BUILD)/play_cupti"'
+$(BUILD)/unit/cupti: | $(PLAYED_CUPTI)
 $(BUILD)/bench/%: tests/bench/%.c | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -ldl -lpthread

@@ -67,8 +67,9 @@
         >>impl-managed, impl-event, impl-transfer, impl-explain, impl-copies, impl-arguments,
         >>impl-dims, impl-attributes, impl-launch, impl-params, impl-kept, impl-used, impl-graph,
         >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
-        >>impl-messages, impl-connection, impl-nvtx, impl-label, impl-work, impl-timeline,
-        >>impl-spans, impl-json, impl-lanes, impl-style, impl-script, impl-page, impl-picture
+        >>impl-messages, impl-connection, impl-nvtx, impl-label, impl-cupti, impl-work,
+        >>impl-slices, impl-timeline, impl-spans, impl-json, impl-lanes, impl-style, impl-script,
+        >>impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -180,7 +181,7 @@
     No macro changes the layout of a type. You change settings at run time through descs (option
     structs, such as gpuexec_stream_desc) and through the environment variables GPUEXEC_DRIVER,
     GPUEXEC_NVRTC, GPUEXEC_NVJITLINK, GPUEXEC_CUDADEVRT, GPUEXEC_CACHE, GPUEXEC_CHECK,
-    GPUEXEC_LOG, GPUEXEC_TRACE, GPUEXEC_TIMELINE and NVTX_INJECTION64_PATH.
+    GPUEXEC_LOG, GPUEXEC_TRACE, GPUEXEC_TIMELINE, GPUEXEC_CUPTI and NVTX_INJECTION64_PATH.
 
     ------------------------------------------------------------------------------------------------
     >>manual
@@ -979,7 +980,9 @@
       Events measure the work, so kernels appear 1 to 2 us longer than in a profiler, and
       programmatic launches do not overlap while a timeline is recorded. A graph's launch is one
       slice. A launch takes the host 1 to 2 us more on a stream created with .non_blocking, 2 to 3
-      us on others, which need a second event.
+      us on others, which need a second event. Where CUPTI is installed, GPUEXEC_CUPTI=1 (or
+      desc.cupti) takes its times instead, and shows what runs inside graphs; a launch then takes 4
+      to 6 us more.
 
     TRACING DRIVER CALLS (>>trace)
       GPUEXEC_TRACE=1 prints each driver call: its arguments as numbers, with the names and places
@@ -4318,6 +4321,7 @@ typedef struct gpuexec_timeline_desc {
     const char *page; /* gpuexec_timeline_end and gpuexec_shutdown also draw this page or picture,
                          as gpuexec_timeline_page does; NULL: none */
     int no_calls;     /* 1: only what ran on devices, and ranges: no driver calls of host threads */
+    int cupti;        /* 1: CUPTI measures kernels, copies and fills, also inside graphs */
     unsigned end_canary;
 } gpuexec_timeline_desc;
 
@@ -4328,6 +4332,8 @@ typedef struct gpuexec_timeline_info {
     unsigned long long waiting;   /* enqueued work whose times are not known yet */
     unsigned long long untimed;   /* work whose times could not be measured: see
                                      gpuexec_timeline_begin */
+    unsigned long long by_cupti;  /* of kernels and transfers, those that CUPTI measured */
+    unsigned long long inside;    /* kernels and transfers inside graphs, which CUPTI measured */
     double clock_error_us;        /* between the clocks of host and devices: the times of two
                                      devices, or of a device and the host, differ by at most that */
 } gpuexec_timeline_info;
@@ -4346,13 +4352,22 @@ typedef struct gpuexec_timeline_info {
    work at a time wait for their times; what exceeds that, and work in contexts that failed, is
    counted as untimed.
 
+   With desc.cupti, CUPTI, NVIDIA's library for profilers, measures kernels, copies and fills: in
+   graphs, too, where they are slices inside the graph's. Branches of a graph that run at the same
+   time are on separate lanes. gpuexec searches for libcupti.so.13 and .12 where it searches for
+   NVRTC; the environment variable GPUEXEC_CUPTI has the path of another one. GPUEXEC_CUPTI=1, or
+   such a path, also sets desc.cupti for the timeline that GPUEXEC_TIMELINE starts. Work that CUPTI
+   does not report within a second has the times of events. A launch takes 4 to 6 us longer; CUPTI
+   stays in the process, so launches may take longer after the timeline, too. GPUEXEC_NOT_SUPPORTED
+   if CUPTI cannot be loaded or used; another profiler in the process may use it.
+
    The first work of a context measures how far the clocks of its device and of the host are apart,
    with a few records on another stream; this is repeated each second while work is enqueued. If the
    process is killed, the file is complete except for the last half second; if it ends without
    gpuexec_shutdown, except for work whose times were not known yet. There is one timeline at a
    time. GPUEXEC_TIMELINE=run.json in the environment starts one with the library, and draws
    run.html. Any thread; not in a forked child of a process that records. Starts the library. A
-   failure is not latched. cuEventRecord, cuEventElapsedTime. */
+   failure is not latched. cuEventRecord, cuEventElapsedTime; cuptiActivityEnable. */
 GPUEXEC_API gpuexec_result gpuexec_timeline_begin_at(
         const char *where, const char *path, const gpuexec_timeline_desc *desc);
 
@@ -6850,6 +6865,7 @@ static GXI_THREAD struct {
     struct gxi_work *work;
     unsigned work_of, thread_of;
     struct gxi_timed_thread *thread;
+    int pushed;         /* numbers that >>impl-cupti has pushed for the driver call in progress */
     unsigned group;     /* number of the multi-device launch in progress; 0: none */
     uint64_t about;     /* handle id of the graph or batch whose launch is in progress, or 0 */
     gpuexec_error bare; /* the last failure, if there was no memory for a record, */
@@ -7249,8 +7265,8 @@ static gxi_state gxi;
 static gxi_mutex gxi_nvtx_mutex = GXI_MUTEX_INIT; /* loading a tool */
 #endif
 static gxi_mutex gxi_start_mutex = GXI_MUTEX_INIT,
-#if !defined(GPUEXEC_NO_COMPILE)
-    gxi_tools_mutex = GXI_MUTEX_INIT,            /* the search for NVRTC and nvJitLink */
+#if !defined(GPUEXEC_NO_COMPILE) || !defined(GPUEXEC_NO_TIMELINE)
+    gxi_tools_mutex = GXI_MUTEX_INIT,            /* the search for NVRTC, nvJitLink and CUPTI */
 #endif
     /* one handle for each kernel; one module of a library for each context; the high-water mark of
        a kernel's shared memory; never two of these */
@@ -7271,6 +7287,7 @@ static gxi_mutex gxi_start_mutex = GXI_MUTEX_INIT,
     gxi_cached_mutex = GXI_MUTEX_INIT,           /* the caches of pools; see >>impl-cached */
 #if !defined(GPUEXEC_NO_TIMELINE)
     gxi_timeline_mutex = GXI_MUTEX_INIT,
+    gxi_cupti_mutex = GXI_MUTEX_INIT,            /* what CUPTI has delivered */
 #endif
     /* what the structs above say; no code is called under it except the user's allocator */
     gxi_tables_mutex = GXI_MUTEX_INIT;
@@ -7634,7 +7651,7 @@ static void gxi_fork_child(void) {
     const unsigned long long starter = gxi.start.starter;
     gxi_tables_mutex = unlocked;
 #if !defined(GPUEXEC_NO_TIMELINE)
-    gxi_timeline_mutex = unlocked;
+    gxi_timeline_mutex = gxi_cupti_mutex = unlocked;
 #endif
 #if !defined(GPUEXEC_NO_NVTX)
     gxi_nvtx_mutex = unlocked;
@@ -14450,10 +14467,10 @@ static gpuexec_result gxi_new_file_finish(gxi_call *call, gxi_new_file *f, int w
 }
 #endif
 
-#if !defined(GPUEXEC_NO_LINK) || !defined(GPUEXEC_NO_COMPILE)
+#if !defined(GPUEXEC_NO_LINK) || !defined(GPUEXEC_NO_COMPILE) || !defined(GPUEXEC_NO_TIMELINE)
 /* -------------------------------------------------------------------------------------------------
-   >>impl-find   Where CUDA's own files may be: NVRTC (>>impl-compile), nvJitLink (>>impl-nvjitlink)
-   and the device runtime (>>impl-link). */
+   >>impl-find   Where CUDA's own files may be: NVRTC (>>impl-compile), nvJitLink
+   (>>impl-nvjitlink), CUPTI (>>impl-cupti) and the device runtime (>>impl-link). */
 
 /* A folder, in that of an environment variable, of a program (gxi_python) or alone; PATH names
    several, the toolkit's among them. */
@@ -14467,6 +14484,7 @@ static const gxi_folder gxi_folders[] = {
     { "CUDA_PATH", "\\bin\\x64" },
     { "CUDA_PATH", "\\bin" },
     { "CUDA_PATH", "\\lib\\x64" },
+    { "CUDA_PATH", "\\extras\\CUPTI\\lib64" },
     { "CUDA_HOME", "\\bin" },
     { "CUDA_HOME", "\\lib\\x64" },
     { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cu13\\bin\\x86_64" },
@@ -14485,6 +14503,7 @@ static const char gxi_python[] = "python3"; /* on PATH */
 #define GXI_IS_PYTHON(variable) ((variable) == gxi_python)
 static const gxi_folder gxi_folders[] = {
     { "CUDA_HOME", "/lib64" },
+    { "CUDA_HOME", "/extras/CUPTI/lib64" },
     { "CUDA_HOME", "/lib" },
     { "CUDA_PATH", "/lib64" },
     { "CUDA_PATH", "/lib" },
@@ -14494,6 +14513,7 @@ static const gxi_folder gxi_folders[] = {
     { "CONDA_PREFIX", "/lib/python3*/site-packages" GXI_WHEEL_FOLDERS },
     { "PATH", "/../lib64" },
     { NULL, "/usr/local/cuda/lib64" },
+    { NULL, "/usr/local/cuda/extras/CUPTI/lib64" },
     { NULL, "/usr/local/cuda*/lib64" },
     { NULL, "/opt/cuda/lib64" },
     { NULL, "/usr/lib/*-linux-gnu" },
@@ -14616,6 +14636,7 @@ static void *gxi_find_file(
     return used;
 }
 
+#if !defined(GPUEXEC_NO_LINK)
 #define GXI_GET_DEVRT \
     "install the CUDA toolkit (on Debian: `apt install nvidia-cuda-toolkit`), or `pip install " \
     "nvidia-cuda-runtime` (for drivers of CUDA 12: nvidia-cuda-runtime-cu12), and set " \
@@ -14662,14 +14683,16 @@ static gpuexec_result gxi_devrt_find(gxi_call *call, char **out, gxi_text *tried
     gxi_text_free(&why);
     return result;
 }
+#endif
 
-#if !defined(GPUEXEC_NO_COMPILE)
 /* A library of the toolkit that is loaded once and stays loaded, like the driver. */
 typedef struct gxi_tool {
-    const char *title, *variable, *member, *get, *names[3];
-    gxi_file_user *use; /* opens it, fills its rows and sets its version */
+    const char *title, *variable, *member, *get, *names[3]; /* variable: or NULL */
+    gxi_file_user *use;     /* opens it, fills its rows and sets its version */
+    gpuexec_result missing; /* the failure if there is none */
 } gxi_tool;
 
+#if !defined(GPUEXEC_NO_COMPILE)
 /* Fills the rows of a tool; returns the first function that is missing, or NULL. nvJitLink 12.0 has
    only names with its version. */
 static const char *gxi_tool_rows(void *library, int need) {
@@ -14688,18 +14711,19 @@ static const char *gxi_tool_rows(void *library, int need) {
     }
     return lacks;
 }
+#endif
 static void *gxi_tool_find(gxi_call *call, const gxi_tool *tool, const char *path) {
     const char *by = tool->member;
     gxi_text why = { 0, 0, 0, 0 }, tried = { 0, 0, 0, 0 };
     const int first = gxi.driver.version >= 13000 ? 0 : gxi.driver.version >= 12000 ? 1 : 2;
     void *library = NULL;
     int i;
-    if (!path && (path = gxi_environment_variable(tool->variable)) != NULL)
+    if (!path && tool->variable && (path = gxi_environment_variable(tool->variable)) != NULL)
         by = "the environment variable";
     if (path) {
         library = tool->use(call, path, &why);
         if (!library)
-            gxi_fail(call, GPUEXEC_NO_COMPILER,
+            gxi_fail(call, tool->missing,
                     "give the absolute path of the library itself; to have gpuexec search for the "
                     "library, set neither the environment variable nor the corresponding member of "
                     "gpuexec_setup_desc",
@@ -14723,7 +14747,7 @@ static void *gxi_tool_find(gxi_call *call, const gxi_tool *tool, const char *pat
     }
     if (!library) {
         call->driver_call = NULL;
-        gxi_fail(call, GPUEXEC_NO_COMPILER, tool->get,
+        gxi_fail(call, tool->missing, tool->get,
                 "no %s was found on this machine; tried %s, %s%s%s in the system's library "
                 "folders%s%s%s",
                 tool->title, tool->names[0], tool->names[1], GXI_PART(", ", tool->names[2]),
@@ -14742,8 +14766,6 @@ static gpuexec_result gxi_tool_load(
     gxi_unlock(&gxi_tools_mutex);
     return result;
 }
-#endif
-
 #endif
 
 /* -------------------------------------------------------------------------------------------------
@@ -17049,7 +17071,8 @@ static gpuexec_result gxi_nvjitlink_load(gxi_call *call) {
 #else
         { "libnvJitLink.so.13", "libnvJitLink.so.12", NULL },
 #endif
-        gxi_nvjitlink_use
+        gxi_nvjitlink_use,
+        GPUEXEC_NO_COMPILER
     };
     return gxi_tool_load(
             call, &nvjitlink, &gxi.tools.nvjitlink_version, gxi_setup_desc()->nvjitlink_path);
@@ -18151,7 +18174,8 @@ static gpuexec_result gxi_nvrtc_load(gxi_call *call) {
 #else
         { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2" },
 #endif
-        gxi_nvrtc_use
+        gxi_nvrtc_use,
+        GPUEXEC_NO_COMPILER
     };
     return gxi_tool_load(call, &nvrtc, &gxi.tools.nvrtc_version, gxi_setup_desc()->nvrtc_path);
 }
@@ -32478,15 +32502,6 @@ GPUEXEC_API const char *gpuexec_memory_get_label(gpuexec_ptr address) {
 #endif
 
 #if !defined(GPUEXEC_NO_TIMELINE)
-/* -------------------------------------------------------------------------------------------------
-   >>impl-work   The hook of GXI_WATCH_TIMELINE sees each driver call before and after. Work on
-   a stream (gxi_work) has an event before it and one after it; it waits in its stream's lane, in
-   order, until these are reached, and is then written as one line of JSON. The line's times are
-   those of the device, moved to the host's clock by the context's anchor: an event whose time on
-   both clocks is known. A lane's slices never overlap, and work that waits for a record begins
-   after it: what the clocks say otherwise is within their error, and corrected. Nothing here goes
-   through GXI_TRY: the hook would see it. */
-
 /* What a driver call means for the timeline. Those up to GXI_IS_TIMED take time on the device. */
 typedef enum gxi_work_kind {
     GXI_IS_KERNEL,
@@ -32507,6 +32522,366 @@ typedef enum gxi_work_kind {
     GXI_ENDS_DEVICE,
     GXI_IS_HIDDEN
 } gxi_work_kind;
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-cupti   CUPTI, NVIDIA's library for profilers, knows when work ran, also inside graphs. It
+   is loaded on request and stays loaded. A number that is pushed before a driver call (an external
+   correlation) and popped after it connects that call with the records of its work: one record has
+   the number and the call's own number (a correlation), the others have the latter. Records arrive
+   in buffers, on any thread. Their first members have the same places in all versions: those of
+   12.9 and 13.5 were compared (cupti_activity.h). CUPTI is never called with gxi_cupti_mutex
+   held. */
+
+/* A kernel, copy or fill that ran. */
+typedef struct gxi_ran {
+    struct gxi_ran *next;
+    gxi_work_kind kind;
+    int device;
+    const char *title;   /* kept, or a literal */
+    uint64_t begin, end; /* ns, on CUPTI's clock */
+    uint64_t bytes;
+    gpuexec_dims dims;
+} gxi_ran;
+enum {
+    /* CUpti_ActivityKind */
+    GXI_CUPTI_MEMCPY = 1,
+    GXI_CUPTI_MEMSET = 2,
+    GXI_CUPTI_DRIVER = 4,
+    GXI_CUPTI_KERNEL = 10,
+    GXI_CUPTI_MEMCPY2 = 22,
+    GXI_CUPTI_EXTERNAL = 39,
+    GXI_CUPTI_CUSTOM = 3, /* CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0 */
+    GXI_CUPTI_BUFFER = 1 << 16,
+    GXI_CUPTI_SPARE = 16,
+    GXI_CUPTI_CALLS = 1 << 16, /* calls, and our numbers, that are remembered: the last ones */
+    GXI_CUPTI_MOST_RAN = 1 << 18,
+    GXI_CUPTI_ERROR_NS = 500,
+    GXI_CUPTI_FLUSHES = 8
+};
+static const int gxi_cupti_kinds[] = { GXI_CUPTI_KERNEL, GXI_CUPTI_MEMCPY, GXI_CUPTI_MEMCPY2,
+    GXI_CUPTI_MEMSET, GXI_CUPTI_DRIVER, GXI_CUPTI_EXTERNAL };
+/* A driver call, at its correlation modulo GXI_CUPTI_CALLS. */
+typedef struct gxi_cupti_call {
+    uint32_t correlation;
+    gxi_ran *pieces;
+} gxi_cupti_call;
+typedef void(GXI_CUDA *gxi_cupti_request_function)(
+        unsigned char **buffer, size_t *bytes, size_t *records);
+typedef void(GXI_CUDA *gxi_cupti_complete_function)(struct CUctx_st *context, uint32_t stream,
+        unsigned char *buffer, size_t bytes, size_t valid);
+static struct {
+    int version; /* atomic; 0: not loaded */
+    int(GXI_CUDA *get_version)(uint32_t *version);
+    int(GXI_CUDA *enable)(int kind);
+    int(GXI_CUDA *disable)(int kind);
+    int(GXI_CUDA *flush)(uint32_t flag);
+    int(GXI_CUDA *set_callbacks)(gxi_cupti_request_function, gxi_cupti_complete_function);
+    int(GXI_CUDA *next)(unsigned char *buffer, size_t valid, void **record);
+    int(GXI_CUDA *push)(int kind, uint64_t number);
+    int(GXI_CUDA *pop)(int kind, uint64_t *number);
+    int(GXI_CUDA *get_time)(uint64_t *ns);
+    int(GXI_CUDA *error_text)(int result, const char **text);
+    /* guarded by gxi_timeline_mutex */
+    unsigned flushes;
+    uint64_t numbers;
+    uint64_t offset; /* the host's clock minus CUPTI's */
+    /* guarded by gxi_cupti_mutex */
+    gxi_cupti_call *calls;  /* NULL: records are not wanted */
+    uint32_t *correlations; /* at our number modulo GXI_CUPTI_CALLS */
+    unsigned nran, nspare;
+    unsigned char *spare[GXI_CUPTI_SPARE];
+} gxi_cupti;
+static const struct {
+    const char *name;
+    void *function;
+} gxi_cupti_functions[] = {
+    { "cuptiGetVersion", &gxi_cupti.get_version },
+    { "cuptiActivityEnable", &gxi_cupti.enable },
+    { "cuptiActivityDisable", &gxi_cupti.disable },
+    { "cuptiActivityFlushAll", &gxi_cupti.flush },
+    { "cuptiActivityRegisterCallbacks", &gxi_cupti.set_callbacks },
+    { "cuptiActivityGetNextRecord", &gxi_cupti.next },
+    { "cuptiActivityPushExternalCorrelationId", &gxi_cupti.push },
+    { "cuptiActivityPopExternalCorrelationId", &gxi_cupti.pop },
+    { "cuptiGetTimestamp", &gxi_cupti.get_time },
+    { "cuptiGetResultString", &gxi_cupti.error_text },
+};
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+static void gxi_ran_free(gxi_ran *pieces) {
+    while (pieces) {
+        gxi_ran *const next = pieces->next;
+        gxi_free(pieces);
+        pieces = next;
+    }
+}
+static uint32_t gxi_cupti_u32(const char *record, unsigned at) {
+    uint32_t value;
+    memcpy(&value, record + at, sizeof value);
+    return value;
+}
+static uint64_t gxi_cupti_u64(const char *record, unsigned at) {
+    uint64_t value;
+    memcpy(&value, record + at, sizeof value);
+    return value;
+}
+/* The call's entry, which replaces an older one. */
+static gxi_cupti_call *gxi_cupti_call_of(uint32_t correlation) {
+    gxi_cupti_call *const call = &gxi_cupti.calls[correlation % GXI_CUPTI_CALLS];
+    if (call->correlation != correlation) {
+        gxi_ran *piece;
+        for (piece = call->pieces; piece; piece = piece->next) gxi_cupti.nran--;
+        gxi_ran_free(call->pieces);
+        memset(call, 0, sizeof *call);
+        call->correlation = correlation;
+    }
+    return call;
+}
+static void gxi_cupti_read_kernel(gxi_ran *piece, const char *record) {
+    const char *name;
+    piece->kind = GXI_IS_KERNEL;
+    piece->device = (int)gxi_cupti_u32(record, 40);
+    piece->dims.grid_x = gxi_cupti_u32(record, 52);
+    piece->dims.grid_y = gxi_cupti_u32(record, 56);
+    piece->dims.grid_z = gxi_cupti_u32(record, 60);
+    piece->dims.block_x = gxi_cupti_u32(record, 64);
+    piece->dims.block_y = gxi_cupti_u32(record, 68);
+    piece->dims.block_z = gxi_cupti_u32(record, 72);
+    piece->dims.shared_bytes = gxi_cupti_u32(record, 80); /* dynamic, as in other slices */
+    memcpy(&name, record + 104, sizeof name);
+    if (name) piece->title = gxi_place_copy(name);
+}
+static void gxi_cupti_read_transfer(gxi_ran *piece, const char *record, int kind) {
+    /* by CUpti_ActivityMemcpyKind: the others are on a device */
+    static const char *const titles[] = { "copy", "copy to device", "copy to host",
+        "copy to device", "copy to host", "copy on device", "copy on device", "copy on device",
+        "copy on device", "copy in host memory", "copy between devices" };
+    const unsigned how = (unsigned char)record[4];
+    piece->kind = kind == GXI_CUPTI_MEMSET ? GXI_IS_FILL : GXI_IS_COPY;
+    piece->device = (int)gxi_cupti_u32(record, 32);
+    piece->bytes = gxi_cupti_u64(record, 8);
+    piece->title = kind == GXI_CUPTI_MEMSET ? "fill"
+            : kind == GXI_CUPTI_MEMCPY2     ? titles[10]
+                                            : titles[how < 11 ? how : 0];
+}
+/* Adds what a record says; gxi_cupti_mutex is held. */
+static void gxi_cupti_read(const char *record) {
+    const int kind = (int)gxi_cupti_u32(record, 0);
+    const unsigned at = kind == GXI_CUPTI_KERNEL ? 92 : kind == GXI_CUPTI_MEMCPY2 ? 60 : 44;
+    gxi_cupti_call *call;
+    gxi_ran *piece, **to;
+    if (kind == GXI_CUPTI_EXTERNAL) {
+        const uint64_t number = gxi_cupti_u64(record, 8);
+        if (gxi_cupti_u32(record, 4) != GXI_CUPTI_CUSTOM) return;
+        gxi_cupti_call_of(gxi_cupti_u32(record, 16));
+        gxi_cupti.correlations[number % GXI_CUPTI_CALLS] = gxi_cupti_u32(record, 16);
+        return;
+    }
+    if (kind != GXI_CUPTI_KERNEL && kind != GXI_CUPTI_MEMCPY && kind != GXI_CUPTI_MEMCPY2 &&
+            kind != GXI_CUPTI_MEMSET)
+        return;
+    call = gxi_cupti_call_of(gxi_cupti_u32(record, at));
+    if (gxi_cupti.nran == GXI_CUPTI_MOST_RAN) return;
+    piece = (gxi_ran *)gxi_realloc(NULL, sizeof *piece);
+    if (!piece) return;
+    memset(piece, 0, sizeof *piece);
+    piece->begin = gxi_cupti_u64(record, 16);
+    piece->end = gxi_cupti_u64(record, 24);
+    if (kind == GXI_CUPTI_KERNEL) gxi_cupti_read_kernel(piece, record);
+    else gxi_cupti_read_transfer(piece, record, kind);
+    if (!piece->begin || piece->end < piece->begin) { /* it was not measured */
+        gxi_free(piece);
+        return;
+    }
+    to = &call->pieces;
+    while (*to && (*to)->begin > piece->begin) to = &(*to)->next; /* the last one first */
+    piece->next = *to;
+    *to = piece;
+    gxi_cupti.nran++;
+}
+static void GXI_CUDA gxi_cupti_request(unsigned char **buffer, size_t *bytes, size_t *records) {
+    gxi_lock(&gxi_cupti_mutex);
+    *buffer = gxi_cupti.nspare ? gxi_cupti.spare[--gxi_cupti.nspare]
+                               : (unsigned char *)gxi_realloc(NULL, GXI_CUPTI_BUFFER);
+    gxi_unlock(&gxi_cupti_mutex);
+    *bytes = *buffer ? GXI_CUPTI_BUFFER : 0;
+    *records = 0; /* as many as fit */
+}
+static void GXI_CUDA gxi_cupti_complete(struct CUctx_st *context, uint32_t stream,
+        unsigned char *buffer, size_t bytes, size_t valid) {
+    void *record = NULL;
+    (void)context;
+    (void)stream;
+    (void)bytes;
+    if (!buffer) return;
+    while (gxi_cupti.next(buffer, valid, &record) == 0) {
+        gxi_lock(&gxi_cupti_mutex);
+        if (gxi_cupti.calls) gxi_cupti_read((const char *)record);
+        gxi_unlock(&gxi_cupti_mutex);
+    }
+    gxi_lock(&gxi_cupti_mutex);
+    if (gxi_cupti.calls && gxi_cupti.nspare < GXI_CUPTI_SPARE)
+        gxi_cupti.spare[gxi_cupti.nspare++] = buffer;
+    else gxi_free(buffer);
+    gxi_unlock(&gxi_cupti_mutex);
+}
+/* Takes what has arrived of the call with that number of ours, in the order of its begin: of all
+   devices, or of one, unless device is -1. For the caller to free. */
+static gxi_ran *gxi_cupti_take(uint64_t number, int device) {
+    gxi_ran *taken = NULL, **at, *piece;
+    gxi_cupti_call *call;
+    uint32_t correlation;
+    gxi_lock(&gxi_cupti_mutex);
+    correlation = gxi_cupti.correlations[number % GXI_CUPTI_CALLS];
+    call = &gxi_cupti.calls[correlation % GXI_CUPTI_CALLS];
+    at = correlation && call->correlation == correlation ? &call->pieces : NULL;
+    while (at && (piece = *at) != NULL) {
+        if (device >= 0 && piece->device != device) {
+            at = &piece->next;
+            continue;
+        }
+        *at = piece->next;
+        piece->next = taken;
+        taken = piece;
+        gxi_cupti.nran--;
+    }
+    if (at && !call->pieces) gxi_cupti.correlations[number % GXI_CUPTI_CALLS] = 0;
+    gxi_unlock(&gxi_cupti_mutex);
+    return taken;
+}
+
+/* --- the library ------------------------------------------------------------------------------ */
+
+static void *gxi_cupti_use(gxi_call *call, const char *path, gxi_text *why) {
+    void *const library = gxi_library_open_named(path, why);
+    uint32_t version = 0;
+    size_t i;
+    (void)call;
+    for (i = 0; library && i < sizeof gxi_cupti_functions / sizeof *gxi_cupti_functions; i++) {
+        void *const function = gxi_library_symbol(library, gxi_cupti_functions[i].name);
+        if (!function) {
+            gxi_add(why, "it has no function %s", gxi_cupti_functions[i].name);
+            gxi_library_close(library);
+            return NULL;
+        }
+        memcpy(gxi_cupti_functions[i].function, &function, sizeof function);
+    }
+    if (library && gxi_cupti.get_version(&version)) version = 1;
+    if (library) GXI_STORE(&gxi_cupti.version, (int)version);
+    return library;
+}
+static gpuexec_result gxi_cupti_load(gxi_call *call) {
+    static const gxi_tool cupti = {
+        "CUPTI",
+        NULL,
+        "the environment variable GPUEXEC_CUPTI",
+        "run `pip install nvidia-cuda-cupti` (for CUDA 12 drivers: nvidia-cuda-cupti-cu12), then "
+        "set GPUEXEC_CUPTI to the package's libcupti.so, or install the CUDA toolkit (on Debian: "
+        "`apt install libcupti12`); without gpuexec_timeline_desc.cupti, events measure the work",
+#if defined(_WIN32)
+        { "cupti64_2025.3.0.dll", "cupti64_2025.1.0.dll", "cupti64_2024.3.0.dll" },
+#else
+        { "libcupti.so.13", "libcupti.so.12", "libcupti.so" },
+#endif
+        gxi_cupti_use,
+        GPUEXEC_NOT_SUPPORTED
+    };
+    const char *const path = gxi_environment_variable("GPUEXEC_CUPTI");
+    return gxi_tool_load(
+            call, &cupti, &gxi_cupti.version, path && strcmp(path, "1") != 0 ? path : NULL);
+}
+/* Delivers what is complete; forced: everything. gxi_timeline_mutex is held. */
+static void gxi_cupti_flush(int forced) {
+    uint64_t shortest = 0;
+    int i;
+    for (i = 0; i < 3; i++) {
+        const uint64_t before = gxi_clock_ns();
+        uint64_t at = 0, after;
+        if (gxi_cupti.get_time(&at)) break;
+        after = gxi_clock_ns();
+        if (i && after - before >= shortest) continue;
+        shortest = after - before;
+        gxi_cupti.offset = before + shortest / 2 - at;
+    }
+    gxi_cupti.flush(forced ? 1 : 0);
+    gxi_cupti.flushes++;
+}
+static double gxi_cupti_host_time(uint64_t ns) { return (double)(ns + gxi_cupti.offset); }
+/* Numbers the next driver call of the calling thread. gxi_timeline_mutex is held. */
+static uint64_t gxi_cupti_push(void) {
+    const uint64_t number = ++gxi_cupti.numbers;
+    if (gxi_cupti.push(GXI_CUPTI_CUSTOM, number)) return 0;
+    gxi_local.pushed++;
+    return number;
+}
+static void gxi_cupti_pop(void) {
+    uint64_t number;
+    for (; gxi_local.pushed; gxi_local.pushed--) gxi_cupti.pop(GXI_CUPTI_CUSTOM, &number);
+}
+/* Ends the records, and frees what has arrived. gxi_timeline_mutex is held. */
+static void gxi_cupti_stop(void) {
+    gxi_cupti_call *calls;
+    size_t i;
+    for (i = 0; i < sizeof gxi_cupti_kinds / sizeof *gxi_cupti_kinds; i++)
+        gxi_cupti.disable(gxi_cupti_kinds[i]);
+    gxi_cupti.flush(1);
+    gxi_lock(&gxi_cupti_mutex);
+    calls = gxi_cupti.calls;
+    for (i = 0; calls && i < GXI_CUPTI_CALLS; i++) gxi_ran_free(calls[i].pieces);
+    while (gxi_cupti.nspare) gxi_free(gxi_cupti.spare[--gxi_cupti.nspare]);
+    gxi_free(calls);
+    gxi_free(gxi_cupti.correlations);
+    gxi_cupti.calls = NULL;
+    gxi_cupti.correlations = NULL;
+    gxi_cupti.nran = 0;
+    gxi_unlock(&gxi_cupti_mutex);
+}
+/* Starts the records. gxi_timeline_mutex is held. Returns a CUptiResult, or -1 without memory. */
+static int gxi_cupti_start(void) {
+    gxi_cupti_call *const calls = (gxi_cupti_call *)gxi_realloc(
+            NULL, GXI_CUPTI_CALLS * sizeof *calls);
+    uint32_t *const correlations = (uint32_t *)gxi_realloc(
+            NULL, GXI_CUPTI_CALLS * sizeof *correlations);
+    size_t i;
+    int result;
+    if (!calls || !correlations) {
+        gxi_free(calls);
+        gxi_free(correlations);
+        return -1;
+    }
+    memset(calls, 0, GXI_CUPTI_CALLS * sizeof *calls);
+    memset(correlations, 0, GXI_CUPTI_CALLS * sizeof *correlations);
+    gxi_lock(&gxi_cupti_mutex);
+    gxi_cupti.calls = calls;
+    gxi_cupti.correlations = correlations;
+    gxi_unlock(&gxi_cupti_mutex);
+    result = gxi_cupti.set_callbacks(gxi_cupti_request, gxi_cupti_complete);
+    for (i = 0; !result && i < sizeof gxi_cupti_kinds / sizeof *gxi_cupti_kinds; i++)
+        result = gxi_cupti.enable(gxi_cupti_kinds[i]);
+    if (result) gxi_cupti_stop();
+    return result;
+}
+static gpuexec_result gxi_fail_cupti(gxi_call *call, int result) {
+    const char *text = NULL;
+    if (result < 0) return gxi_fail_memory(call, "record a timeline with CUPTI");
+    gxi_cupti.error_text(result, &text);
+    return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+            "another profiler in the process may use CUPTI: run without it, or without "
+            "gpuexec_timeline_desc.cupti, so that events measure the work",
+            "CUPTI (version %d of its interface) cannot record: %s (%d)", gxi_cupti.version,
+            text ? text : "unknown error", result);
+}
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-work   The hook of GXI_WATCH_TIMELINE sees each driver call before and after. Work on
+   a stream (gxi_work) has an event before it and one after it; it waits in its stream's lane, in
+   order, until these are reached, and is then written as one line of JSON. The line's times are
+   those of the device, moved to the host's clock by the context's anchor: an event whose time on
+   both clocks is known. A lane's slices never overlap, and work that waits for a record begins
+   after it: what the clocks say otherwise is within their error, and corrected. Nothing here goes
+   through GXI_TRY: the hook would see it. */
+
 static const char *const gxi_work_categories[] = { "kernel", "copy", "fill", "graph", "host",
     "other", "memory", "memory", "order", "order" };
 /* Positions of arguments; -1: none. bytes: of a size, `unit` times that, times that of `rows`. */
@@ -32575,6 +32950,8 @@ typedef struct gxi_work {
     const char *title, *where; /* kept */
     uint64_t host, took;       /* when the call that enqueued it began, and how long it took, ns */
     uint64_t bytes, id;        /* id: of the arrow from that call */
+    uint64_t cupti, reached;   /* its number for CUPTI, or 0; when its end was seen */
+    unsigned flushes;          /* gxi_cupti.flushes then */
     gpuexec_dims dims;
     unsigned nodes, group;
     int untimed;
@@ -32586,6 +32963,7 @@ enum {
     GXI_ENQUEUING_NS = 10000, /* more than the driver usually takes to enqueue work */
     GXI_WORK_CHUNK = 256,
     GXI_ARROWS = 8,
+    GXI_INSIDE = 8,
     GXI_LANE_BUCKETS = 64
 };
 typedef struct gxi_timed_lane {
@@ -32598,7 +32976,10 @@ typedef struct gxi_timed_lane {
     int busy;  /* driver calls in progress that enqueue on it */
     gxi_work *first, *last;
     double slice_begin, slice_end, ready; /* ns; ready: what it waited for was reached */
-    gxi_timed_point *arrows[GXI_ARROWS];  /* to the next slice */
+    const char *name;                     /* kept */
+    int inside[GXI_INSIDE];               /* its lanes for branches of graphs; 0: none yet */
+    double inside_end[GXI_INSIDE];
+    gxi_timed_point *arrows[GXI_ARROWS]; /* to the next slice */
     unsigned narrows;
 } gxi_timed_lane;
 typedef struct gxi_timed_context {
@@ -32642,9 +33023,9 @@ enum { GXI_MOST_NOTES = 1024 };
 /* What records, guarded by gxi_timeline_mutex. */
 static struct {
     FILE *file;
-    char *path, *page;   /* page: or NULL */
-    int forks;           /* gxi.threads.of_parent: a forked child records nothing */
-    int error, no_calls; /* error: errno of the first failed write */
+    char *path, *page;          /* page: or NULL */
+    int forks;                  /* gxi.threads.of_parent: a forked child records nothing */
+    int error, no_calls, cupti; /* error: errno of the first failed write */
     uint64_t began, flushed, harvested;
     gxi_text text; /* not written yet */
     gxi_timed_context *contexts;
@@ -32777,6 +33158,10 @@ static void gxi_timeline_describe(void) {
             gxi_timeline.info.clock_error_us, gxi_timeline.info.untimed);
     if (gxi_timeline.programmatic)
         gxi_add(t, "\"programmatic launches did not overlap: events were recorded between them\"");
+    if (gxi_timeline.info.by_cupti)
+        gxi_add(t, "%s\"CUPTI measured %llu of %llu kernels, copies, fills and graphs\"",
+                gxi_timeline.programmatic ? "," : "", gxi_timeline.info.by_cupti,
+                gxi_timeline.info.kernels + gxi_timeline.info.transfers);
     gxi_add(t, "]}}");
 }
 
@@ -32963,7 +33348,8 @@ static gxi_timed_context *gxi_timed_context_of(struct CUctx_st *native) {
     return c;
 }
 
-/* --- lanes ------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------------------------------
+   >>impl-slices   Streams as lanes, and the slices that their work becomes. */
 
 static gxi_timed_lane **gxi_timed_lane_bucket(const struct CUstream_st *native) {
     return &gxi_timeline
@@ -32982,7 +33368,7 @@ static int gxi_is_default_stream(const struct CUstream_st *native) {
     return (uintptr_t)native <= 2;
 }
 /* slot: of the stream, or NULL */
-static void gxi_timed_lane_name(const gxi_timed_lane *lane, const gxi_slot *slot) {
+static void gxi_timed_lane_name(gxi_timed_lane *lane, const gxi_slot *slot) {
     char name[GXI_PLACE + 160], place[GXI_PLACE];
     const uintptr_t number = (uintptr_t)lane->native;
     const char *const label = slot ? gxi_label_text(slot->id) : "";
@@ -32993,6 +33379,7 @@ static void gxi_timed_lane_name(const gxi_timed_lane *lane, const gxi_slot *slot
         snprintf(name, sizeof name, "stream%s created at %s", label,
                 gxi_place_shorten(place, sizeof place, slot->where));
     else snprintf(name, sizeof name, "stream%s 0x%llx", label, (unsigned long long)number);
+    lane->name = gxi_place_copy(name);
     gxi_timeline_name("thread_name", 1000 + lane->context->ordinal, lane->number, name);
 }
 /* The stream's lane, made if there is none; NULL: its work cannot be timed. */
@@ -33053,6 +33440,15 @@ static void gxi_timed_lane_write_arrows(gxi_timed_lane *lane, double to) {
     }
     lane->narrows = 0;
 }
+static void gxi_add_dims(gxi_text *t, const gpuexec_dims *dims) {
+    gxi_add_member(t, ",\"args\":{\"grid\":\"", dims->grid_x);
+    gxi_add_member(t, "x", dims->grid_y);
+    gxi_add_member(t, "x", dims->grid_z);
+    gxi_add_member(t, "\",\"block\":\"", dims->block_x);
+    gxi_add_member(t, "x", dims->block_y);
+    gxi_add_member(t, "x", dims->block_z);
+    gxi_add_member(t, "\",\"shared\":", dims->shared_bytes);
+}
 static void gxi_work_write(const gxi_work *work, double begin, double end, int lost) {
     gxi_timed_lane *const lane = work->lane;
     const gxi_timed_call *const call = work->call;
@@ -33064,15 +33460,8 @@ static void gxi_work_write(const gxi_work *work, double begin, double end, int l
         gxi_add_string(t, ",\"dur\":");
         gxi_add_us(t, end - begin);
     }
-    if (call->kind == GXI_IS_KERNEL) {
-        gxi_add_member(t, ",\"args\":{\"grid\":\"", work->dims.grid_x);
-        gxi_add_member(t, "x", work->dims.grid_y);
-        gxi_add_member(t, "x", work->dims.grid_z);
-        gxi_add_member(t, "\",\"block\":\"", work->dims.block_x);
-        gxi_add_member(t, "x", work->dims.block_y);
-        gxi_add_member(t, "x", work->dims.block_z);
-        gxi_add_member(t, "\",\"shared\":", work->dims.shared_bytes);
-    } else if (call->kind == GXI_IS_GRAPH) gxi_add_member(t, ",\"args\":{\"nodes\":", work->nodes);
+    if (call->kind == GXI_IS_KERNEL) gxi_add_dims(t, &work->dims);
+    else if (call->kind == GXI_IS_GRAPH) gxi_add_member(t, ",\"args\":{\"nodes\":", work->nodes);
     else gxi_add_member(t, ",\"args\":{\"bytes\":", work->bytes);
     if (timed && work->bytes && end > begin)
         gxi_add(t, ",\"gbs\":%.2f", (double)work->bytes / (end - begin));
@@ -33086,6 +33475,71 @@ static void gxi_work_write(const gxi_work *work, double begin, double end, int l
     else if (call->kind <= GXI_IS_FILL) gxi_timeline.info.transfers++;
     lane->slice_begin = begin;
     lane->slice_end = end;
+}
+/* The lane for a piece of a graph: the stream's, where the pieces before it have ended, or the
+   first that is free of those beside it. Kernels that run one after the other can overlap by some
+   hundred ns in CUPTI's times (27 of 120,000, on an H100): then it begins later. */
+static int gxi_timed_lane_inside(
+        gxi_timed_lane *lane, double *begin, double end, double *main_end) {
+    char name[2 * GXI_PLACE + 200];
+    unsigned i = 0;
+    if (*begin >= *main_end - GXI_CUPTI_ERROR_NS && end >= *main_end) {
+        if (*begin < *main_end) *begin = *main_end;
+        *main_end = end;
+        return lane->number;
+    }
+    while (i < GXI_INSIDE - 1 && lane->inside[i] && *begin < lane->inside_end[i]) i++;
+    if (!lane->inside[i]) {
+        lane->inside[i] = ++gxi_timeline.nlanes;
+        snprintf(name, sizeof name, "%s: branch %u of graphs", lane->name ? lane->name : "stream",
+                i + 2);
+        gxi_timeline_name("thread_name", 1000 + lane->context->ordinal, lane->inside[i], name);
+    }
+    if (end > lane->inside_end[i]) lane->inside_end[i] = end;
+    return lane->inside[i];
+}
+/* What ran inside a graph. */
+static void gxi_work_write_ran(const gxi_work *work, const gxi_ran *pieces) {
+    gxi_timed_lane *const lane = work->lane;
+    const double first = lane->slice_begin, last = lane->slice_end;
+    double main_end = first;
+    for (; pieces; pieces = pieces->next) {
+        double begin = gxi_cupti_host_time(pieces->begin), end = gxi_cupti_host_time(pieces->end);
+        int number;
+        gxi_text *t;
+        begin = begin < first ? first : begin > last ? last : begin;
+        end = end < begin ? begin : end > last ? last : end;
+        number = gxi_timed_lane_inside(lane, &begin, end, &main_end);
+        t = gxi_timeline_event("X", gxi_work_categories[pieces->kind],
+                pieces->title ? pieces->title : "?", 1000 + lane->context->ordinal, number, begin);
+        gxi_add_string(t, ",\"dur\":");
+        gxi_add_us(t, end - begin);
+        if (pieces->kind == GXI_IS_KERNEL) gxi_add_dims(t, &pieces->dims);
+        else gxi_add_member(t, ",\"args\":{\"bytes\":", pieces->bytes);
+        if (pieces->bytes && end > begin)
+            gxi_add(t, ",\"gbs\":%.2f", (double)pieces->bytes / (end - begin));
+        gxi_timeline_place(t, work->where);
+        gxi_add_string(t, "}},\n");
+        gxi_timeline.info.inside++;
+    }
+}
+/* What CUPTI says of work whose end was reached. *wait: it may say more later. */
+static gxi_ran *gxi_work_take_ran(gxi_work *work, int *wait) {
+    const int device = work->group ? work->lane->context->ordinal : -1;
+    gxi_ran *pieces = NULL;
+    if (!work->reached) {
+        work->reached = gxi_clock_ns();
+        work->flushes = gxi_cupti.flushes;
+    }
+    /* a graph's come in several buffers */
+    if (*wait && work->call->kind == GXI_IS_GRAPH && work->flushes == gxi_cupti.flushes)
+        return NULL;
+    pieces = gxi_cupti_take(work->cupti, device);
+    if (pieces ||
+            (gxi_cupti.flushes - work->flushes > GXI_CUPTI_FLUSHES && /* also if it was stopped */
+                    gxi_clock_ns() - work->reached > 1000000000))
+        *wait = 0;
+    return pieces;
 }
 /* When the work began; event: when the event before it was reached. The next event would be reached
    event_ns later: the work begins no earlier. On an idle stream the device reaches the event
@@ -33117,7 +33571,8 @@ static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
     gxi_timed_point *const p = work->point;
     double begin = lane->slice_end > (double)work->host ? lane->slice_end : (double)work->host,
            end = begin;
-    int cu = 0, ok = 1;
+    gxi_ran *pieces = NULL, *piece;
+    int cu = 0, ok = 1, later = !wait;
     if (work->end) {
         if (c->anchor < 0 && !wait) return 0;
         ok = (!wait || !gxi.cu.cuEventSynchronize(work->end)) &&
@@ -33125,7 +33580,12 @@ static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
         if (ok) cu = gxi_timed_context_when(c, work->end, &end);
         if (cu == GXI_CU_NOT_READY) return 0;
         ok = ok && !cu && (!work->begin || !gxi_timed_context_when(c, work->begin, &begin));
+        if (ok && work->cupti && !(pieces = gxi_work_take_ran(work, &later)) && later) return 0;
         begin = work->begin ? gxi_work_begin_after(work, begin) : gxi_work_begin_known(work);
+        if (pieces) begin = gxi_cupti_host_time(pieces->begin);
+        for (piece = pieces; piece; piece = piece->next)
+            if (piece == pieces || gxi_cupti_host_time(piece->end) > end)
+                end = gxi_cupti_host_time(piece->end);
         if (begin > end) begin = end;
         if (begin < lane->slice_end) begin = lane->slice_end;
         if (begin < lane->ready) begin = lane->ready;
@@ -33149,7 +33609,10 @@ static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
         p->slice_end = lane->slice_end;
     }
     if (!ok) gxi_timeline.info.untimed++;
+    gxi_timeline.info.by_cupti += pieces != NULL;
     gxi_work_write(work, begin, end, !ok);
+    if (work->call->kind == GXI_IS_GRAPH) gxi_work_write_ran(work, pieces);
+    gxi_ran_free(pieces);
     if (!(lane->first = work->next)) lane->last = NULL;
     gxi_timeline.info.waiting--;
     gxi_work_free(work);
@@ -33188,6 +33651,10 @@ static void gxi_timed_lane_finish(gxi_timed_lane *lane) {
         while (work && !work->end) work = work->next;
         if (work) gxi.cu.cuEventSynchronize(work->end); /* so the records before it were reached */
         gxi_timed_lanes_step();
+        if (lane->first == first && gxi_timeline.cupti) {
+            gxi_cupti_flush(0);
+            gxi_timed_lanes_step();
+        }
         if (lane->first == first) gxi_timed_lane_step(lane, 1); /* a clock or a record is unknown */
     }
 }
@@ -33199,6 +33666,7 @@ static void gxi_timeline_harvest(const gxi_timed_context *waits_for, int wait) {
     for (c = gxi_timeline.contexts; c; c = c->next)
         if (!c->failed && !c->closed && (c->anchor < 0 || now - c->checked > 1000000000))
             gxi_timed_context_anchor(c, 5, 200000);
+    if (gxi_timeline.cupti) gxi_cupti_flush(0);
     gxi_timed_lanes_step();
     for (lane = gxi_timeline.lanes; lane && wait; lane = lane->next)
         if (!waits_for || lane->context == waits_for) gxi_timed_lane_finish(lane);
@@ -33442,6 +33910,11 @@ static void gxi_work_record_begin(gxi_work *work) {
     for (; work; work = work->next)
         if (work->begin && gxi.cu.cuEventRecord(work->begin, work->lane->native)) work->untimed = 1;
 }
+/* For CUPTI, until the driver call has returned. */
+static void gxi_work_number(gxi_work *work) {
+    const uint64_t number = gxi_cupti_push();
+    for (; work; work = work->next) work->cupti = number;
+}
 /* The call that was to enqueue this work did not, or its end was not seen. */
 static void gxi_work_abandon(gxi_work *work) {
     gxi_work *next;
@@ -33578,6 +34051,8 @@ static void gxi_timeline_before(const gxi_call *call, const gxi_watched_call *w)
         if (timed->kind <= GXI_IS_LAST) {
             gxi_local.work = gxi_work_begin_call(call, w, timed);
             gxi_work_record_begin(gxi_local.work);
+            if (gxi_timeline.cupti && gxi_local.work && timed->kind <= GXI_IS_GRAPH)
+                gxi_work_number(gxi_local.work);
         } else if (timed->kind >= GXI_ENDS_CONTEXT && timed->kind <= GXI_ENDS_DEVICE)
             GXI_IN_RELAXED_MODE while (gxi_timed_context_close_next(w, timed)) {}
     }
@@ -33591,6 +34066,7 @@ static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) 
     uint64_t id = 0;
     if (timed && timed->kind == GXI_IS_HIDDEN) return;
     gxi_local.work = NULL;
+    gxi_cupti_pop();
     gxi_lock(&gxi_timeline_mutex);
     if (!gxi_is_recording()) { /* it ended meanwhile, with all work */
         gxi_unlock(&gxi_timeline_mutex);
@@ -33629,7 +34105,7 @@ static void gxi_timeline_after(const gxi_call *call, const gxi_watched_call *w) 
 /* --- the calls -------------------------------------------------------------------------------- */
 
 /* Returns 0, an errno, or -1 without memory. */
-static int gxi_timeline_open(const char *path, const char *page, int no_calls) {
+static int gxi_timeline_open(const char *path, const char *page, int no_calls, int cupti) {
     char *const copy = gxi_copy_string(path),
                 *const page_copy = page ? gxi_copy_string(page) : NULL;
     char *const text = (char *)gxi_realloc(NULL, GXI_TIMELINE_TEXT);
@@ -33658,6 +34134,7 @@ static int gxi_timeline_open(const char *path, const char *page, int no_calls) {
     gxi_timeline.error = gxi_timeline.programmatic = 0;
     gxi_timeline.forks = gxi.threads.of_parent;
     gxi_timeline.no_calls = no_calls;
+    gxi_timeline.cupti = cupti;
     gxi_timeline.nlanes = gxi_timeline.nthreads = 0;
     gxi_timeline.devices = 0;
     memset(gxi_timeline.graphs, 0, sizeof gxi_timeline.graphs);
@@ -33670,13 +34147,27 @@ static int gxi_timeline_open(const char *path, const char *page, int no_calls) {
     gxi_timeline.info.recording = 1;
     return 0;
 }
+/* Before a timeline ends: waits for all work, then takes all that CUPTI has. */
+static void gxi_timeline_finish_cupti(void) {
+    const gxi_timed_lane *lane;
+    for (lane = gxi_timeline.lanes; lane; lane = lane->next) {
+        const gxi_work *work, *last = NULL;
+        for (work = lane->first; work; work = work->next)
+            if (work->end) last = work;
+        if (last) gxi.cu.cuEventSynchronize(last->end);
+    }
+    gxi_timed_lanes_step(); /* sees that graphs have ended */
+    gxi_cupti_flush(1);
+}
 /* Ends the timeline. Returns the errno of the first failed write, or 0. */
 static int gxi_timeline_close(void) {
     gxi_timed_thread *thread;
     void *chunk;
     size_t i;
     int error;
+    if (gxi_timeline.cupti) gxi_timeline_finish_cupti();
     while (gxi_timed_context_close_next(NULL, NULL)) {}
+    if (gxi_timeline.cupti) gxi_cupti_stop();
     while (gxi_timeline.lanes) /* of calls in progress, which find another timeline or none */
         gxi_timed_lane_free(&gxi_timeline.lanes);
     gxi_timed_calls_write();
@@ -33789,13 +34280,26 @@ static void gxi_timeline_start(void) {
     const char *const path = gxi_environment_variable("GPUEXEC_TIMELINE"),
                       *const end = path ? strrchr(path, '.') : NULL;
     gxi_text page = { 0, 0, 0, 0 };
-    int error;
+    int error, cupti = 0;
     if (!path) return;
     gxi_add(&page, "%.*s.html",
             (int)(end && strcmp(end, ".json") == 0 ? (size_t)(end - path) : strlen(path)), path);
+    if (gxi_environment_variable("GPUEXEC_CUPTI")) {
+        gxi_call call;
+        gxi_call_init(&call, "gpuexec_timeline_begin", NULL, GXI_QUERIES);
+        cupti = !gxi_cupti_load(&call);
+        gxi_lock(&gxi_timeline_mutex);
+        error = cupti ? gxi_cupti_start() : 0;
+        gxi_unlock(&gxi_timeline_mutex);
+        if (error) cupti = gxi_fail_cupti(&call, error) == GPUEXEC_OK;
+        if (!cupti)
+            gxi_timeline_warn(
+                    "GPUEXEC_CUPTI: events measure it: ", path, gpuexec_error_detail()->message);
+    }
     gxi_lock(&gxi_timeline_mutex);
-    error = page.failed ? -1 : gxi_timeline_open(path, page.p, 0);
+    error = page.failed ? -1 : gxi_timeline_open(path, page.p, 0, cupti);
     gxi_unlock(&gxi_timeline_mutex);
+    if (error && cupti) gxi_cupti_stop();
     gxi_text_free(&page);
     if (error)
         gxi_timeline_warn(
@@ -33809,12 +34313,13 @@ static gpuexec_result gxi_fail_timeline(gxi_call *call, const char *path, int er
 }
 GPUEXEC_API gpuexec_result gpuexec_timeline_begin_at(
         const char *where, const char *path, const gpuexec_timeline_desc *desc) {
+    const int cupti = desc && desc->cupti;
     int error;
     GXI_CALL(gpuexec_timeline_begin, GXI_CLEANS);
     if (desc && gxi_check_desc(call, "gpuexec_timeline_desc", desc->start_canary, desc->end_canary))
         return GPUEXEC_BAD_ARGUMENT;
     if (gxi_is_null(call, path, "the path")) return gxi_failed_result();
-    if (gxi_begin(call)) return gxi_failed_result();
+    if (gxi_begin(call) || (cupti && gxi_cupti_load(call))) return gxi_failed_result();
     gxi_lock(&gxi_timeline_mutex);
     if (gxi_timeline.file) {
         char other[1024];
@@ -33823,7 +34328,12 @@ GPUEXEC_API gpuexec_result gpuexec_timeline_begin_at(
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_timeline_end first",
                 "a timeline is already recorded in \"%s\"", other);
     }
-    error = gxi_timeline_open(path, desc ? desc->page : NULL, desc && desc->no_calls);
+    if (cupti && (error = gxi_cupti_start()) != 0) {
+        gxi_unlock(&gxi_timeline_mutex);
+        return gxi_fail_cupti(call, error);
+    }
+    error = gxi_timeline_open(path, desc ? desc->page : NULL, desc && desc->no_calls, cupti);
+    if (error && cupti) gxi_cupti_stop();
     gxi_unlock(&gxi_timeline_mutex);
     if (error) return gxi_fail_timeline(call, path, error);
     gxi_timeline_watch();

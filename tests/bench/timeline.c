@@ -51,15 +51,17 @@ static double throughput(gpuexec_stream on) {
     check(gpuexec_stream_sync(on));
     return (microseconds() - begin) / count;
 }
-static void table_of_costs(void) {
-    enum { WAYS = 3, BURSTS = 4 };
-    static const char *const names[WAYS] = { "no timeline", "a timeline of devices (no_calls)",
-        "a timeline" };
+/* A way to launch; no name: none. bounded: at_most_us or at_most_default_us holds for it. */
+enum { WAYS = 3, BURSTS = 4 };
+typedef struct way {
+    const char *name;
+    int records, no_calls, cupti, bounded;
+} way;
+static void table_of_costs(const way ways[WAYS]) {
     const int rounds = smoke() ? 2 : ROUNDS;
-    double most;
-    int way, k, round, i;
+    int k, w, round, i;
     throughput(streams[0]); /* warm up */
-    printf("\n## A timeline\n\nmicroseconds for each launch of an empty kernel, interleaved: of "
+    printf("\nmicroseconds for each launch of an empty kernel, interleaved: of "
            "the calling thread, the median of %d times the least of %d bursts of %d; and of host "
            "and device, many one after the other\n\n"
            "| stream | while it records | us | more | many |\n|---|---|---|---|---|\n",
@@ -67,31 +69,53 @@ static void table_of_costs(void) {
     for (k = 0; k < 2; k++) {
         static double us[WAYS][ROUNDS], many[WAYS][ROUNDS], more[ROUNDS];
         for (round = 0; round < rounds; round++)
-            for (way = 0; way < WAYS; way++) {
+            for (w = 0; w < WAYS && ways[w].name; w++) {
                 gpuexec_timeline_desc how = { 0 };
-                how.no_calls = way == 1;
-                if (way) check(gpuexec_timeline_begin(path, &how));
-                many[way][round] = throughput(streams[k]);
-                us[way][round] = burst(streams[k]);
+                how.no_calls = ways[w].no_calls;
+                how.cupti = ways[w].cupti;
+                if (ways[w].records) check(gpuexec_timeline_begin(path, &how));
+                many[w][round] = throughput(streams[k]);
+                us[w][round] = burst(streams[k]);
                 for (i = 1; i < BURSTS; i++) {
                     const double one = burst(streams[k]);
-                    if (one < us[way][round]) us[way][round] = one;
+                    if (one < us[w][round]) us[w][round] = one;
                 }
-                if (way) check(gpuexec_timeline_end());
+                if (ways[w].records) check(gpuexec_timeline_end());
             }
-        for (way = 0; way < WAYS; way++) {
+        for (w = 0; w < WAYS && ways[w].name; w++) {
+            const double most = k ? at_most_us : at_most_default_us;
             double above;
-            for (round = 0; round < rounds; round++) more[round] = us[way][round] - us[0][round];
+            for (round = 0; round < rounds; round++) more[round] = us[w][round] - us[0][round];
             above = median(more, (size_t)rounds);
-            most = k ? at_most_us : at_most_default_us;
-            missed += above > most;
-            printf("| %s | %s | ", kinds[k], names[way]);
-            for (round = 0; round < rounds; round++) more[round] = us[way][round];
+            missed += ways[w].bounded && above > most;
+            printf("| %s | %s | ", kinds[k], ways[w].name);
+            for (round = 0; round < rounds; round++) more[round] = us[w][round];
             printf("%.3f | ", median(more, (size_t)rounds));
-            if (way) printf("%.3f (at most %.2f)", above, most);
-            printf(" | %.3f |\n", median(many[way], (size_t)rounds));
+            if (w) printf("%.3f", above);
+            if (ways[w].bounded) printf(" (at most %.2f)", most);
+            printf(" | %.3f |\n", median(many[w], (size_t)rounds));
         }
     }
+}
+static void costs_of_events(void) {
+    static const way ways[WAYS] = { { "no timeline", 0, 0, 0, 0 },
+        { "a timeline of devices (no_calls)", 1, 1, 0, 1 }, { "a timeline", 1, 0, 0, 1 } };
+    printf("\n## A timeline\n");
+    table_of_costs(ways);
+}
+/* The last table: CUPTI stays in the process. */
+static void costs_of_cupti(void) {
+    static const way ways[WAYS] = { { "no timeline, CUPTI in the process", 0, 0, 0, 0 },
+        { "a timeline with CUPTI", 1, 0, 1, 0 }, { NULL, 0, 0, 0, 0 } };
+    gpuexec_timeline_desc desc = { 0 };
+    desc.cupti = 1;
+    if (gpuexec_timeline_begin(path, &desc) == GPUEXEC_OK) {
+        check(gpuexec_timeline_end());
+        table_of_costs(ways);
+        return;
+    }
+    printf("\nno timeline with CUPTI: %s\n", gpuexec_error_detail()->message);
+    gpuexec_take_error();
 }
 
 /* CUPTI's activity records of kernels. In all versions (cupti_activity.h) they begin with the kind,
@@ -260,9 +284,10 @@ int main(void) {
     streams[0] = gpuexec_stream_create(context, NULL);
     streams[1] = gpuexec_stream_create(context, &desc);
     check(gpuexec_take_error());
-    table_of_costs();
-    table_of_errors();
+    costs_of_events();
     many();
+    table_of_errors();
+    costs_of_cupti();
     remove(path);
     if (missed && !smoke()) printf("\n%d figures missed their bounds\n", missed);
     return gpuexec_shutdown() != GPUEXEC_OK || (missed && !smoke());
