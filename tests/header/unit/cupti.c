@@ -107,7 +107,7 @@ TEST_ALONE(times_are_cupti_s) {
     free(text);
     remove_folder();
 }
-/* Two branches and what follows them: the second branch has a lane of its own. */
+/* Two branches and what follows them: the second branch has another lane. */
 TEST_ALONE(inside_graphs) {
     static const play_cupti_piece pieces[] = {
         { PLAY_CUPTI_KERNEL, 9000, 4000, "last", 0, 0, 0 },
