@@ -33481,9 +33481,10 @@ static void gxi_work_write(const gxi_work *work, double begin, double end, int l
    hundred ns in CUPTI's times (27 of 120,000, on an H100): then it begins later. */
 static int gxi_timed_lane_inside(
         gxi_timed_lane *lane, double *begin, double end, double *main_end) {
+    const double error = GXI_CUPTI_ERROR_NS;
     char name[2 * GXI_PLACE + 200];
     unsigned i = 0;
-    if (*begin >= *main_end - GXI_CUPTI_ERROR_NS && end >= *main_end) {
+    if (*begin >= *main_end - error && end >= *main_end) {
         if (*begin < *main_end) *begin = *main_end;
         *main_end = end;
         return lane->number;
