@@ -1481,6 +1481,9 @@ typedef struct gpuexec_setup_desc {
                   for its work unless it is captured, so that a failure of the work is a failure of
                   that call, with its place. For debugging: nothing overlaps, and a program hangs if
                   its work waits for later calls. Like GPUEXEC_CHECK=1 in the environment */
+    int validation; /* 1: find work that is not ordered after what it uses (>>validation), and log
+                       each mistake as a warning; to stderr if there is no logger. Like
+                       GPUEXEC_VALIDATION=1 in the environment */
     int quiet_exit; /* 1: a program that ends with a latched failure, which no call has taken or
                        returned for another thread, does not print it */
     unsigned end_canary;
@@ -4508,6 +4511,32 @@ GPUEXEC_API gpuexec_result gpuexec_trace_end_at(const char *where);
  */
 GPUEXEC_API size_t gpuexec_trace_text(const gpuexec_trace_call *call, char *text, size_t bytes);
 
+/* -------------------------------------------------------------------------------------------------
+   >>validation   A finder of work that is not ordered after what it uses: see FINDING UNORDERED WORK
+   in the manual. It is off unless gpuexec_setup_desc.validation or GPUEXEC_VALIDATION=1 turns it on.
+ */
+
+/* Returns how many mistakes the finder has reported since the library's start: one for each pair of
+   places in the program. 0 if it is off. A query, from any thread; no driver call. */
+GPUEXEC_API unsigned long long gpuexec_validation_reports(void);
+
+/* what a kernel does with the memory that an argument points to */
+typedef enum gpuexec_use {
+    GPUEXEC_USE_UNKNOWN = 0, /* what the PTX says; of code without PTX, it may be read */
+    GPUEXEC_USE_NONE = 1,    /* the argument is not a pointer, or the memory is not used */
+    GPUEXEC_USE_READ = 2,
+    GPUEXEC_USE_WRITE = 3,
+    GPUEXEC_USE_READ_WRITE = 4
+} gpuexec_use;
+
+/* Says for the finder what the kernel does with argument 0, 1, ..., instead of what its PTX says:
+   for kernels without PTX (cubins), and for addresses that come from tables in memory. The finder
+   then assumes that the kernel uses at least the byte at the pointer. It changes nothing else, and
+   lasts as long as the handle. GPUEXEC_BAD_ARGUMENT: there is no such argument, or it is too small
+   for a pointer. From any thread; no driver call. */
+GPUEXEC_API gpuexec_result gpuexec_kernel_set_access_at(
+        const char *where, gpuexec_kernel kernel, int argument, gpuexec_use use);
+
 #ifdef __cplusplus
 } /* extern "C" */
 
@@ -4994,6 +5023,7 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
     gpuexec_multi_cooperative_blocks_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_set_carveout(...) gpuexec_kernel_set_carveout_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_set_cache(...) gpuexec_kernel_set_cache_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_set_access(...) gpuexec_kernel_set_access_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_library_load(...) gpuexec_library_load_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_library_load_file(...) gpuexec_library_load_file_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_library_module(...) gpuexec_library_module_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -6899,6 +6929,7 @@ typedef struct gxi_range {
     int state;                   /* atomic: see GXI_LIVE */
     uint64_t lo, bytes, context; /* atomic: lo, bytes; context: handle id */
     const char *where;
+    uint64_t serial;             /* counts the ranges that were added */
     uint64_t room, freed_at; /* the most bytes that it may have again; the freed_count of then */
     const char *freed_where; /* atomic, like where; of a GXI_DEAD one, the caller's pointer */
     gpuexec_memory_kind kind;
@@ -6998,9 +7029,9 @@ enum { GXI_LOST_KEPT = 16, GXI_MULTI_KEPT = 8 };
 typedef struct gxi_label gxi_label;
 /* gxi.driver.debug. Driver calls are logged; calls that enqueue work wait for it; a function of the
    program sees driver calls; the timeline does */
-enum { GXI_TRACES = 1, GXI_CHECKS = 2, GXI_HOOKED = 4, GXI_TIMES = 8 };
+enum { GXI_TRACES = 1, GXI_CHECKS = 2, GXI_HOOKED = 4, GXI_TIMES = 8, GXI_FINDS = 16 };
 /* what sees driver calls, in this order; after the call, in the other one */
-enum { GXI_WATCH_HOOK, GXI_WATCH_TIMELINE, GXI_WATCHES };
+enum { GXI_WATCH_HOOK, GXI_WATCH_TIMELINE, GXI_WATCH_FINDER, GXI_WATCHES };
 enum { GXI_TRACE_OPEN = 1 << 30, GXI_TRACE_DECIDED = 512 };
 /* A text in memory of that size, which it may exceed: n is its length. */
 typedef struct gxi_line {
@@ -7097,6 +7128,7 @@ typedef struct gxi_state {
     /* of >>ranges; guarded by gxi_tables_mutex: the table of allocations */
     struct {
         uint64_t freed_count;                  /* atomic, but may miss some */
+        uint64_t serial;                       /* of the last range that was added */
         gxi_freed_range freed[GXI_FREED_KEPT]; /* the last allocations freed, except GXI_DEAD
                                                   ones */
         unsigned nfreed;
@@ -7236,10 +7268,15 @@ typedef struct gxi_state {
         /* of a timeline: writes what is known; ends it; a programmatic launch is enqueued */
         void (*abandon_timeline)(void);
         void (*end_timeline)(void);
+        void (*end_finder)(void);
+        /* memory of a pool was allocated in the stream's order, or will be freed (allocated 0) */
+        void (*note_memory)(const gxi_call *call, const struct gxi_slot *stream,
+                const gxi_range *range, int allocated);
+        void (*give_event)(struct CUevent_st *native); /* other code may record it from now on */
         void (*note_programmatic)(void);
         void (*note_graph)(const gxi_call *call, const struct gxi_slot *graph); /* a graph is
                                                                                     launched */
-        /* before and after each driver call: GXI_WATCH_HOOK, GXI_WATCH_TIMELINE */
+        /* before and after each driver call, by GXI_WATCH_... */
         void (*before_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
         void (*after_call[GXI_WATCHES])(const gxi_call *call, const gxi_watched_call *w);
         /* to the text of a call that enqueues on that stream: its label */
@@ -7289,6 +7326,9 @@ static gxi_mutex gxi_start_mutex = GXI_MUTEX_INIT,
     gxi_timeline_mutex = GXI_MUTEX_INIT,
     gxi_cupti_mutex = GXI_MUTEX_INIT,            /* what CUPTI has delivered */
 #endif
+#if !defined(GPUEXEC_NO_FINDER)
+    gxi_finder_mutex = GXI_MUTEX_INIT,
+#endif
     /* what the structs above say; no code is called under it except the user's allocator */
     gxi_tables_mutex = GXI_MUTEX_INIT;
 /* clang-format on */
@@ -7327,7 +7367,7 @@ static void *gxi_system_realloc(void *user, void *p, size_t bytes) {
     return NULL;
 }
 static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0,
-    0, 0, 0, 0, 0, 0, 0 };
+    0, 0, 0, 0, 0, 0, 0, 0 };
 static const gpuexec_setup_desc *gxi_setup_desc(void) {
     const gxi_settings *settings = GXI_LOAD(&gxi.start.settings);
     return settings ? &settings->desc : &gxi_defaults;
@@ -7652,6 +7692,9 @@ static void gxi_fork_child(void) {
     gxi_tables_mutex = unlocked;
 #if !defined(GPUEXEC_NO_TIMELINE)
     gxi_timeline_mutex = gxi_cupti_mutex = unlocked;
+#endif
+#if !defined(GPUEXEC_NO_FINDER)
+    gxi_finder_mutex = unlocked;
 #endif
 #if !defined(GPUEXEC_NO_NVTX)
     gxi_nvtx_mutex = unlocked;
@@ -8646,6 +8689,11 @@ static void gxi_timeline_start(void);
 #else
 static void gxi_timeline_start(void) {}
 #endif
+#if !defined(GPUEXEC_NO_FINDER)
+static void gxi_finder_start(void);
+#else
+static void gxi_finder_start(void) {}
+#endif
 /* Starts the library on first use. With `desc`, the call is gpuexec_setup itself. gxi_start_mutex
    is held. */
 static GXI_COLD gpuexec_result gxi_start_locked(gxi_call *call, const gpuexec_setup_desc *desc) {
@@ -8695,6 +8743,7 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
     gxi.start.starter = gxi_thread_number();
     result = gxi_start_locked(call, desc);
     gxi.start.starter = 0;
+    if (!result) gxi_finder_start();
     if (!result) gxi_timeline_start();
     gxi_unlock(&gxi_start_mutex);
     return result;
@@ -9420,6 +9469,8 @@ struct gxi_kernel {
     int named;                /* 0: it has GXI_ADOPTED_NAME */
     uint64_t module;
     unsigned short *sizes;
+    unsigned char *uses; /* of gpuexec_kernel_set_access: a gpuexec_use for each parameter; or
+                            NULL */
 };
 static const gxi_kernel *gxi_kernel_of(const gxi_slot *slot) { return slot->data.kernel.info; }
 
@@ -10164,6 +10215,7 @@ static void gxi_range_copy(gxi_range *out, gxi_range *r) {
     out->lo = GXI_LOAD(&r->lo);
     out->bytes = GXI_LOAD(&r->bytes);
     out->context = r->context;
+    out->serial = r->serial;
     out->where = GXI_LOAD(&r->where);
     out->room = r->room;
     out->freed_at = GXI_LOAD(&r->freed_at);
@@ -10226,6 +10278,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         gxi.ranges.firsts[place] = leaf->lo[0];
         gxi.ranges.each = gxi_address_density(gxi.ranges.firsts, gxi.ranges.nleaves);
         r->context = context;
+        r->serial = ++gxi.ranges.serial;
         r->kind = kind;
         r->pooled = pooled;
         r->cache = 0;
@@ -13212,6 +13265,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
                 gxi_slot_close_unowned(call, slot, stuck);
         }
     GXI_HOOK(end_timeline, ());
+    GXI_HOOK(end_finder, ());
     gxi_trace_close();
     gxi_slots_free();
     gxi_labels_free();
@@ -15642,6 +15696,7 @@ static int gxi_kernel_destroy(gxi_call *call, gxi_slot *old) { /* the module own
     gxi_lock(&gxi_tables_mutex);
     gxi_key_remove(&gxi.objects.kernels, &old->data.kernel.info->key);
     gxi_unlock(&gxi_tables_mutex);
+    gxi_free(old->data.kernel.info->uses);
     gxi_free(old->data.kernel.info);
     return 0;
 }
@@ -16138,6 +16193,7 @@ static gxi_kernel *gxi_kernel_info(
     info = (gxi_kernel *)gxi_realloc(NULL, sizeof *info + n + name_bytes + title_bytes);
     if (info) {
         info->module = 0;
+        info->uses = NULL;
         info->sizes = n ? (unsigned short *)memcpy(info + 1, sizes, n) : NULL;
         char *const text = (char *)(info + 1) + n;
         info->named = name != NULL;
@@ -19860,13 +19916,16 @@ static GXI_NOINLINE gpuexec_result gxi_check_work(
 
 enum { GXI_CAPTURED = 2 }; /* gxi_slot.data.event.recorded: in a capture */
 static void gxi_event_set_flag(uint64_t event, uint32_t flag) {
+    struct CUevent_st *given = NULL;
     gxi_slot *e;
     gxi_lock(&gxi_tables_mutex);
     e = gxi_peek(event, GXI_EVENT);
     if (e && flag & ~e->data.event.flags & GXI_RECORDABLE)
         GXI_STORE(&gxi.captures.watched, gxi.captures.watched + 1);
     if (e) GXI_STORE(&e->data.event.flags, e->data.event.flags | flag);
+    if (e && flag & GXI_RECORDABLE) given = e->data.event.native;
     gxi_unlock(&gxi_tables_mutex);
+    if (given) GXI_HOOK(give_event, (given));
 }
 /* Fails if the event's last record was refused: the driver would use an earlier record, or none. */
 static GXI_NOINLINE gpuexec_result gxi_check_event_record(
@@ -21423,6 +21482,7 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuex
     const gxi_slot *slot, *context, *own;
     gxi_scope scope;
     gpuexec_memory_kind kind;
+    gxi_range range;
     void *pool = NULL;
     int pooled, caches;
     if (!(slot = from ? gxi_begin_with_stream_of(call, stream, from->id, GXI_POOL, "the pool")
@@ -21465,6 +21525,8 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuex
         gxi_cached_restore(call, address, bytes, slot->data.stream.native);
     }
     gxi_leave(&scope);
+    if (address && pool && GXI_LOAD(&gxi.hooks.note_memory) && gxi_range_find(address, &range))
+        GXI_HOOK(note_memory, (call, slot, &range, 1));
     return address;
 }
 /* Looks them up. 0: a call on that stream needs its checks. */
@@ -21613,6 +21675,7 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_slow(
         if (cu == 0) gxi_owned_memory_freed(address, where);
         return gxi_free_on_finish(where, address, &range, cu, 0);
     }
+    GXI_HOOK(note_memory, (call, slot, &range, 0));
     context = gxi_peek(slot->context, GXI_CONTEXT);
     if (range.cache && !captures && !slot->legacy && !slot->borrowed && context &&
             GXI_HAS(cuCtxGetId)) {
@@ -24778,6 +24841,8 @@ static void gxi_attribute_add_number(
 }
 static struct CUevent_st *gxi_native_of_event(gpuexec_event event) {
     const gxi_slot *const slot = gxi_peek(event.id, GXI_EVENT);
+    /* the kernel records it */
+    if (slot) GXI_HOOK(give_event, (slot->data.event.native));
     return slot ? slot->data.event.native : NULL;
 }
 static unsigned gxi_attributes_of_desc(
@@ -34371,6 +34436,1700 @@ GPUEXEC_API gpuexec_result gpuexec_timeline_get_info_at(
     *info = gxi_timeline.info;
     if (!gxi_is_recording()) info->recording = 0;
     gxi_unlock(&gxi_timeline_mutex);
+    return GPUEXEC_OK;
+}
+#endif
+
+#if !defined(GPUEXEC_NO_FINDER)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-order   What is ordered after what, for >>impl-finder. A strand is a stream, or one of its
+   default streams for each context (and thread). Its clock says, for each strand, up to which work
+   its next work is ordered after: a vector clock (Mattern, "Virtual Time and Global States of
+   Distributed Systems", 1989). All host threads together have one clock: how they order each other
+   is not seen, so a wait of one counts for all. Where other code may order work unseen, work is
+   ordered after everything before it: that can hide a mistake, but never accuses a correct program.
+   gxi_finder_mutex guards all of this. */
+
+typedef struct gxi_clock {
+    uint64_t *at; /* by gxi_strand.index; 0: not ordered after any of its work */
+    unsigned n;
+    int blurred; /* the work may also wait for work that is enqueued later: for a value in memory,
+                    or for what a host function waits for */
+} gxi_clock;
+typedef struct gxi_strand {
+    struct gxi_strand *next, *same; /* all; in its bucket */
+    struct CUstream_st *native;
+    struct CUctx_st *context;
+    const void *thread; /* of a per-thread default stream */
+    uint64_t id;        /* handle id, 0: not known */
+    const char *where;  /* kept; where it was created */
+    unsigned index;
+    int blocking; /* the legacy default stream and it wait for each other */
+    int foreign;  /* other code may use it */
+    int ended;    /* it was destroyed; perhaps its work has not ended */
+    gxi_clock clock;
+} gxi_strand;
+typedef struct gxi_point {
+    struct gxi_point *next;
+    struct CUevent_st *native;
+    int recorded, foreign; /* foreign: other code may record it */
+    gxi_clock clock;
+} gxi_point;
+enum { GXI_ORDER_BUCKETS = 256 };
+static struct {
+    gxi_strand *strands, *buckets[GXI_ORDER_BUCKETS];
+    gxi_point *points[GXI_ORDER_BUCKETS];
+    gxi_clock host, issued; /* what the host has waited for; the last work of each strand */
+    unsigned count;         /* of indices */
+    int failed;             /* out of memory: nothing is known any more */
+} gxi_order;
+
+static void gxi_clock_grow(gxi_clock *c, unsigned n) {
+    uint64_t *at;
+    if (n <= c->n) return;
+    n = (n + 7) & ~7u;
+    if (!(at = (uint64_t *)gxi_realloc(c->at, n * sizeof *at))) {
+        gxi_order.failed = 1;
+        return;
+    }
+    memset(at + c->n, 0, (n - c->n) * sizeof *at);
+    c->at = at;
+    c->n = n;
+}
+static uint64_t gxi_clock_get(const gxi_clock *c, unsigned i) { return i < c->n ? c->at[i] : 0; }
+static void gxi_clock_join(gxi_clock *c, const gxi_clock *other) {
+    unsigned i;
+    gxi_clock_grow(c, other->n);
+    if (c->n < other->n) return;
+    for (i = 0; i < other->n; i++)
+        if (other->at[i] > c->at[i]) c->at[i] = other->at[i];
+    c->blurred |= other->blurred;
+}
+static void gxi_clock_copy(gxi_clock *c, const gxi_clock *other) {
+    if (c->n) memset(c->at, 0, c->n * sizeof *c->at);
+    c->blurred = 0;
+    gxi_clock_join(c, other);
+}
+static void gxi_clock_free(gxi_clock *c) {
+    gxi_free(c->at);
+    memset(c, 0, sizeof *c);
+}
+static size_t gxi_order_bucket(const void *native) {
+    const uintptr_t x = (uintptr_t)native;
+    return (x >> 4 ^ x >> 12) % GXI_ORDER_BUCKETS;
+}
+
+/* --- strands ---------------------------------------------------------------------------------- */
+
+static int gxi_strand_is_done(const gxi_strand *s) {
+    return gxi_clock_get(&gxi_order.host, s->index) >= gxi_clock_get(&gxi_order.issued, s->index);
+}
+/* The stream was destroyed; its work may still be pending. */
+static void gxi_strand_close(gxi_strand *s) {
+    gxi_strand **at = &gxi_order.buckets[gxi_order_bucket(s->native)];
+    while (*at && *at != s) at = &(*at)->same;
+    if (*at) *at = s->same;
+    s->ended = 1;
+}
+/* Takes over one that has ended, because its clock's place is free when its work is done. */
+static gxi_strand *gxi_strand_new(void) {
+    gxi_strand *s = gxi_order.strands;
+    while (s && !(s->ended && gxi_strand_is_done(s))) s = s->next;
+    if (s) {
+        gxi_strand *const next = s->next;
+        const unsigned index = s->index;
+        gxi_clock_free(&s->clock);
+        memset(s, 0, sizeof *s);
+        s->next = next;
+        s->index = index;
+        return s;
+    }
+    if (!(s = (gxi_strand *)gxi_realloc(NULL, sizeof *s))) {
+        gxi_order.failed = 1;
+        return NULL;
+    }
+    memset(s, 0, sizeof *s);
+    s->index = gxi_order.count++;
+    s->next = gxi_order.strands;
+    gxi_order.strands = s;
+    return s;
+}
+/* The open stream of gpuexec that has that native; a search, for new strands. */
+static const gxi_slot *gxi_stream_of_native(const struct CUstream_st *native) {
+    const gxi_slot *slot, *found = NULL;
+    unsigned i;
+    gxi_lock(&gxi_tables_mutex);
+    for (i = 0; i < gxi.objects.slots && !found; i++) {
+        slot = gxi_slot_at(i);
+        if (gxi_kind_of(GXI_LOAD(&slot->id)) == GXI_STREAM && slot->data.stream.native == native)
+            found = slot;
+    }
+    gxi_unlock(&gxi_tables_mutex);
+    return found;
+}
+/* NULL: its work cannot be followed. */
+static gxi_strand *gxi_strand_of(const gxi_call *call, struct CUstream_st *native) {
+    const gxi_slot *slot = gxi_peek(call->stream, GXI_STREAM);
+    const void *thread = NULL;
+    struct CUctx_st *context = NULL;
+    gxi_strand *s;
+    const int is_default = (uintptr_t)native <= 2;
+    unsigned flags = 0;
+    if (slot && slot->data.stream.native != native) slot = NULL;
+    if (!native) native = GXI_STREAM_LEGACY;
+    if (is_default) {
+        if (slot) context = slot->cu_context;
+        else if (gxi.cu.cuCtxGetCurrent(&context)) return NULL;
+        if (native != GXI_STREAM_LEGACY) thread = &gxi_local;
+    }
+    s = gxi_order.buckets[gxi_order_bucket(native)];
+    while (s && (s->native != native || (context && s->context != context) || s->thread != thread))
+        s = s->same;
+    if (s && slot && s->id && s->id != slot->id && !is_default) { /* destroyed unseen */
+        gxi_strand_close(s);
+        s = NULL;
+    }
+    if (!s) {
+        if (!slot && !is_default) slot = gxi_stream_of_native(native);
+        if (!context && slot) context = slot->cu_context;
+        if (!context && (gxi.cu.cuStreamGetCtx(native, &context) || !context)) return NULL;
+        if (!(s = gxi_strand_new())) return NULL;
+        s->native = native;
+        s->context = context;
+        s->thread = thread;
+        s->blocking = native != GXI_STREAM_LEGACY &&
+                (is_default || gxi.cu.cuStreamGetFlags(native, &flags) ||
+                        !(flags & GXI_STREAM_NON_BLOCKING));
+        s->same = gxi_order.buckets[gxi_order_bucket(native)];
+        gxi_order.buckets[gxi_order_bucket(native)] = s;
+    }
+    if (slot) {
+        s->id = slot->id;
+        if (!s->where) s->where = gxi_place_copy(slot->where);
+    }
+    if (!slot) slot = gxi_peek(s->id, GXI_STREAM);
+    if (!is_default && (!slot || slot->adopted ||
+                               GXI_LOAD(&slot->data.stream.open) & GXI_CAPTURED_BY_OTHERS))
+        s->foreign = 1;
+    return s;
+}
+/* The strand's next work is ordered after what the host has waited for, and after the work that it
+   waits for implicitly. */
+static void gxi_strand_update(gxi_strand *s) {
+    gxi_strand *t;
+    gxi_clock_join(&s->clock, &gxi_order.host);
+    if (s->foreign) gxi_clock_join(&s->clock, &gxi_order.issued);
+    if (s->native != GXI_STREAM_LEGACY && !s->blocking) return;
+    for (t = gxi_order.strands; t; t = t->next)
+        if (t != s && !t->ended && t->context == s->context &&
+                (s->native == GXI_STREAM_LEGACY ? t->blocking : t->native == GXI_STREAM_LEGACY))
+            gxi_clock_join(&s->clock, &t->clock);
+}
+/* Work is enqueued: returns its number. */
+static uint64_t gxi_strand_issue(gxi_strand *s) {
+    uint64_t tick;
+    gxi_strand_update(s);
+    tick = gxi_clock_get(&gxi_order.issued, s->index) + 1;
+    gxi_clock_grow(&s->clock, s->index + 1);
+    gxi_clock_grow(&gxi_order.issued, s->index + 1);
+    if (gxi_order.failed) return 0;
+    s->clock.at[s->index] = gxi_order.issued.at[s->index] = tick;
+    return tick;
+}
+/* The host has waited for what this clock says. */
+static void gxi_order_host_waited(const gxi_clock *c) {
+    gxi_strand *s;
+    gxi_clock_join(&gxi_order.host, c);
+    gxi_order.host.blurred = 0;
+    for (s = gxi_order.strands; s; s = s->next)
+        if (s->clock.blurred && gxi_strand_is_done(s)) s->clock.blurred = 0;
+}
+static void gxi_order_join_context(gxi_clock *c, const struct CUctx_st *context) {
+    const gxi_strand *s;
+    for (s = gxi_order.strands; s; s = s->next)
+        if (s->context == context) gxi_clock_join(c, &s->clock);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static gxi_point *gxi_point_find(const struct CUevent_st *native) {
+    gxi_point *p = gxi_order.points[gxi_order_bucket(native)];
+    while (p && p->native != native) p = p->next;
+    return p;
+}
+static gxi_point *gxi_point_get(struct CUevent_st *native) { /* NULL: no memory */
+    gxi_point *p = gxi_point_find(native), **const bucket =
+                                                   &gxi_order.points[gxi_order_bucket(native)];
+    if (p) return p;
+    if (!(p = (gxi_point *)gxi_realloc(NULL, sizeof *p))) {
+        gxi_order.failed = 1;
+        return NULL;
+    }
+    memset(p, 0, sizeof *p);
+    p->native = native;
+    p->next = *bucket;
+    *bucket = p;
+    return p;
+}
+static void gxi_point_free(const struct CUevent_st *native) {
+    gxi_point **at = &gxi_order.points[gxi_order_bucket(native)], *p;
+    while ((p = *at) != NULL && p->native != native) at = &p->next;
+    if (!p) return;
+    *at = p->next;
+    gxi_clock_free(&p->clock);
+    gxi_free(p);
+}
+/* A new event has no record, also if its address had one before. */
+static void gxi_point_create(struct CUevent_st *native) {
+    gxi_point_free(native);
+    gxi_point_get(native);
+}
+static void gxi_point_record(struct CUevent_st *native, const gxi_clock *c) {
+    gxi_point *const p = gxi_point_get(native);
+    if (!p) return;
+    p->recorded = 1;
+    gxi_clock_copy(&p->clock, c);
+}
+/* What waits for the event is ordered after this. An event that is not known, or that other code
+   may record: after everything. */
+static void gxi_point_join(gxi_clock *c, const struct CUevent_st *native) {
+    const gxi_point *const p = gxi_point_find(native);
+    if (!p || p->foreign) gxi_clock_join(c, &gxi_order.issued);
+    else if (p->recorded) gxi_clock_join(c, &p->clock);
+}
+/* The hook of gxi_state: other code may record the event from now on. */
+static void gxi_point_give(struct CUevent_st *native) {
+    gxi_point *p;
+    if (!(GXI_LOAD(&gxi.driver.debug) & GXI_FINDS)) return;
+    gxi_lock(&gxi_finder_mutex);
+    if ((p = gxi_point_get(native)) != NULL) p->foreign = 1;
+    gxi_unlock(&gxi_finder_mutex);
+}
+static void gxi_order_free(void) {
+    gxi_strand *s;
+    size_t i;
+    while ((s = gxi_order.strands) != NULL) {
+        gxi_order.strands = s->next;
+        gxi_clock_free(&s->clock);
+        gxi_free(s);
+    }
+    for (i = 0; i < GXI_ORDER_BUCKETS; i++)
+        while (gxi_order.points[i]) gxi_point_free(gxi_order.points[i]->native);
+    gxi_clock_free(&gxi_order.host);
+    gxi_clock_free(&gxi_order.issued);
+    memset(&gxi_order, 0, sizeof gxi_order);
+}
+
+/*STUB*/
+#define GXI_ACCESS_READ 1u
+#define GXI_ACCESS_WRITE 2u
+#define GXI_ACCESS_UNKNOWN 4u
+#define GXI_ACCESS_PART 8u
+#define GXI_ACCESS_STRONG 16u
+typedef struct gxi_access_use { unsigned argument; size_t offset; unsigned bits; } gxi_access_use;
+typedef struct gxi_access_variable { const char *name; unsigned bits; } gxi_access_variable;
+typedef struct gxi_access_kernel { const char *name; int unknown, indirect; size_t use_count; const gxi_access_use *uses; size_t variable_count; const gxi_access_variable *variables; } gxi_access_kernel;
+typedef struct gxi_accesses gxi_accesses;
+static gxi_accesses *gxi_accesses_of_ptx(const char *t, size_t n) { (void)t; (void)n; return NULL; }
+static void gxi_accesses_free(gxi_accesses *a) { (void)a; }
+static const gxi_access_kernel *gxi_accesses_find(const gxi_accesses *a, const char *n) { (void)a; (void)n; return NULL; }
+/*END*/
+/* -------------------------------------------------------------------------------------------------
+   >>impl-finder   The finder (>>validation). Its hook sees each driver call after it has
+   succeeded, and notes which bytes it uses: in a list for each allocation, with the strand and the
+   number of the work. A use that meets an earlier one, without being ordered after it
+   (>>impl-order), is a mistake if one of the two writes. */
+
+/* how a use covers memory */
+enum {
+    GXI_USE_BYTES, /* rows */
+    GXI_USE_AT,    /* of a kernel: at least the byte there */
+    GXI_USE_KEYED, /* of a kernel whose other arguments are part of its addresses: `key` is made of
+                      these. It meets only the same pointer with the same key, or the whole
+                      allocation */
+    GXI_USE_ANY    /* of a kernel of which nothing is known */
+};
+typedef struct gxi_use {
+    uint64_t lo, width, pitch, rows, slice, slices; /* bytes; AT, KEYED, ANY: only lo */
+    uint64_t key;
+    int shape;
+    unsigned access; /* GXI_ACCESS_READ, _WRITE, _STRONG */
+    /* who: */
+    unsigned strand, group, node; /* strand: its index; group: of a multi-device launch; node: of a
+                                     graph, plus 1 */
+    int blurred;
+    uint64_t tick, talks; /* talks: bits for the allocations through which the kernel may wait for
+                             other kernels, or signal them */
+    const char *function, *where, *title; /* function: a literal; kept; title: of a kernel or of
+                                             part of a graph, or NULL */
+    const char *verb; /* a literal; NULL: by access */
+} gxi_use;
+typedef struct gxi_use_list {
+    gxi_use *at;
+    unsigned n, cap;
+} gxi_use_list;
+/* an allocation, or a variable of a module */
+typedef struct gxi_area {
+    struct gxi_area *next; /* in its bucket */
+    uint64_t lo, bytes, serial;
+    gxi_use_list uses;
+} gxi_area;
+typedef struct gxi_variable {
+    struct gxi_variable *next;
+    struct CUmod_st *module;
+    const char *name; /* kept */
+    uint64_t lo, bytes;
+} gxi_variable;
+/* what is known of loaded code */
+typedef struct gxi_code {
+    struct gxi_code *next;
+    const void *native; /* CUmodule or CUlibrary */
+    struct gxi_accesses *accesses; /* of its PTX; NULL: not known */
+    int shared;                    /* a library's module: they belong to the library */
+} gxi_code;
+enum { GXI_AREA_BUCKETS = 1024, GXI_REPORTED = 1024, GXI_MOST_USES = 512 };
+static struct {
+    int on;
+    gxi_area *areas[GXI_AREA_BUCKETS];
+    size_t nareas, swept; /* areas; how many stayed at the last sweep */
+    gxi_variable *variables;
+    gxi_code *code;
+    struct gxi_program *programs[GXI_ORDER_BUCKETS];
+    gxi_use_list uses; /* of the call in progress */
+    gxi_text report;   /* of the call in progress, written without the mutex */
+    uint64_t reported[GXI_REPORTED]; /* hashes of pairs of places */
+    unsigned long long reports;
+    int said_foreign;
+} gxi_finder;
+
+/* The work of one driver call, or of one node. */
+typedef struct gxi_work_use {
+    const gxi_call *call;
+    gxi_strand *strand;
+    uint64_t tick;
+    const char *title;
+    unsigned node;
+    int waits; /* a copy to pageable memory: the host waits for it */
+    gxi_area *freed; /* memory that is no longer in the table of allocations */
+} gxi_work_use;
+
+/* --- uses ------------------------------------------------------------------------------------- */
+
+static gxi_use *gxi_use_add(gxi_use_list *list) { /* NULL: no memory */
+    gxi_use *grown;
+    if (list->n == list->cap) {
+        const unsigned cap = list->cap ? list->cap * 2 : 8;
+        if (!(grown = (gxi_use *)gxi_realloc(list->at, cap * sizeof *grown))) {
+            gxi_order.failed = 1;
+            return NULL;
+        }
+        list->at = grown;
+        list->cap = cap;
+    }
+    memset(&list->at[list->n], 0, sizeof list->at[0]);
+    return &list->at[list->n++];
+}
+static void gxi_use_add_box(gxi_use_list *list, uint64_t lo, uint64_t width, uint64_t pitch,
+        uint64_t rows, uint64_t slice, uint64_t slices, unsigned access) {
+    gxi_use *u;
+    if (!width || !rows || !slices || (u = gxi_use_add(list)) == NULL) return;
+    if (pitch == width) { /* without gaps */
+        width *= rows;
+        rows = 1;
+    }
+    if (rows == 1 && slices > 1) {
+        rows = slices;
+        pitch = slice;
+        slices = 1;
+        if (pitch == width) {
+            width *= rows;
+            rows = 1;
+        }
+    }
+    u->lo = lo;
+    u->width = width;
+    u->pitch = pitch;
+    u->rows = rows;
+    u->slice = slice;
+    u->slices = slices;
+    u->access = access;
+}
+static void gxi_use_add_bytes(
+        gxi_use_list *list, uint64_t lo, uint64_t bytes, unsigned access) {
+    gxi_use_add_box(list, lo, bytes, bytes, 1, bytes, 1, access);
+}
+/* Behind its last byte. */
+static uint64_t gxi_use_end_of(const gxi_use *u) {
+    return u->lo + (u->slices - 1) * u->slice + (u->rows - 1) * u->pitch + u->width;
+}
+static int gxi_use_is_whole(const gxi_use *u, const gxi_area *a) {
+    return u->shape == GXI_USE_BYTES && u->rows == 1 && u->slices == 1 && u->lo <= a->lo &&
+            u->lo + u->width >= a->lo + a->bytes;
+}
+/* Whether rows from `lo` on meet the bytes from..end. */
+static int gxi_rows_meet(uint64_t lo, const gxi_use *u, uint64_t from, uint64_t end) {
+    uint64_t row;
+    if (end <= lo || from >= lo + (u->rows - 1) * u->pitch + u->width) return 0;
+    if (u->rows == 1 || from <= lo) return 1;
+    row = (from - lo) / u->pitch;
+    if (row >= u->rows) row = u->rows - 1;
+    return from < lo + row * u->pitch + u->width ||
+            (row + 1 < u->rows && end > lo + (row + 1) * u->pitch);
+}
+/* Goes through the rows of the one that has fewer. */
+static int gxi_boxes_meet(const gxi_use *a, const gxi_use *b) {
+    uint64_t i, j, k;
+    if (a->lo >= gxi_use_end_of(b) || b->lo >= gxi_use_end_of(a)) return 0;
+    if (a->rows * a->slices > b->rows * b->slices) {
+        const gxi_use *const other = a;
+        a = b;
+        b = other;
+    }
+    for (i = 0; i < a->slices; i++)
+        for (j = 0; j < a->rows; j++)
+            for (k = 0; k < b->slices; k++) {
+                const uint64_t lo = a->lo + i * a->slice + j * a->pitch;
+                if (gxi_rows_meet(b->lo + k * b->slice, b, lo, lo + a->width)) return 1;
+            }
+    return 0;
+}
+static int gxi_uses_meet(const gxi_use *a, const gxi_use *b, const gxi_area *area) {
+    if (a->shape == GXI_USE_BYTES && b->shape == GXI_USE_BYTES) return gxi_boxes_meet(a, b);
+    if (gxi_use_is_whole(a, area) || gxi_use_is_whole(b, area)) return 1;
+    if (a->shape == GXI_USE_BYTES || b->shape == GXI_USE_BYTES) {
+        const gxi_use *const box = a->shape == GXI_USE_BYTES ? a : b,
+                             *const at = box == a ? b : a;
+        uint64_t k;
+        for (k = 0; k < box->slices && at->shape == GXI_USE_AT; k++)
+            if (gxi_rows_meet(box->lo + k * box->slice, box, at->lo, at->lo + 1)) return 1;
+        return 0;
+    }
+    return a->shape == b->shape && a->shape != GXI_USE_ANY && a->lo == b->lo && a->key == b->key;
+}
+/* Whether everything that meets `old` also meets `now`. */
+static int gxi_use_covers(const gxi_use *now, const gxi_use *old, const gxi_area *area) {
+    if (gxi_use_is_whole(now, area)) return 1;
+    if (now->shape != old->shape || now->key != old->key) return 0;
+    if (now->shape != GXI_USE_BYTES) return now->lo == old->lo;
+    if (now->rows == 1 && now->slices == 1)
+        return now->lo <= old->lo && now->lo + now->width >= gxi_use_end_of(old);
+    return now->lo == old->lo && now->width == old->width && now->pitch == old->pitch &&
+            now->rows == old->rows && now->slice == old->slice && now->slices == old->slices;
+}
+/* One writes, and they are not both accesses that may meet: of atomics, or that kernels use to wait
+   for each other. */
+static int gxi_uses_conflict(const gxi_use *a, const gxi_use *b) {
+    return (a->access | b->access) & GXI_ACCESS_WRITE &&
+            !(a->access & b->access & GXI_ACCESS_STRONG) && !(a->talks & b->talks) &&
+            !(a->group && a->group == b->group);
+}
+
+/* --- areas ------------------------------------------------------------------------------------ */
+
+static gxi_area **gxi_area_bucket(uint64_t lo) {
+    return &gxi_finder.areas[(size_t)(lo >> 8 ^ lo >> 17 ^ lo >> 27) % GXI_AREA_BUCKETS];
+}
+static void gxi_area_free(gxi_area **at) {
+    gxi_area *const a = *at;
+    *at = a->next;
+    gxi_finder.nareas--;
+    gxi_free(a->uses.at);
+    gxi_free(a);
+}
+/* Memory that was freed, or allocated again since. */
+static int gxi_area_is_stale(const gxi_area *a) {
+    gxi_range range;
+    return a->serial && (!gxi_range_find(a->lo, &range) || range.serial != a->serial);
+}
+static void gxi_areas_sweep(void) {
+    size_t i;
+    gxi_area **at;
+    for (i = 0; i < GXI_AREA_BUCKETS; i++)
+        for (at = &gxi_finder.areas[i]; *at;)
+            if (gxi_area_is_stale(*at)) gxi_area_free(at);
+            else at = &(*at)->next;
+    gxi_finder.swept = gxi_finder.nareas;
+}
+/* The area that begins there; serial 0: of a variable. An older one there is emptied. */
+static gxi_area *gxi_area_get(uint64_t lo, uint64_t bytes, uint64_t serial) {
+    gxi_area **const bucket = gxi_area_bucket(lo), *a = *bucket;
+    while (a && a->lo != lo) a = a->next;
+    if (a && a->serial != serial) a->uses.n = 0;
+    if (!a) {
+        if (gxi_finder.nareas > 2 * gxi_finder.swept + 1024) gxi_areas_sweep();
+        if (!(a = (gxi_area *)gxi_realloc(NULL, sizeof *a))) {
+            gxi_order.failed = 1;
+            return NULL;
+        }
+        memset(a, 0, sizeof *a);
+        a->next = *bucket;
+        *bucket = a;
+        a->lo = lo;
+        gxi_finder.nareas++;
+    }
+    a->serial = serial;
+    a->bytes = bytes; /* that of a virtual range changes */
+    return a;
+}
+/* The area that contains the address; NULL: memory that gpuexec did not allocate. *kind: of an
+   allocation. */
+static gxi_area *gxi_area_of(uint64_t address, gpuexec_memory_kind *kind) {
+    const gxi_variable *v;
+    gxi_range range;
+    *kind = GPUEXEC_MEMORY_DEVICE;
+    if (address < 65536) return NULL;
+    if (gxi_range_find(address, &range)) {
+        *kind = range.kind;
+        return gxi_area_get(range.lo, range.bytes, range.serial);
+    }
+    for (v = gxi_finder.variables; v; v = v->next)
+        if (address - v->lo < v->bytes) return gxi_area_get(v->lo, v->bytes, 0);
+    return NULL;
+}
+
+/* --- reports ---------------------------------------------------------------------------------- */
+
+static const char *gxi_use_verb(const gxi_use *u) {
+    return u->verb                          ? u->verb
+            : !(u->access & GXI_ACCESS_WRITE) ? "reads"
+            : u->access & GXI_ACCESS_READ     ? "reads and writes"
+                                              : "writes";
+}
+static void gxi_text_add_strand(gxi_text *t, unsigned index) {
+    const gxi_strand *s = gxi_order.strands;
+    while (s && s->index != index) s = s->next;
+    if (!s) return;
+    if ((uintptr_t)s->native <= 2)
+        gxi_add(t, "the %s default stream%s",
+                s->native == GXI_STREAM_LEGACY ? "legacy" : "per-thread", gxi_label_text(s->id));
+    else gxi_add(t, "the stream%s created at %s", gxi_label_text(s->id), gxi_place_text(s->where));
+}
+static void gxi_text_add_use(gxi_text *t, const char *role, const gxi_use *u) {
+    gxi_add(t, "  %s %s at %s", role, u->function, gxi_place_text(u->where));
+    if (u->node) gxi_add(t, ", node %u", u->node - 1);
+    if (u->title) gxi_add(t, ", %s", u->title);
+    gxi_add(t, ", on ");
+    gxi_text_add_strand(t, u->strand);
+    gxi_add(t, ", %s", gxi_use_verb(u));
+}
+static void gxi_text_add_bytes(gxi_text *t, const gxi_use *u, const gxi_area *a) {
+    if (u->shape == GXI_USE_BYTES && !gxi_use_is_whole(u, a))
+        gxi_add(t, " bytes %llu to %llu of it\n", (unsigned long long)(u->lo - a->lo),
+                (unsigned long long)(gxi_use_end_of(u) - 1 - a->lo));
+    else if (u->shape != GXI_USE_BYTES && u->lo != a->lo)
+        gxi_add(t, " it, from byte %llu on\n", (unsigned long long)(u->lo - a->lo));
+    else gxi_add(t, " it\n");
+}
+static void gxi_text_add_area(gxi_text *t, const gxi_area *a) {
+    const gxi_variable *v = gxi_finder.variables;
+    gxi_range range;
+    if (a->serial && gxi_range_find(a->lo, &range)) {
+        gxi_add(t, "%llu bytes of %s memory%s at 0x%llx, %s at %s\n", (unsigned long long)a->bytes,
+                gxi_memory_kinds[range.kind], gxi_range_label(&range), (unsigned long long)a->lo,
+                GXI_GOT_AT(&range));
+        return;
+    }
+    while (v && v->lo != a->lo) v = v->next;
+    if (v) gxi_add(t, "the variable %s, %llu bytes\n", v->name, (unsigned long long)v->bytes);
+    else
+        gxi_add(t, "%llu bytes of memory at 0x%llx\n", (unsigned long long)a->bytes,
+                (unsigned long long)a->lo);
+}
+/* Whether this pair of places is new. */
+static int gxi_finder_note_pair(const gxi_use *old, const gxi_use *now) {
+    const uint64_t pair[4] = { (uintptr_t)old->where, (uintptr_t)now->where, old->node, now->node },
+                   hash = gxi_hash_bytes(pair, sizeof pair) | 1;
+    unsigned tries;
+    for (tries = 0; tries < 16; tries++) {
+        uint64_t *const at = &gxi_finder.reported[(hash + tries) % GXI_REPORTED];
+        if (*at == hash) return 0;
+        if (*at && tries < 15) continue;
+        *at = hash;
+        break;
+    }
+    return 1;
+}
+static void gxi_finder_report(const gxi_area *area, const gxi_use *old, const gxi_use *now) {
+    gxi_text *const t = &gxi_finder.report;
+    if (!gxi_finder_note_pair(old, now)) return;
+    gxi_finder.reports++;
+    gxi_add(t, "gpuexec: %s at %s uses memory that %s at %s uses, too, and nothing orders them\n",
+            now->function, gxi_place_text(now->where), old->function, gxi_place_text(old->where));
+    gxi_add(t, "  memory: ");
+    gxi_text_add_area(t, area);
+    gxi_text_add_use(t, "first: ", old);
+    gxi_text_add_bytes(t, old, area);
+    gxi_text_add_use(t, "second:", now);
+    gxi_text_add_bytes(t, now, area);
+    if (old->strand == now->strand) {
+        gxi_add(t, "  cure: add a dependency between the two nodes\n");
+        return;
+    }
+    gxi_add(t, "  cure: before %s, call gpuexec_stream_wait_stream or gpuexec_stream_wait_event: ",
+            gxi_place_text(now->where));
+    gxi_text_add_strand(t, now->strand);
+    gxi_add(t, " must wait for ");
+    gxi_text_add_strand(t, old->strand);
+    gxi_add(t, "\n");
+}
+
+/* --- checking --------------------------------------------------------------------------------- */
+
+static int gxi_use_is_ordered(const gxi_use *old, const gxi_clock *c) {
+    return gxi_clock_get(c, old->strand) >= old->tick;
+}
+/* Compares the use with the earlier ones, and notes it. */
+static void gxi_area_add(gxi_area *a, const gxi_use *now, const gxi_clock *c) {
+    unsigned i, kept = 0, oldest = 0;
+    gxi_use *fresh;
+    for (i = 0; i < a->uses.n; i++) {
+        const gxi_use *const old = &a->uses.at[i];
+        const int ordered = gxi_use_is_ordered(old, c);
+        if (gxi_use_is_ordered(old, &gxi_order.host)) continue; /* it is done */
+        if (!ordered && !old->blurred && gxi_uses_conflict(old, now) && gxi_uses_meet(old, now, a))
+            gxi_finder_report(a, old, now);
+        /* what is not ordered after `old` is not ordered after `now`, either: `now` is enough */
+        if (ordered && !now->blurred && (now->access & GXI_ACCESS_WRITE || !(old->access & GXI_ACCESS_WRITE)) &&
+                !(now->access & ~old->access & GXI_ACCESS_STRONG) && !(now->talks & ~old->talks) &&
+                now->group == 0 && gxi_use_covers(now, old, a))
+            continue;
+        if (kept != i) a->uses.at[kept] = *old;
+        kept++;
+    }
+    a->uses.n = kept;
+    if (kept >= GXI_MOST_USES) {
+        for (i = 1; i < kept; i++)
+            if (a->uses.at[i].tick < a->uses.at[oldest].tick) oldest = i;
+        a->uses.at[oldest] = a->uses.at[--a->uses.n];
+    }
+    if ((fresh = gxi_use_add(&a->uses)) != NULL) *fresh = *now;
+}
+/* The uses that were collected are of this work. */
+static void gxi_finder_apply(const gxi_work_use *work, gxi_use_list *list) {
+    const gxi_strand *const s = work->strand;
+    const char *where = NULL;
+    uint64_t talks = 0;
+    gpuexec_memory_kind kind;
+    gxi_area *area;
+    unsigned i;
+    int blurred = s->clock.blurred;
+    if (s->foreign || gxi_order.failed) return;
+    for (i = 0; i < list->n; i++) {
+        if (!(list->at[i].access & GXI_ACCESS_STRONG)) continue;
+        if (!(area = gxi_area_of(list->at[i].lo, &kind))) continue;
+        talks |= (uint64_t)1 << (((area->lo >> 8) * 0x9E3779B97F4A7C15u) >> 58);
+        /* the kernel may wait for the host, which may wait for later work */
+        if (kind != GPUEXEC_MEMORY_DEVICE) blurred = 1;
+    }
+    for (i = 0; i < list->n; i++) {
+        gxi_use *const u = &list->at[i];
+        if (!(area = work->freed ? work->freed : gxi_area_of(u->lo, &kind))) continue;
+        if (!where) where = gxi_place_copy(work->call->where);
+        u->strand = s->index;
+        u->tick = work->tick;
+        u->group = gxi_local.group;
+        u->blurred = blurred;
+        u->talks = talks;
+        u->function = work->call->function;
+        u->where = where;
+        if (!u->title) u->title = work->title;
+        gxi_area_add(area, u, &s->clock);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-uses   What driver calls use: kernels by their PTX (>>impl-access), copies and fills by
+   their arguments, graphs by their nodes. */
+
+/* --- code ------------------------------------------------------------------------------------- */
+
+static gxi_code *gxi_code_find(const void *native) {
+    gxi_code *c = gxi_finder.code;
+    while (c && c->native != native) c = c->next;
+    return c;
+}
+static void gxi_code_free(const void *native) {
+    gxi_code **at = &gxi_finder.code, *c;
+    gxi_variable **v = &gxi_finder.variables, *old;
+    while ((old = *v) != NULL)
+        if (old->module != native) v = &old->next;
+        else {
+            gxi_area **const bucket = gxi_area_bucket(old->lo);
+            gxi_area **a = bucket;
+            while (*a && (*a)->lo != old->lo) a = &(*a)->next;
+            if (*a) gxi_area_free(a);
+            *v = old->next;
+            gxi_free(old);
+        }
+    while ((c = *at) != NULL && c->native != native) at = &c->next;
+    if (!c) return;
+    *at = c->next;
+    if (!c->shared) gxi_accesses_free(c->accesses);
+    gxi_free(c);
+}
+static gxi_code *gxi_code_new(const void *native) {
+    gxi_code *c;
+    gxi_code_free(native); /* one whose end was not seen */
+    if (!(c = (gxi_code *)gxi_realloc(NULL, sizeof *c))) return NULL;
+    memset(c, 0, sizeof *c);
+    c->native = native;
+    c->next = gxi_finder.code;
+    gxi_finder.code = c;
+    return c;
+}
+/* Code was loaded: the image, if it is PTX, says what its kernels use. */
+static void gxi_code_load(const void *native, const void *image) {
+    const char *const text = (const char *)image;
+    gxi_code *const c = gxi_code_new(native);
+    if (c && gxi_is_ptx(text)) c->accesses = gxi_accesses_of_ptx(text, strlen(text));
+}
+/* A library's module has the library's code. */
+static void gxi_code_share(const void *native, const void *library) {
+    const gxi_code *const from = gxi_code_find(library);
+    gxi_code *const c = from ? gxi_code_new(native) : NULL;
+    if (!c) return;
+    c->accesses = from->accesses;
+    c->shared = 1;
+}
+static const gxi_variable *gxi_variable_get(struct CUmod_st *module, const char *name) {
+    const char *const kept = gxi_place_copy(name);
+    gxi_variable *v = gxi_finder.variables;
+    gpuexec_ptr address = 0;
+    size_t bytes = 0;
+    while (v && (v->module != module || v->name != kept)) v = v->next;
+    if (v || !kept) return v;
+    if (gxi.cu.cuModuleGetGlobal(&address, &bytes, module, name) || !bytes) return NULL;
+    if (!(v = (gxi_variable *)gxi_realloc(NULL, sizeof *v))) return NULL;
+    v->module = module;
+    v->name = kept;
+    v->lo = address;
+    v->bytes = bytes;
+    v->next = gxi_finder.variables;
+    gxi_finder.variables = v;
+    return v;
+}
+
+/* --- kernels ---------------------------------------------------------------------------------- */
+
+/* The bytes of a launch's argument; NULL: not known. */
+static const char *gxi_argument_at(
+        const unsigned short *sizes, void **params, void **extra, unsigned i) {
+    void **buffer;
+    if (params) return (const char *)params[i];
+    buffer = extra ? gxi_launch_extra_of(extra, GXI_LAUNCH_PARAM_BUFFER_POINTER) : NULL;
+    return buffer ? (const char *)*buffer + sizes[2 * sizes[0] + i + 1] : NULL;
+}
+static uint64_t gxi_word_at(const char *bytes, size_t n) { /* at most 8 bytes */
+    uint64_t word = 0;
+    memcpy(&word, bytes, n < sizeof word ? n : sizeof word);
+    return word;
+}
+/* What the program says that the kernel does with the argument; 0: nothing. */
+static int gxi_kernel_said(const gxi_kernel *info, unsigned argument) {
+    return info->uses ? info->uses[argument] : 0;
+}
+static void gxi_uses_add_pointer(
+        gxi_use_list *list, uint64_t address, int shape, unsigned access, uint64_t key) {
+    gxi_use *const u = gxi_use_add(list);
+    if (!u) return;
+    u->lo = address;
+    u->width = u->pitch = u->rows = u->slice = u->slices = 1;
+    u->shape = shape;
+    u->access = access;
+    u->key = key;
+}
+/* Words that may be pointers, of arguments of which nothing is known. */
+static void gxi_uses_add_words(gxi_use_list *list, const char *bytes, size_t n) {
+    size_t at;
+    for (at = 0; at + 8 <= n; at += 8)
+        gxi_uses_add_pointer(
+                list, gxi_word_at(bytes + at, 8), GXI_USE_ANY, GXI_ACCESS_READ, 0);
+}
+static void gxi_uses_add_known(gxi_use_list *list, const gxi_access_kernel *known,
+        const gxi_slot *kernel, void **params, void **extra) {
+    const unsigned short *const sizes = kernel->data.kernel.sizes;
+    const gxi_kernel *const info = gxi_kernel_of(kernel);
+    uint64_t key = 0;
+    size_t i;
+    for (i = 0; i < known->use_count; i++) { /* what is part of addresses */
+        const gxi_access_use *const u = &known->uses[i];
+        const char *const at = u->argument < sizes[0]
+                ? gxi_argument_at(sizes, params, extra, u->argument)
+                : NULL;
+        if (!(u->bits & GXI_ACCESS_PART) || !at || u->offset >= sizes[u->argument + 1]) continue;
+        key = (key ^ gxi_word_at(at + u->offset, sizes[u->argument + 1] - u->offset)) *
+                        0x100000001B3u +
+                1;
+    }
+    for (i = 0; i < known->use_count; i++) {
+        const gxi_access_use *const u = &known->uses[i];
+        const char *at;
+        unsigned access = u->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE | GXI_ACCESS_STRONG);
+        if (u->argument >= sizes[0] || gxi_kernel_said(info, u->argument) ||
+                u->offset + 8 > sizes[u->argument + 1] ||
+                !(at = gxi_argument_at(sizes, params, extra, u->argument)))
+            continue;
+        if (u->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE))
+            gxi_uses_add_pointer(list, gxi_word_at(at + u->offset, 8),
+                    key ? GXI_USE_KEYED : GXI_USE_AT, access, key);
+        if (u->bits & GXI_ACCESS_UNKNOWN)
+            gxi_uses_add_pointer(
+                    list, gxi_word_at(at + u->offset, 8), GXI_USE_ANY, GXI_ACCESS_READ, 0);
+    }
+}
+static void gxi_uses_add_said(
+        gxi_use_list *list, const gxi_slot *kernel, void **params, void **extra) {
+    const unsigned short *const sizes = kernel->data.kernel.sizes;
+    unsigned i;
+    for (i = 0; i < sizes[0]; i++) {
+        const int said = gxi_kernel_said(gxi_kernel_of(kernel), i);
+        const char *const at = said ? gxi_argument_at(sizes, params, extra, i) : NULL;
+        if (!at || said == GPUEXEC_USE_NONE || sizes[i + 1] < 8) continue;
+        gxi_uses_add_pointer(list, gxi_word_at(at, 8), GXI_USE_AT,
+                said == GPUEXEC_USE_READ            ? GXI_ACCESS_READ
+                        : said == GPUEXEC_USE_WRITE ? GXI_ACCESS_WRITE
+                                                    : GXI_ACCESS_READ | GXI_ACCESS_WRITE,
+                0);
+    }
+}
+/* What a launch uses. *title: of the kernel. */
+static void gxi_uses_add_kernel(gxi_use_list *list, const struct CUfunc_st *function, void **params,
+        void **extra, const char **title) {
+    const gxi_slot *kernel, *module;
+    const gxi_code *code = NULL;
+    const gxi_access_kernel *known = NULL;
+    char text[GXI_PLACE + 32];
+    struct CUmod_st *native = NULL;
+    unsigned i;
+    *text = 0;
+    gxi_lock(&gxi_tables_mutex);
+    kernel = gxi_kernel_of_native(function);
+    if (kernel) {
+        module = gxi_peek(gxi_kernel_of(kernel)->module, GXI_MODULE);
+        native = module ? module->data.module.native : NULL;
+        snprintf(text, sizeof text, "%s%s", gxi_kernel_of(kernel)->title,
+                gxi_label_text_locked(kernel->id));
+        *title = gxi_place_copy_locked(text);
+        code = native ? gxi_code_find(native) : NULL;
+        if (code && code->accesses && gxi_kernel_of(kernel)->named)
+            known = gxi_accesses_find(code->accesses, gxi_kernel_of(kernel)->name);
+    }
+    if (kernel && kernel->data.kernel.sizes) {
+        const unsigned short *const sizes = kernel->data.kernel.sizes;
+        if (known && !known->unknown) gxi_uses_add_known(list, known, kernel, params, extra);
+        else
+            for (i = 0; i < sizes[0]; i++) {
+                const char *const at = gxi_argument_at(sizes, params, extra, i);
+                if (at && !gxi_kernel_said(gxi_kernel_of(kernel), i))
+                    gxi_uses_add_words(list, at, sizes[i + 1]);
+            }
+        gxi_uses_add_said(list, kernel, params, extra);
+    }
+    gxi_unlock(&gxi_tables_mutex);
+    for (i = 0; known && !known->unknown && i < known->variable_count; i++) {
+        const gxi_access_variable *const w = &known->variables[i];
+        const gxi_variable *const v =
+                w->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE) ? gxi_variable_get(native, w->name)
+                                                               : NULL;
+        if (v)
+            gxi_uses_add_pointer(list, v->lo, GXI_USE_AT,
+                    w->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE | GXI_ACCESS_STRONG), 0);
+    }
+}
+
+/* --- copies ----------------------------------------------------------------------------------- */
+
+/* Whether it is memory that the driver does not know: a copy to it has ended when the call
+   returns. */
+static int gxi_is_pageable(uint64_t address) {
+    gxi_range range;
+    unsigned type = 0;
+    int attribute = GXI_POINTER_MEMORY_TYPE;
+    void *value = &type;
+    if (gxi_range_find(address, &range)) return 0;
+    return gxi.cu.cuPointerGetAttributes(1, &attribute, &value, address) != 0 || type == 0;
+}
+static void gxi_uses_add_line(
+        gxi_use_list *list, uint64_t to, uint64_t from, uint64_t bytes) {
+    gxi_use_add_bytes(list, from, bytes, GXI_ACCESS_READ);
+    gxi_use_add_bytes(list, to, bytes, GXI_ACCESS_WRITE);
+}
+/* Returns the first byte. */
+static uint64_t gxi_uses_add_side(gxi_use_list *list, const gxi_copy_side *s,
+        const gxi_memcpy3d *box, unsigned access) {
+    const uint64_t pitch = s->pitch ? s->pitch : box->width,
+                   slice = pitch * (s->height ? s->height : box->height),
+                   lo = gxi_side_of_node(s) + s->z * slice + s->y * pitch + s->x;
+    gxi_use_add_box(list, lo, box->width, pitch, box->height, slice, box->depth, access);
+    return lo;
+}
+static uint64_t gxi_uses_add_3d(gxi_use_list *list, const gxi_memcpy3d *box) {
+    gxi_uses_add_side(list, &box->from, box, GXI_ACCESS_READ);
+    return gxi_uses_add_side(list, &box->to, box, GXI_ACCESS_WRITE);
+}
+static uint64_t gxi_uses_add_2d(gxi_use_list *list, const gxi_memcpy2d *c) {
+    gxi_memcpy3d box;
+    memset(&box, 0, sizeof box);
+    box.from.x = c->from_x;
+    box.from.y = c->from_y;
+    box.from.type = c->from_type;
+    box.from.host = (void *)(uintptr_t)c->from_host;
+    box.from.device = c->from_device;
+    box.from.pitch = c->from_pitch;
+    box.to.x = c->to_x;
+    box.to.y = c->to_y;
+    box.to.type = c->to_type;
+    box.to.host = c->to_host;
+    box.to.device = c->to_device;
+    box.to.pitch = c->to_pitch;
+    box.width = c->width;
+    box.height = c->height;
+    box.depth = 1;
+    return gxi_uses_add_3d(list, &box);
+}
+static void gxi_uses_add_fill(gxi_use_list *list, const gxi_fill_node *f) {
+    const uint64_t width = (uint64_t)f->width * f->element;
+    gxi_use_add_box(list, f->to, width, f->height > 1 ? f->pitch : width, f->height, 0, 1,
+            GXI_ACCESS_WRITE);
+}
+
+/* --- graphs ----------------------------------------------------------------------------------- */
+
+typedef struct gxi_program_node {
+    struct CUgraphNode_st *native;
+    int disabled;
+    gxi_use_list uses;
+    struct CUevent_st *records, *waits; /* or NULL */
+    unsigned char *before; /* bits of the nodes that it is ordered after; or NULL */
+} gxi_program_node;
+/* what an executable graph does */
+typedef struct gxi_program {
+    struct gxi_program *next;
+    struct CUgraphExec_st *exec;
+    gxi_program_node *nodes;
+    unsigned n;
+    int checked; /* the nodes among each other */
+    gxi_clock clock; /* of its last launch, which the next one waits for */
+} gxi_program;
+enum { GXI_MOST_ORDERED_NODES = 4096 };
+
+static gxi_program **gxi_program_at(const struct CUgraphExec_st *exec) {
+    gxi_program **at = &gxi_finder.programs[gxi_order_bucket(exec)];
+    while (*at && (*at)->exec != exec) at = &(*at)->next;
+    return at;
+}
+static void gxi_program_clear(gxi_program *p) {
+    unsigned i;
+    for (i = 0; i < p->n; i++) {
+        gxi_free(p->nodes[i].uses.at);
+        gxi_free(p->nodes[i].before);
+    }
+    gxi_free(p->nodes);
+    p->nodes = NULL;
+    p->n = 0;
+    p->checked = 0;
+}
+static void gxi_program_free(gxi_program **at) {
+    gxi_program *const p = *at;
+    if (!p) return;
+    *at = p->next;
+    gxi_program_clear(p);
+    gxi_clock_free(&p->clock);
+    gxi_free(p);
+}
+static void gxi_program_read_node(gxi_program_node *node, struct CUgraphNode_st *native);
+/* The nodes of a child graph are parts of its node. */
+static void gxi_program_read_child(gxi_program_node *node, struct CUgraph_st *child) {
+    struct CUgraphNode_st **nodes = NULL;
+    size_t n = 0, i;
+    if (gxi.cu.cuGraphGetNodes(child, NULL, &n) || !n) return;
+    nodes = (struct CUgraphNode_st **)gxi_realloc(NULL, n * sizeof *nodes);
+    if (nodes && !gxi.cu.cuGraphGetNodes(child, nodes, &n))
+        for (i = 0; i < n; i++) gxi_program_read_node(node, nodes[i]);
+    gxi_free(nodes);
+}
+static void gxi_program_read_node(gxi_program_node *node, struct CUgraphNode_st *native) {
+    const unsigned first = node->uses.n;
+    const char *title = NULL;
+    struct CUgraph_st *child = NULL;
+    gxi_kernel_node kernel;
+    gxi_memcpy3d copy;
+    gxi_fill_node fill;
+    unsigned i;
+    int type = -1;
+    if (gxi.cu.cuGraphNodeGetType(native, &type)) return;
+    switch (type) {
+    case GXI_GRAPH_NODE_TYPE_KERNEL:
+        if (!gxi.cu.cuGraphKernelNodeGetParams(native, &kernel))
+            gxi_uses_add_kernel(
+                    &node->uses, kernel.function, kernel.params, kernel.extra, &title);
+        break;
+    case GXI_GRAPH_NODE_TYPE_MEMCPY:
+        if (!gxi.cu.cuGraphMemcpyNodeGetParams(native, &copy)) gxi_uses_add_3d(&node->uses, &copy);
+        title = "a copy";
+        break;
+    case GXI_GRAPH_NODE_TYPE_MEMSET:
+        if (!gxi.cu.cuGraphMemsetNodeGetParams(native, &fill))
+            gxi_uses_add_fill(&node->uses, &fill);
+        title = "a fill";
+        break;
+    case GXI_GRAPH_NODE_TYPE_GRAPH:
+        if (!gxi.cu.cuGraphChildGraphNodeGetGraph(native, &child))
+            gxi_program_read_child(node, child);
+        break;
+    case GXI_GRAPH_NODE_TYPE_WAIT_EVENT:
+        gxi.cu.cuGraphEventWaitNodeGetEvent(native, &node->waits);
+        break;
+    case GXI_GRAPH_NODE_TYPE_EVENT_RECORD:
+        gxi.cu.cuGraphEventRecordNodeGetEvent(native, &node->records);
+        break;
+    default: break; /* of a conditional node, it is not known which bodies run */
+    }
+    for (i = first; i < node->uses.n; i++)
+        if (!node->uses.at[i].title) node->uses.at[i].title = title;
+}
+/* The number of the node, and what its uses are called if they have no title yet. */
+static void gxi_program_name_uses(gxi_program_node *node, unsigned index, const char *title) {
+    unsigned i;
+    for (i = 0; i < node->uses.n; i++) {
+        node->uses.at[i].node = index + 1;
+        if (!node->uses.at[i].title) node->uses.at[i].title = title;
+    }
+}
+static unsigned gxi_program_index(const gxi_program *p, const struct CUgraphNode_st *native) {
+    unsigned i = 0;
+    while (i < p->n && p->nodes[i].native != native) i++;
+    return i;
+}
+/* What each node is ordered after. Nodes may be listed before what they depend on: repeats until
+   nothing changes. */
+static void gxi_program_read_order(gxi_program *p) {
+    const size_t bytes = (p->n + 7) / 8;
+    struct CUgraphNode_st **list;
+    size_t n, b, edges = 0, cap = 0, e;
+    unsigned i, k;
+    unsigned(*edge)[2] = NULL, (*grown)[2];
+    int changed = 1;
+    if (p->n > GXI_MOST_ORDERED_NODES) return;
+    for (i = 0; i < p->n; i++) {
+        if (!(p->nodes[i].before = (unsigned char *)gxi_realloc(NULL, bytes))) break;
+        memset(p->nodes[i].before, 0, bytes);
+        n = 0;
+        if (gxi.cu.cuGraphNodeGetDependencies(p->nodes[i].native, NULL, &n) || !n) continue;
+        if (edges + n > cap) {
+            cap = 2 * (edges + n);
+            if (!(grown = (unsigned(*)[2])gxi_realloc(edge, cap * sizeof *edge))) break;
+            edge = grown;
+        }
+        if (!(list = (struct CUgraphNode_st **)gxi_realloc(NULL, n * sizeof *list))) break;
+        if (gxi.cu.cuGraphNodeGetDependencies(p->nodes[i].native, list, &n)) n = 0;
+        for (e = 0; e < n; e++) {
+            edge[edges][0] = i;
+            edge[edges][1] = gxi_program_index(p, list[e]);
+            edges += edge[edges][1] < p->n;
+        }
+        gxi_free(list);
+    }
+    if (i < p->n) gxi_order.failed = 1;
+    while (changed && i == p->n)
+        for (changed = 0, e = 0; e < edges; e++) {
+            unsigned char *const after = p->nodes[edge[e][0]].before;
+            k = edge[e][1];
+            for (b = 0; b < bytes; b++) {
+                const unsigned char more = (unsigned char)(p->nodes[k].before[b] |
+                        (b == k / 8 ? 1 << k % 8 : 0));
+                changed |= (more & ~after[b]) != 0;
+                after[b] = (unsigned char)(after[b] | more);
+            }
+        }
+    gxi_free(edge);
+}
+/* The executable graph does what this graph says. */
+static void gxi_program_read(struct CUgraphExec_st *exec, struct CUgraph_st *graph) {
+    gxi_program **const at = gxi_program_at(exec), *p = *at;
+    struct CUgraphNode_st **nodes = NULL;
+    size_t n = 0, i;
+    if (!p) {
+        if (!(p = (gxi_program *)gxi_realloc(NULL, sizeof *p))) {
+            gxi_order.failed = 1;
+            return;
+        }
+        memset(p, 0, sizeof *p);
+        p->exec = exec;
+        *at = p;
+    }
+    gxi_program_clear(p);
+    if (gxi.cu.cuGraphGetNodes(graph, NULL, &n) || !n) return;
+    nodes = (struct CUgraphNode_st **)gxi_realloc(NULL, n * sizeof *nodes);
+    p->nodes = (gxi_program_node *)gxi_realloc(NULL, n * sizeof *p->nodes);
+    if (!nodes || !p->nodes) gxi_order.failed = 1;
+    else if (!gxi.cu.cuGraphGetNodes(graph, nodes, &n)) {
+        memset(p->nodes, 0, n * sizeof *p->nodes);
+        p->n = (unsigned)n;
+        for (i = 0; i < n; i++) {
+            p->nodes[i].native = nodes[i];
+            gxi_program_read_node(&p->nodes[i], nodes[i]);
+            gxi_program_name_uses(&p->nodes[i], (unsigned)i, NULL);
+        }
+        gxi_program_read_order(p);
+    }
+    gxi_free(nodes);
+}
+static void gxi_program_enable(
+        const struct CUgraphExec_st *exec, const struct CUgraphNode_st *native, int enabled) {
+    gxi_program *const p = *gxi_program_at(exec);
+    const unsigned i = p ? gxi_program_index(p, native) : 0;
+    if (!p || i == p->n) return;
+    p->checked = 0;
+    p->nodes[i].disabled = !enabled;
+}
+/* Nodes of one graph that use the same memory, without being ordered. */
+static void gxi_program_check(gxi_program *p, const gxi_work_use *work) {
+    unsigned i, j, k, l;
+    gpuexec_memory_kind kind;
+    p->checked = 1;
+    for (i = 0; i < p->n; i++)
+        for (j = 0; j < i && p->nodes[i].before && p->nodes[j].before; j++) {
+            gxi_program_node *const a = &p->nodes[j], *const b = &p->nodes[i];
+            if (a->disabled || b->disabled || b->before[j / 8] >> j % 8 & 1 ||
+                    a->before[i / 8] >> i % 8 & 1)
+                continue;
+            for (k = 0; k < a->uses.n; k++)
+                for (l = 0; l < b->uses.n; l++) {
+                    gxi_use *const u = &a->uses.at[k], *const v = &b->uses.at[l];
+                    gxi_area *area;
+                    if (!gxi_uses_conflict(u, v) || !(area = gxi_area_of(u->lo, &kind)) ||
+                            area != gxi_area_of(v->lo, &kind) || !gxi_uses_meet(u, v, area))
+                        continue;
+                    u->function = v->function = work->call->function;
+                    u->where = v->where = gxi_place_copy(work->call->where);
+                    u->strand = v->strand = work->strand->index;
+                    gxi_finder_report(area, u, v);
+                }
+        }
+}
+
+/* --- driver calls ----------------------------------------------------------------------------- */
+
+typedef enum gxi_found_kind {
+    GXI_FINDS_KERNEL,
+    GXI_FINDS_LAUNCHES,
+    GXI_FINDS_GRAPH,
+    GXI_FINDS_LINE, /* to, from, bytes */
+    GXI_FINDS_LINE_NOW,
+    GXI_FINDS_PEER,
+    GXI_FINDS_2D,
+    GXI_FINDS_3D,
+    GXI_FINDS_BATCH,
+    GXI_FINDS_FILL,
+    GXI_FINDS_ROWS,
+    GXI_FINDS_VALUE,
+    GXI_FINDS_WAIT_FOR_VALUE,
+    GXI_FINDS_HOST,
+    GXI_FINDS_RECORD,
+    GXI_FINDS_WAIT,
+    GXI_FINDS_STREAM_END,
+    GXI_FINDS_ON_STREAM, /* those up to here have a stream; then: what the host waits for */
+    GXI_FINDS_STREAM_DONE,
+    GXI_FINDS_EVENT_DONE,
+    GXI_FINDS_EVENTS_DONE,
+    GXI_FINDS_CONTEXT_DONE,
+    GXI_FINDS_WAITED, /* the rest: objects */
+    GXI_FINDS_EVENT_CREATED,
+    GXI_FINDS_EVENT_END,
+    GXI_FINDS_EVENT_SHARED,
+    GXI_FINDS_EVENT_OPENED,
+    GXI_FINDS_MODULE,
+    GXI_FINDS_CODE_END,
+    GXI_FINDS_LIBRARY,
+    GXI_FINDS_LIBRARY_MODULE,
+    GXI_FINDS_EXEC,
+    GXI_FINDS_EXEC_UPDATE,
+    GXI_FINDS_EXEC_KERNEL,
+    GXI_FINDS_EXEC_COPY,
+    GXI_FINDS_EXEC_FILL,
+    GXI_FINDS_EXEC_ENABLE,
+    GXI_FINDS_EXEC_END
+} gxi_found_kind;
+/* stream: the position of that argument; unit: bytes of one element */
+typedef struct gxi_found_call {
+    const char *name;
+    gxi_found_kind kind;
+    unsigned char stream, unit;
+} gxi_found_call;
+/* sorted by name */
+static const gxi_found_call gxi_found_calls[] = {
+    { "cuCtxDestroy", GXI_FINDS_CONTEXT_DONE, 0, 0 },
+    { "cuCtxSynchronize", GXI_FINDS_CONTEXT_DONE, 0, 0 },
+    { "cuEventCreate", GXI_FINDS_EVENT_CREATED, 0, 0 },
+    { "cuEventDestroy", GXI_FINDS_EVENT_END, 0, 0 },
+    { "cuEventElapsedTime", GXI_FINDS_EVENTS_DONE, 0, 0 },
+    { "cuEventQuery", GXI_FINDS_EVENT_DONE, 0, 0 },
+    { "cuEventRecord", GXI_FINDS_RECORD, 1, 0 },
+    { "cuEventRecordWithFlags", GXI_FINDS_RECORD, 1, 0 },
+    { "cuEventSynchronize", GXI_FINDS_EVENT_DONE, 0, 0 },
+    { "cuGraphExecDestroy", GXI_FINDS_EXEC_END, 0, 0 },
+    { "cuGraphExecKernelNodeSetParams", GXI_FINDS_EXEC_KERNEL, 0, 0 },
+    { "cuGraphExecMemcpyNodeSetParams", GXI_FINDS_EXEC_COPY, 0, 0 },
+    { "cuGraphExecMemsetNodeSetParams", GXI_FINDS_EXEC_FILL, 0, 0 },
+    { "cuGraphExecUpdate", GXI_FINDS_EXEC_UPDATE, 0, 0 },
+    { "cuGraphInstantiateWithFlags", GXI_FINDS_EXEC, 0, 0 },
+    { "cuGraphLaunch", GXI_FINDS_GRAPH, 1, 0 },
+    { "cuGraphNodeSetEnabled", GXI_FINDS_EXEC_ENABLE, 0, 0 },
+    { "cuIpcGetEventHandle", GXI_FINDS_EVENT_SHARED, 0, 0 },
+    { "cuIpcOpenEventHandle", GXI_FINDS_EVENT_OPENED, 0, 0 },
+    { "cuLaunchCooperativeKernel", GXI_FINDS_KERNEL, 8, 0 },
+    { "cuLaunchCooperativeKernelMultiDevice", GXI_FINDS_LAUNCHES, 0, 0 },
+    { "cuLaunchHostFunc", GXI_FINDS_HOST, 0, 0 },
+    { "cuLaunchKernel", GXI_FINDS_KERNEL, 8, 0 },
+    { "cuLaunchKernelEx", GXI_FINDS_KERNEL, 8, 0 },
+    { "cuLibraryGetModule", GXI_FINDS_LIBRARY_MODULE, 0, 0 },
+    { "cuLibraryLoadData", GXI_FINDS_LIBRARY, 0, 0 },
+    { "cuLibraryUnload", GXI_FINDS_CODE_END, 0, 0 },
+    { "cuMemFree", GXI_FINDS_CONTEXT_DONE, 0, 0 },
+    { "cuMemFreeHost", GXI_FINDS_CONTEXT_DONE, 0, 0 },
+    { "cuMemHostUnregister", GXI_FINDS_CONTEXT_DONE, 0, 0 },
+    { "cuMemcpy2DAsync", GXI_FINDS_2D, 1, 0 },
+    { "cuMemcpy3DAsync", GXI_FINDS_3D, 1, 0 },
+    { "cuMemcpy3DPeerAsync", GXI_FINDS_3D, 1, 0 },
+    { "cuMemcpyBatchAsync", GXI_FINDS_BATCH, 8, 0 },
+    { "cuMemcpyDtoD", GXI_FINDS_LINE_NOW, 0, 0 },
+    { "cuMemcpyDtoDAsync", GXI_FINDS_LINE, 3, 0 },
+    { "cuMemcpyDtoH", GXI_FINDS_LINE_NOW, 0, 0 },
+    { "cuMemcpyDtoHAsync", GXI_FINDS_LINE, 3, 0 },
+    { "cuMemcpyHtoD", GXI_FINDS_LINE_NOW, 0, 0 },
+    { "cuMemcpyHtoDAsync", GXI_FINDS_LINE, 3, 0 },
+    { "cuMemcpyPeerAsync", GXI_FINDS_PEER, 5, 0 },
+    { "cuMemsetD16Async", GXI_FINDS_FILL, 3, 2 },
+    { "cuMemsetD2D16Async", GXI_FINDS_ROWS, 5, 2 },
+    { "cuMemsetD2D32Async", GXI_FINDS_ROWS, 5, 4 },
+    { "cuMemsetD2D8Async", GXI_FINDS_ROWS, 5, 1 },
+    { "cuMemsetD32Async", GXI_FINDS_FILL, 3, 4 },
+    { "cuMemsetD8Async", GXI_FINDS_FILL, 3, 1 },
+    { "cuModuleLoadDataEx", GXI_FINDS_MODULE, 0, 0 },
+    { "cuModuleUnload", GXI_FINDS_CODE_END, 0, 0 },
+    { "cuStreamDestroy", GXI_FINDS_STREAM_END, 0, 0 },
+    { "cuStreamQuery", GXI_FINDS_STREAM_DONE, 0, 0 },
+    { "cuStreamSynchronize", GXI_FINDS_STREAM_DONE, 0, 0 },
+    { "cuStreamWaitEvent", GXI_FINDS_WAIT, 0, 0 },
+    { "cuStreamWaitValue32", GXI_FINDS_WAIT_FOR_VALUE, 0, 4 },
+    { "cuStreamWaitValue64", GXI_FINDS_WAIT_FOR_VALUE, 0, 8 },
+    { "cuStreamWriteValue32", GXI_FINDS_VALUE, 0, 4 },
+    { "cuStreamWriteValue64", GXI_FINDS_VALUE, 0, 8 },
+};
+static const gxi_found_call *gxi_found_call_of(const char *name) { /* NULL: nothing to note */
+    size_t lo = 0, hi = sizeof gxi_found_calls / sizeof *gxi_found_calls;
+    while (lo < hi) {
+        const size_t mid = (lo + hi) / 2;
+        const int order = strcmp(name, gxi_found_calls[mid].name);
+        if (order == 0) return &gxi_found_calls[mid];
+        if (order < 0) hi = mid;
+        else lo = mid + 1;
+    }
+    return NULL;
+}
+/* A number that is a pointer. */
+typedef union gxi_found_pointer {
+    uintptr_t number;
+    void *any;
+    void **list;
+    const uint64_t *addresses;
+    const size_t *sizes;
+    const gxi_memcpy2d *two;
+    const gxi_memcpy3d *three;
+    const gxi_fill_node *fill;
+    const gxi_kernel_node *kernel;
+    struct CUfunc_st *function;
+    struct CUstream_st *stream;
+    struct CUstream_st **new_stream;
+    struct CUevent_st *event;
+    struct CUevent_st **new_event;
+    struct CUmod_st *module;
+    struct CUmod_st **new_module;
+    struct CUgraph_st *graph;
+    struct CUgraphNode_st *node;
+    struct CUgraphExec_st *exec;
+    struct CUgraphExec_st **new_exec;
+#if !defined(GPUEXEC_NO_MULTI)
+    const gxi_launch_params *launches;
+#endif
+} gxi_found_pointer;
+static gxi_found_pointer gxi_found_at(const gxi_watched_call *w, int i) {
+    gxi_found_pointer p;
+    p.number = (uintptr_t)w->args[i];
+    return p;
+}
+static int gxi_finder_is_on(void) { /* gxi_finder_mutex is held */
+    return gxi_finder.on && !gxi_order.failed && !gxi.threads.of_parent;
+}
+/* What a call of the host waits for, before the driver is called: other threads may enqueue more
+   meanwhile. */
+static GXI_THREAD gxi_clock gxi_finder_waits;
+static void gxi_finder_before(const gxi_call *call, const gxi_watched_call *w) {
+    const gxi_found_call *const found = gxi_found_call_of(w->name);
+    struct CUctx_st *context = NULL;
+    gxi_strand *s;
+    if (!found || found->kind <= GXI_FINDS_ON_STREAM || found->kind >= GXI_FINDS_WAITED) return;
+    gxi_lock(&gxi_finder_mutex);
+    if (gxi_finder_is_on()) {
+        gxi_clock_copy(&gxi_finder_waits, &gxi_order.host);
+        if (found->kind == GXI_FINDS_STREAM_DONE) {
+            if ((s = gxi_strand_of(call, gxi_found_at(w, 0).stream)) != NULL) {
+                gxi_strand_update(s);
+                gxi_clock_join(&gxi_finder_waits, &s->clock);
+            }
+        } else if (found->kind == GXI_FINDS_CONTEXT_DONE) {
+            if (strcmp(w->name, "cuCtxDestroy") == 0)
+                context = (struct CUctx_st *)gxi_found_at(w, 0).any;
+            else if (gxi.cu.cuCtxGetCurrent(&context)) context = NULL;
+            gxi_order_join_context(&gxi_finder_waits, context);
+        } else {
+            gxi_point_join(&gxi_finder_waits,
+                    gxi_found_at(w, found->kind == GXI_FINDS_EVENTS_DONE).event);
+            if (found->kind == GXI_FINDS_EVENTS_DONE)
+                gxi_point_join(&gxi_finder_waits, gxi_found_at(w, 2).event);
+        }
+    }
+    gxi_unlock(&gxi_finder_mutex);
+}
+static void gxi_finder_say_foreign(const gxi_strand *s) {
+    if (gxi_finder.said_foreign) return;
+    gxi_finder.said_foreign = 1;
+    gxi_add(&gxi_finder.report, "gpuexec: validation: other code can use ");
+    gxi_text_add_strand(&gxi_finder.report, s->index);
+    gxi_add(&gxi_finder.report,
+            ": what it enqueues there is not known, so work on such streams is not checked\n");
+}
+/* Work on that stream; its uses are in gxi_finder.uses. */
+static void gxi_finder_enqueue(gxi_work_use *work) {
+    gxi_strand *const s = work->strand;
+    work->tick = gxi_strand_issue(s);
+    if (s->foreign && gxi_finder.uses.n) gxi_finder_say_foreign(s);
+    gxi_finder_apply(work, &gxi_finder.uses);
+    gxi_finder.uses.n = 0;
+    if (work->waits) gxi_order_host_waited(&s->clock);
+}
+static void gxi_finder_launch_graph(gxi_work_use *work, struct CUgraphExec_st *exec) {
+    gxi_program *const p = *gxi_program_at(exec);
+    unsigned i, k;
+    if (!p) { /* begun before the finder */
+        gxi_clock_join(&work->strand->clock, &gxi_order.issued);
+        gxi_finder_enqueue(work);
+        return;
+    }
+    gxi_clock_join(&work->strand->clock, &p->clock);
+    for (i = 0; i < p->n; i++)
+        if (p->nodes[i].waits) gxi_point_join(&work->strand->clock, p->nodes[i].waits);
+    for (i = 0; i < p->n; i++)
+        for (k = 0; k < p->nodes[i].uses.n && !p->nodes[i].disabled; k++) {
+            gxi_use *const u = gxi_use_add(&gxi_finder.uses);
+            if (u) *u = p->nodes[i].uses.at[k];
+        }
+    gxi_finder_enqueue(work);
+    if (!p->checked && !work->strand->foreign) gxi_program_check(p, work);
+    gxi_clock_copy(&p->clock, &work->strand->clock);
+    for (i = 0; i < p->n; i++)
+        if (p->nodes[i].records) gxi_point_record(p->nodes[i].records, &work->strand->clock);
+}
+#if !defined(GPUEXEC_NO_MULTI)
+/* One kernel for each stream. Unless flags say otherwise, each waits for all of the streams, and
+   later work for all of the kernels. */
+static void gxi_finder_launch_all(const gxi_call *call, const gxi_watched_call *w) {
+    const gxi_launch_params *const launches = gxi_found_at(w, 0).launches;
+    const unsigned n = (unsigned)w->args[1], flags = (unsigned)w->args[2];
+    gxi_work_use work;
+    gxi_clock all;
+    gxi_strand *s;
+    unsigned i;
+    memset(&all, 0, sizeof all);
+    for (i = 0; i < n; i++)
+        if ((s = gxi_strand_of(call, launches[i].stream)) != NULL) gxi_clock_join(&all, &s->clock);
+    for (i = 0; i < n; i++) {
+        memset(&work, 0, sizeof work);
+        work.call = call;
+        if (!(work.strand = gxi_strand_of(call, launches[i].stream))) continue;
+        if (!(flags & 1)) gxi_clock_join(&work.strand->clock, &all);
+        gxi_uses_add_kernel(&gxi_finder.uses, launches[i].function, launches[i].params, NULL,
+                &work.title);
+        gxi_finder_enqueue(&work);
+    }
+    for (i = 0; i < n; i++)
+        if ((s = gxi_strand_of(call, launches[i].stream)) != NULL) gxi_clock_join(&all, &s->clock);
+    for (i = 0; i < n && !(flags & 2); i++)
+        if ((s = gxi_strand_of(call, launches[i].stream)) != NULL) gxi_clock_join(&s->clock, &all);
+    gxi_clock_free(&all);
+}
+#endif
+static int gxi_strand_is_capturing(const gxi_strand *s) {
+    const gxi_slot *const slot = gxi_peek(s->id, GXI_STREAM);
+    int status = 0;
+    if (s->native == GXI_STREAM_LEGACY || (slot && !GXI_LOAD(&slot->data.stream.open))) return 0;
+    return gxi.cu.cuStreamIsCapturing(s->native, &status) || status;
+}
+static void gxi_finder_note_work(
+        const gxi_call *call, const gxi_watched_call *w, const gxi_found_call *found) {
+    gxi_use_list *const list = &gxi_finder.uses;
+    const unsigned long long *const args = w->args;
+    gxi_found_pointer p;
+    gxi_work_use work;
+    gxi_strand *s;
+    gxi_fill_node fill;
+    size_t i;
+    list->n = 0;
+#if !defined(GPUEXEC_NO_MULTI)
+    if (found->kind == GXI_FINDS_LAUNCHES) {
+        gxi_finder_launch_all(call, w);
+        return;
+    }
+#endif
+    p = gxi_found_at(w, found->stream);
+    if (found->kind == GXI_FINDS_LINE_NOW) p.stream = GXI_STREAM_LEGACY;
+    if (!(s = gxi_strand_of(call, p.stream)) || gxi_strand_is_capturing(s)) return;
+    memset(&work, 0, sizeof work);
+    work.call = call;
+    work.strand = s;
+    switch (found->kind) {
+    case GXI_FINDS_KERNEL:
+        gxi_uses_add_kernel(list, gxi_found_at(w, 0).function, gxi_found_at(w, 9).list,
+                w->count > 10 ? gxi_found_at(w, 10).list : NULL, &work.title);
+        break;
+    case GXI_FINDS_GRAPH: gxi_finder_launch_graph(&work, gxi_found_at(w, 0).exec); return;
+    case GXI_FINDS_LINE:
+    case GXI_FINDS_LINE_NOW:
+        gxi_uses_add_line(list, args[0], args[1], args[2]);
+        work.waits = found->kind == GXI_FINDS_LINE_NOW ? strcmp(w->name, "cuMemcpyDtoD") != 0
+                                                       : strcmp(w->name, "cuMemcpyDtoHAsync") == 0 &&
+                        gxi_is_pageable(args[0]);
+        break;
+    case GXI_FINDS_PEER: gxi_uses_add_line(list, args[0], args[2], args[4]); break;
+    case GXI_FINDS_2D:
+        work.waits = gxi_is_pageable(gxi_uses_add_2d(list, gxi_found_at(w, 0).two));
+        break;
+    case GXI_FINDS_3D:
+        work.waits = gxi_is_pageable(gxi_uses_add_3d(list, gxi_found_at(w, 0).three));
+        break;
+    case GXI_FINDS_BATCH:
+        for (i = 0; i < args[3]; i++)
+            gxi_uses_add_line(list, gxi_found_at(w, 0).addresses[i],
+                    gxi_found_at(w, 1).addresses[i], gxi_found_at(w, 2).sizes[i]);
+        break;
+    case GXI_FINDS_FILL:
+        gxi_use_add_bytes(list, args[0], args[2] * found->unit, GXI_ACCESS_WRITE);
+        break;
+    case GXI_FINDS_ROWS:
+        memset(&fill, 0, sizeof fill);
+        fill.to = args[0];
+        fill.pitch = (size_t)args[1];
+        fill.element = found->unit;
+        fill.width = (size_t)args[3];
+        fill.height = (size_t)args[4];
+        gxi_uses_add_fill(list, &fill);
+        break;
+    case GXI_FINDS_VALUE:
+        gxi_use_add_bytes(list, args[1], found->unit, GXI_ACCESS_WRITE | GXI_ACCESS_STRONG);
+        break;
+    case GXI_FINDS_WAIT_FOR_VALUE:
+    case GXI_FINDS_HOST: /* they may wait for anything, also on the host, and the host for them */
+        gxi_clock_join(&s->clock, &gxi_order.issued);
+        gxi_finder_enqueue(&work);
+        s->clock.blurred = 1;
+        if (found->kind == GXI_FINDS_HOST) gxi_order_host_waited(&s->clock);
+        return;
+    case GXI_FINDS_RECORD:
+        gxi_strand_update(s);
+        gxi_point_record(gxi_found_at(w, 0).event, &s->clock);
+        return;
+    case GXI_FINDS_WAIT:
+        gxi_strand_update(s);
+        gxi_point_join(&s->clock, gxi_found_at(w, 1).event);
+        return;
+    case GXI_FINDS_STREAM_END: gxi_strand_close(s); return;
+    default: return;
+    }
+    gxi_finder_enqueue(&work);
+}
+/* A node of an executable graph was changed. */
+static void gxi_program_change(gxi_found_kind kind, const gxi_watched_call *w) {
+    gxi_program *const p = *gxi_program_at(gxi_found_at(w, 0).exec);
+    const unsigned i = p ? gxi_program_index(p, gxi_found_at(w, 1).node) : 0;
+    const gxi_found_pointer to = gxi_found_at(w, 2);
+    const char *title = kind == GXI_FINDS_EXEC_COPY ? "a copy" : "a fill";
+    gxi_use_list *list;
+    if (!p || i == p->n) return;
+    p->checked = 0;
+    list = &p->nodes[i].uses;
+    list->n = 0;
+    if (kind == GXI_FINDS_EXEC_KERNEL)
+        gxi_uses_add_kernel(list, to.kernel->function, to.kernel->params, to.kernel->extra, &title);
+    else if (kind == GXI_FINDS_EXEC_COPY) gxi_uses_add_3d(list, to.three);
+    else gxi_uses_add_fill(list, to.fill);
+    gxi_program_name_uses(&p->nodes[i], i, title);
+}
+static void gxi_finder_note_object(const gxi_watched_call *w, const gxi_found_call *found) {
+    gxi_point *point;
+    switch (found->kind) {
+    case GXI_FINDS_EVENT_CREATED: gxi_point_create(*gxi_found_at(w, 0).new_event); break;
+    case GXI_FINDS_EVENT_END: gxi_point_free(gxi_found_at(w, 0).event); break;
+    case GXI_FINDS_EVENT_SHARED:
+    case GXI_FINDS_EVENT_OPENED:
+        point = gxi_point_get(found->kind == GXI_FINDS_EVENT_SHARED
+                        ? gxi_found_at(w, 1).event
+                        : *gxi_found_at(w, 0).new_event);
+        if (point) point->foreign = 1;
+        break;
+    case GXI_FINDS_MODULE:
+        gxi_code_load(*gxi_found_at(w, 0).new_module, gxi_found_at(w, 1).any);
+        break;
+    case GXI_FINDS_LIBRARY:
+        gxi_code_load(*gxi_found_at(w, 0).list, gxi_found_at(w, 1).any);
+        break;
+    case GXI_FINDS_LIBRARY_MODULE:
+        gxi_code_share(*gxi_found_at(w, 0).list, gxi_found_at(w, 1).any);
+        break;
+    case GXI_FINDS_CODE_END: gxi_code_free(gxi_found_at(w, 0).any); break;
+    case GXI_FINDS_EXEC:
+        gxi_program_read(*gxi_found_at(w, 0).new_exec, gxi_found_at(w, 1).graph);
+        break;
+    case GXI_FINDS_EXEC_UPDATE:
+        gxi_program_read(gxi_found_at(w, 0).exec, gxi_found_at(w, 1).graph);
+        break;
+    case GXI_FINDS_EXEC_KERNEL:
+    case GXI_FINDS_EXEC_COPY:
+    case GXI_FINDS_EXEC_FILL:
+        gxi_program_change(found->kind, w);
+        break;
+    case GXI_FINDS_EXEC_ENABLE:
+        gxi_program_enable(gxi_found_at(w, 0).exec, gxi_found_at(w, 1).node, w->args[2] != 0);
+        break;
+    case GXI_FINDS_EXEC_END: gxi_program_free(gxi_program_at(gxi_found_at(w, 0).exec)); break;
+    default: break;
+    }
+}
+/* Leaves gxi_finder_mutex, and writes what was found without it. */
+static void gxi_finder_leave(void) {
+    gxi_text text = gxi_finder.report;
+    memset(&gxi_finder.report, 0, sizeof gxi_finder.report);
+    if (gxi_order.failed && gxi_finder.on) {
+        gxi_finder.on = 0;
+        gxi_add(&text, "gpuexec: validation ends here: out of host memory\n");
+    }
+    gxi_unlock(&gxi_finder_mutex);
+    if (text.n && !text.failed) gxi_log_write(GPUEXEC_LOG_WARNING, text.p);
+    gxi_text_free(&text);
+}
+static void gxi_finder_after(const gxi_call *call, const gxi_watched_call *w) {
+    const gxi_found_call *const found = w->cu ? NULL : gxi_found_call_of(w->name);
+    if (found) {
+        gxi_lock(&gxi_finder_mutex);
+        if (gxi_finder_is_on()) {
+            if (found->kind < GXI_FINDS_ON_STREAM) gxi_finder_note_work(call, w, found);
+            else if (found->kind < GXI_FINDS_WAITED) gxi_order_host_waited(&gxi_finder_waits);
+            else gxi_finder_note_object(w, found);
+        }
+        gxi_finder_leave();
+    }
+    gxi_clock_free(&gxi_finder_waits);
+}
+/* The hook of gxi_state: memory of a pool was allocated in the stream's order, or will be freed. */
+static void gxi_finder_note_memory(
+        const gxi_call *call, const gxi_slot *stream, const gxi_range *range, int allocated) {
+    gxi_work_use work;
+    gxi_use *u;
+    if (!(GXI_LOAD(&gxi.driver.debug) & GXI_FINDS) || gxi_capture_status_of(stream)) return;
+    gxi_lock(&gxi_finder_mutex);
+    memset(&work, 0, sizeof work);
+    work.call = call;
+    if (gxi_finder_is_on() && (work.strand = gxi_strand_of(call, stream->data.stream.native))) {
+        gxi_area *const a = gxi_area_get(range->lo, range->bytes, range->serial);
+        gxi_use_add_bytes(&gxi_finder.uses, range->lo, range->bytes, GXI_ACCESS_WRITE);
+        u = gxi_finder.uses.n ? &gxi_finder.uses.at[gxi_finder.uses.n - 1] : NULL;
+        if (u) u->verb = allocated ? "allocates" : "frees";
+        if (allocated && a) a->uses.n = 0;
+        work.freed = allocated ? NULL : a;
+        gxi_finder_enqueue(&work);
+        if (!allocated && a) a->uses.n = 0;
+    }
+    gxi_finder_leave();
+}
+static void gxi_finder_close(void) {
+    size_t i;
+    gxi_lock(&gxi_finder_mutex);
+    gxi_finder.on = 0;
+    for (i = 0; i < GXI_AREA_BUCKETS; i++)
+        while (gxi_finder.areas[i]) gxi_area_free(&gxi_finder.areas[i]);
+    for (i = 0; i < GXI_ORDER_BUCKETS; i++)
+        while (gxi_finder.programs[i]) gxi_program_free(&gxi_finder.programs[i]);
+    while (gxi_finder.code) gxi_code_free(gxi_finder.code->native);
+    while (gxi_finder.variables) gxi_code_free(gxi_finder.variables->module);
+    gxi_free(gxi_finder.uses.at);
+    gxi_text_free(&gxi_finder.report);
+    memset(&gxi_finder.uses, 0, sizeof gxi_finder.uses);
+    memset(gxi_finder.reported, 0, sizeof gxi_finder.reported);
+    gxi_finder.swept = 0;
+    gxi_finder.said_foreign = 0;
+    gxi_order_free();
+    gxi_unlock(&gxi_finder_mutex);
+    gxi_watch_set(GXI_FINDS, 0);
+}
+/* At the library's start, if the program or the environment requests it. */
+static void gxi_finder_start(void) {
+    if (!gxi_setup_desc()->validation && !gxi_environment_switch("GPUEXEC_VALIDATION")) return;
+    gxi_finder_close();
+    gxi_lock(&gxi_finder_mutex);
+    gxi_finder.on = 1;
+    gxi_finder.reports = 0;
+    gxi_unlock(&gxi_finder_mutex);
+    GXI_STORE(&gxi.hooks.before_call[GXI_WATCH_FINDER], &gxi_finder_before);
+    GXI_STORE(&gxi.hooks.after_call[GXI_WATCH_FINDER], &gxi_finder_after);
+    GXI_STORE(&gxi.hooks.note_memory, &gxi_finder_note_memory);
+    GXI_STORE(&gxi.hooks.give_event, &gxi_point_give);
+    GXI_STORE(&gxi.hooks.end_finder, &gxi_finder_close);
+    gxi_watch_set(GXI_FINDS, 1);
+}
+GPUEXEC_API unsigned long long gpuexec_validation_reports(void) {
+    unsigned long long reports;
+    gxi_lock(&gxi_finder_mutex);
+    reports = gxi_finder.reports;
+    gxi_unlock(&gxi_finder_mutex);
+    return reports;
+}
+GPUEXEC_API gpuexec_result gpuexec_kernel_set_access_at(
+        const char *where, gpuexec_kernel kernel, int argument, gpuexec_use use) {
+    gxi_slot *slot;
+    gxi_kernel *info;
+    unsigned char *uses;
+    int count;
+    GXI_CALL(gpuexec_kernel_set_access, GXI_MAKES);
+    if (!(slot = gxi_get(call, kernel.id, GXI_KERNEL, "the kernel"))) return gxi_failed_result();
+    info = (gxi_kernel *)(uintptr_t)gxi_kernel_of(slot);
+    if (!slot->data.kernel.sizes)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "the parameters of %s are not known, so its argument %d cannot be described",
+                info->title, argument);
+    count = slot->data.kernel.sizes[0];
+    if (argument < 0 || argument >= count)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "argument is %d, but %s has %d parameter%s, counted from 0", argument, info->title,
+                count, gxi_plural_s((unsigned)count));
+    if ((unsigned)use > GPUEXEC_USE_READ_WRITE)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use one of gpuexec_use",
+                "use is %d, but must be 0 to %d", (int)use, (int)GPUEXEC_USE_READ_WRITE);
+    if (slot->data.kernel.sizes[argument + 1] < 8 && use > GPUEXEC_USE_NONE)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                "argument %d of %s has %d byte%s, but a pointer has 8", argument, info->title,
+                slot->data.kernel.sizes[argument + 1],
+                gxi_plural_s(slot->data.kernel.sizes[argument + 1]));
+    uses = (unsigned char *)gxi_realloc(NULL, (size_t)count);
+    if (!uses) return gxi_fail_memory(call, "note what %s uses", info->title);
+    memset(uses, 0, (size_t)count);
+    gxi_lock(&gxi_tables_mutex);
+    if (!info->uses) {
+        info->uses = uses;
+        uses = NULL;
+    }
+    info->uses[argument] = (unsigned char)use;
+    gxi_unlock(&gxi_tables_mutex);
+    gxi_free(uses);
     return GPUEXEC_OK;
 }
 #endif
