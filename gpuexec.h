@@ -7273,6 +7273,7 @@ typedef struct gxi_state {
         void (*note_memory)(const gxi_call *call, const struct gxi_slot *stream,
                 const gxi_range *range, int allocated);
         void (*give_event)(struct CUevent_st *native); /* other code may record it from now on */
+        void (*note_wait)(void); /* the host has waited for all work, unseen by before_call */
         void (*note_programmatic)(void);
         void (*note_graph)(const gxi_call *call, const struct gxi_slot *graph); /* a graph is
                                                                                     launched */
@@ -34414,6 +34415,7 @@ GPUEXEC_API gpuexec_result gpuexec_timeline_end_at(const char *where) {
     recorded = gxi_is_recording();
     if (recorded) {
         GXI_IN_RELAXED_MODE error = gxi_timeline_close();
+        GXI_HOOK(note_wait, ());
         path = gxi_timeline.path;
         page = gxi_timeline.page;
         gxi_timeline.path = gxi_timeline.page = NULL;
@@ -34936,6 +34938,12 @@ static void gxi_area_free(gxi_area **at) {
     gxi_free(a->uses.at);
     gxi_free(a);
 }
+/* The memory there was freed. */
+static void gxi_area_forget(uint64_t lo) {
+    gxi_area **at = gxi_area_bucket(lo);
+    while (*at && (*at)->lo != lo) at = &(*at)->next;
+    if (*at) gxi_area_free(at);
+}
 /* Memory that was freed, or allocated again since. */
 static int gxi_area_is_stale(const gxi_area *a) {
     gxi_range range;
@@ -35154,10 +35162,7 @@ static void gxi_code_free(const void *native) {
     while ((old = *v) != NULL)
         if (old->module != native) v = &old->next;
         else {
-            gxi_area **const bucket = gxi_area_bucket(old->lo);
-            gxi_area **a = bucket;
-            while (*a && (*a)->lo != old->lo) a = &(*a)->next;
-            if (*a) gxi_area_free(a);
+            gxi_area_forget(old->lo);
             *v = old->next;
             gxi_free(old);
         }
@@ -35509,21 +35514,22 @@ static void gxi_program_read_order(gxi_program *p) {
     size_t n, b, edges = 0, cap = 0, e;
     unsigned i, k;
     unsigned(*edge)[2] = NULL, (*grown)[2];
-    int changed = 1;
+    int changed = 1, cu;
     if (p->n > GXI_MOST_ORDERED_NODES) return;
     for (i = 0; i < p->n; i++) {
         if (!(p->nodes[i].before = (unsigned char *)gxi_realloc(NULL, bytes))) break;
         memset(p->nodes[i].before, 0, bytes);
         n = 0;
-        if (gxi.cu.cuGraphNodeGetDependencies(p->nodes[i].native, NULL, &n) || !n) continue;
+        cu = gxi.cu.cuGraphNodeGetDependencies(p->nodes[i].native, NULL, &n);
         if (edges + n > cap) {
             cap = 2 * (edges + n);
             if (!(grown = (unsigned(*)[2])gxi_realloc(edge, cap * sizeof *edge))) break;
             edge = grown;
         }
-        if (!(list = (struct CUgraphNode_st **)gxi_realloc(NULL, n * sizeof *list))) break;
-        if (gxi.cu.cuGraphNodeGetDependencies(p->nodes[i].native, list, &n)) n = 0;
-        for (e = 0; e < n; e++) {
+        if (!(list = (struct CUgraphNode_st **)gxi_realloc(NULL, (n + 1) * sizeof *list))) break;
+        if (!cu && n) cu = gxi.cu.cuGraphNodeGetDependencies(p->nodes[i].native, list, &n);
+        if (cu) memset(p->nodes[i].before, 0xFF, bytes); /* programmatic: the kernels order it */
+        for (e = 0; e < n && !cu; e++) {
             edge[edges][0] = i;
             edge[edges][1] = gxi_program_index(p, list[e]);
             edges += edge[edges][1] < p->n;
@@ -35762,6 +35768,17 @@ static gxi_found_pointer gxi_found_at(const gxi_watched_call *w, int i) {
 static int gxi_finder_is_on(void) { /* gxi_finder_mutex is held */
     return gxi_finder.on && !gxi_order.failed && !gxi.threads.of_parent;
 }
+/* Before its strand is looked up: other queries of a stream that captures would break the capture.
+   waits: the call may have made the stream join one. */
+static int gxi_native_is_capturing(const gxi_call *call, struct CUstream_st *native, int waits) {
+    const gxi_slot *const slot = gxi_peek(call->stream, GXI_STREAM);
+    int status = 0;
+    if (!native || native == GXI_STREAM_LEGACY) return 0;
+    if (!waits && slot && slot->data.stream.native == native &&
+            !GXI_LOAD(&slot->data.stream.open))
+        return 0;
+    return gxi.cu.cuStreamIsCapturing(native, &status) || status;
+}
 /* What a call of the host waits for, before the driver is called: other threads may enqueue more
    meanwhile. */
 static GXI_THREAD gxi_clock gxi_finder_waits;
@@ -35774,7 +35791,8 @@ static void gxi_finder_before(const gxi_call *call, const gxi_watched_call *w) {
     if (gxi_finder_is_on()) {
         gxi_clock_copy(&gxi_finder_waits, &gxi_order.host);
         if (found->kind == GXI_FINDS_STREAM_DONE) {
-            if ((s = gxi_strand_of(call, gxi_found_at(w, 0).stream)) != NULL) {
+            if (!gxi_native_is_capturing(call, gxi_found_at(w, 0).stream, 0) &&
+                    (s = gxi_strand_of(call, gxi_found_at(w, 0).stream)) != NULL) {
                 gxi_strand_update(s);
                 gxi_clock_join(&gxi_finder_waits, &s->clock);
             }
@@ -35860,12 +35878,6 @@ static void gxi_finder_launch_all(const gxi_call *call, const gxi_watched_call *
     gxi_clock_free(&all);
 }
 #endif
-static int gxi_strand_is_capturing(const gxi_strand *s) {
-    const gxi_slot *const slot = gxi_peek(s->id, GXI_STREAM);
-    int status = 0;
-    if (s->native == GXI_STREAM_LEGACY || (slot && !GXI_LOAD(&slot->data.stream.open))) return 0;
-    return gxi.cu.cuStreamIsCapturing(s->native, &status) || status;
-}
 static void gxi_finder_note_work(
         const gxi_call *call, const gxi_watched_call *w, const gxi_found_call *found) {
     gxi_use_list *const list = &gxi_finder.uses;
@@ -35883,8 +35895,16 @@ static void gxi_finder_note_work(
     }
 #endif
     p = gxi_found_at(w, found->stream);
+    if (found->kind == GXI_FINDS_STREAM_END) { /* it cannot be queried any more */
+        s = gxi_order.buckets[gxi_order_bucket(p.stream)];
+        while (s && s->native != p.stream) s = s->same;
+        if (s) gxi_strand_close(s);
+        return;
+    }
     if (found->kind == GXI_FINDS_LINE_NOW) p.stream = GXI_STREAM_LEGACY;
-    if (!(s = gxi_strand_of(call, p.stream)) || gxi_strand_is_capturing(s)) return;
+    if (gxi_native_is_capturing(call, p.stream, found->kind == GXI_FINDS_WAIT) ||
+            !(s = gxi_strand_of(call, p.stream)))
+        return;
     memset(&work, 0, sizeof work);
     work.call = call;
     work.strand = s;
@@ -35943,7 +35963,6 @@ static void gxi_finder_note_work(
         gxi_strand_update(s);
         gxi_point_join(&s->clock, gxi_found_at(w, 1).event);
         return;
-    case GXI_FINDS_STREAM_END: gxi_strand_close(s); return;
     default: return;
     }
     gxi_finder_enqueue(&work);
@@ -36025,6 +36044,7 @@ static void gxi_finder_after(const gxi_call *call, const gxi_watched_call *w) {
             if (found->kind < GXI_FINDS_ON_STREAM) gxi_finder_note_work(call, w, found);
             else if (found->kind < GXI_FINDS_WAITED) gxi_order_host_waited(&gxi_finder_waits);
             else gxi_finder_note_object(w, found);
+            if (found->kind == GXI_FINDS_CONTEXT_DONE && w->count) gxi_area_forget(w->args[0]);
         }
         gxi_finder_leave();
     }
@@ -36050,6 +36070,12 @@ static void gxi_finder_note_memory(
         if (!allocated && a) a->uses.n = 0;
     }
     gxi_finder_leave();
+}
+/* The hook of gxi_state: the host has waited for all work. */
+static void gxi_finder_note_wait(void) {
+    gxi_lock(&gxi_finder_mutex);
+    gxi_order_host_waited(&gxi_order.issued);
+    gxi_unlock(&gxi_finder_mutex);
 }
 static void gxi_finder_close(void) {
     size_t i;
@@ -36083,6 +36109,7 @@ static void gxi_finder_start(void) {
     GXI_STORE(&gxi.hooks.after_call[GXI_WATCH_FINDER], &gxi_finder_after);
     GXI_STORE(&gxi.hooks.note_memory, &gxi_finder_note_memory);
     GXI_STORE(&gxi.hooks.give_event, &gxi_point_give);
+    GXI_STORE(&gxi.hooks.note_wait, &gxi_finder_note_wait);
     GXI_STORE(&gxi.hooks.end_finder, &gxi_finder_close);
     gxi_watch_set(GXI_FINDS, 1);
 }
