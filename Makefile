@@ -47,8 +47,7 @@ EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
     $(if $(HAS_CXX),,$(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/*.cpp)))
 TESTS    := $(patsubst %.c,$(BUILD)/unit/%,$(notdir $(wildcard tests/*/unit/*.c)))
 BENCHES  := $(addprefix $(BUILD)/bench/,launch calls pool virtual graph batch copies start cache \
-    timeline \
-    multi allreduce)
+    validation timeline multi allreduce)
 FIND_DEVICE := $(BUILD)/find_device
 ANSWERS  := $(BUILD)/answers
 FREEZER  := build/freezer

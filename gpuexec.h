@@ -42,6 +42,7 @@
         >>label       names for objects and memory, which texts and profilers show
         >>timeline    what ran when, as a file; ranges: named spans of the program's time
         >>trace       a function of the program that sees every driver call
+        >>finder      a finder of work that is not ordered after what it uses
         >>cplusplus   launches that take any values, owners of handles
         >>names       the names that programs use
       >>end-of-api
@@ -68,8 +69,8 @@
         >>impl-dims, impl-attributes, impl-launch, impl-params, impl-kept, impl-used, impl-graph,
         >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
         >>impl-messages, impl-connection, impl-nvtx, impl-label, impl-cupti, impl-work,
-        >>impl-slices, impl-timeline, impl-spans, impl-json, impl-lanes, impl-style, impl-script,
-        >>impl-page, impl-picture
+        >>impl-slices, impl-timeline, impl-order, impl-finder, impl-uses, impl-found, impl-spans,
+        >>impl-json, impl-lanes, impl-style, impl-script, impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -145,6 +146,7 @@
                                with GPUEXEC_CURRENT fail
       DEBUG                    GPUEXEC_CHECK, gpuexec_describe, and what is printed when a program
                                ends with a failure that it has not taken
+      FINDER                   >>finder
       GRAPH                    >>capture, >>graph, >>nodes and >>batch
       GREEN                    >>green
       IMAGES                   reading images (gpuexec_module_load_best, >>library, >>link,
@@ -181,7 +183,8 @@
     No macro changes the layout of a type. You change settings at run time through descs (option
     structs, such as gpuexec_stream_desc) and through the environment variables GPUEXEC_DRIVER,
     GPUEXEC_NVRTC, GPUEXEC_NVJITLINK, GPUEXEC_CUDADEVRT, GPUEXEC_CACHE, GPUEXEC_CHECK,
-    GPUEXEC_LOG, GPUEXEC_TRACE, GPUEXEC_TIMELINE, GPUEXEC_CUPTI and NVTX_INJECTION64_PATH.
+    GPUEXEC_LOG, GPUEXEC_TRACE, GPUEXEC_VALIDATION, GPUEXEC_TIMELINE, GPUEXEC_CUPTI and
+    NVTX_INJECTION64_PATH.
 
     ------------------------------------------------------------------------------------------------
     >>manual
@@ -984,6 +987,42 @@
       desc.cupti) takes its times instead, and shows what runs inside graphs; a launch then takes 4
       to 6 us more.
 
+    FINDING UNORDERED WORK (>>finder)
+      Work on two streams overlaps, unless something orders it. If both use the same memory and one
+      writes, a program without that order is wrong even if its results are right today. Start any
+      program with GPUEXEC_VALIDATION=1 in its environment, and gpuexec reports it, also on a
+      machine without a GPU:
+          gpuexec: gpuexec_copy_out at step.c:41 uses memory that gpuexec_launch at step.c:40 uses,
+            too, and nothing orders them
+            memory: 4096 bytes of device memory "sums" at 0x200000000000, allocated at step.c:12
+            first:  gpuexec_launch at step.c:40, kernel "reduce", on the stream "work" created at
+              step.c:9, writes it
+            second: gpuexec_copy_out at step.c:41, on the stream "copies" created at step.c:10,
+              reads it
+            cure:   before step.c:41, call gpuexec_stream_wait_stream or gpuexec_stream_wait_event:
+              the stream "copies" must wait for the stream "work"
+      It does not depend on luck: it reports what could go wrong, once for each pair of places, not
+      only what went wrong. Reports go to the logger as warnings, or to stderr;
+      gpuexec_validation_reports() counts them, so that a test can fail.
+
+      Copies and fills use the bytes that they name. What a kernel does with its arguments, gpuexec
+      reads in its PTX: it writes what a store, an atomic or a bulk copy can reach from the
+      argument, and uses at least the byte at the pointer. If other arguments are part of the
+      address (an offset), two launches meet only if these are equal, so that launches for parts of
+      one buffer are not accused. Of code without PTX (a cubin), nothing is known:
+      gpuexec_kernel_set_access(kernel, argument, GPUEXEC_USE_WRITE) says what it does. Captured and
+      built graphs are checked when they are launched: their nodes among each other, and the whole
+      graph with other work.
+
+      No report is made without reason: what the finder cannot see, it assumes to be right. It does
+      not see what other code enqueues, so it does not check work on streams that other code can use
+      (adopted, or given away with gpuexec_stream_native); it does not see accesses of the host, or
+      through addresses that kernels read from memory. Kernels that only add atomically, or that
+      wait for each other through memory, may overlap. Host functions and waits for values order all
+      work before them. Memory that gpuexec did not allocate is not checked. Other code that waits
+      for work (cudaDeviceSynchronize) is not seen, so a program that relies on it needs a wait of
+      gpuexec, too. A launch then takes the host a few microseconds: see BENCHMARKS.md.
+
     TRACING DRIVER CALLS (>>trace)
       GPUEXEC_TRACE=1 prints each driver call: its arguments as numbers, with the names and places
       of the objects that they are, its result, and the call of gpuexec that made it:
@@ -1143,6 +1182,8 @@
 #define GPUEXEC_NO_CURRENT
 #undef GPUEXEC_NO_DEBUG
 #define GPUEXEC_NO_DEBUG
+#undef GPUEXEC_NO_FINDER
+#define GPUEXEC_NO_FINDER
 #undef GPUEXEC_NO_GRAPH
 #define GPUEXEC_NO_GRAPH
 #undef GPUEXEC_NO_GREEN
@@ -1453,10 +1494,10 @@ typedef struct gpuexec_setup_desc {
     unsigned start_canary;   /* leave it 0, like end_canary. If either is not 0, the desc was not
                                 zero-initialized, and the call fails */
     int ignore_environment;  /* 1: ignore GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_NVJITLINK,
-                                GPUEXEC_CUDADEVRT, GPUEXEC_CHECK, GPUEXEC_LOG, GPUEXEC_TRACE and
-                                NVTX_INJECTION64_PATH, search for NVRTC, nvJitLink and
-                                libcudadevrt.a only in the system's folders, and keep nothing on
-                                disk unless cache_folder is set */
+                                GPUEXEC_CUDADEVRT, GPUEXEC_CHECK, GPUEXEC_LOG, GPUEXEC_TRACE,
+                                GPUEXEC_VALIDATION and NVTX_INJECTION64_PATH, search for NVRTC,
+                                nvJitLink and  libcudadevrt.a only in the system's folders, and keep
+                                nothing on  disk unless cache_folder is set */
     const char *driver_path; /* the only library to try, instead of the system's driver */
     int no_latch;            /* 1: failures are not latched (for programs that check every call) */
     int trace; /* 1: log every driver call that a trace hook sees (>>trace), as gpuexec_trace_text
@@ -1481,7 +1522,7 @@ typedef struct gpuexec_setup_desc {
                   for its work unless it is captured, so that a failure of the work is a failure of
                   that call, with its place. For debugging: nothing overlaps, and a program hangs if
                   its work waits for later calls. Like GPUEXEC_CHECK=1 in the environment */
-    int validation; /* 1: find work that is not ordered after what it uses (>>validation), and log
+    int validation; /* 1: find work that is not ordered after what it uses (>>finder), and log
                        each mistake as a warning; to stderr if there is no logger. Like
                        GPUEXEC_VALIDATION=1 in the environment */
     int quiet_exit; /* 1: a program that ends with a latched failure, which no call has taken or
@@ -4512,9 +4553,8 @@ GPUEXEC_API gpuexec_result gpuexec_trace_end_at(const char *where);
 GPUEXEC_API size_t gpuexec_trace_text(const gpuexec_trace_call *call, char *text, size_t bytes);
 
 /* -------------------------------------------------------------------------------------------------
-   >>validation   A finder of work that is not ordered after what it uses: see FINDING UNORDERED WORK
-   in the manual. It is off unless gpuexec_setup_desc.validation or GPUEXEC_VALIDATION=1 turns it on.
- */
+   >>finder   A finder of work that is not ordered after what it uses: see FINDING UNORDERED
+   WORK. gpuexec_setup_desc.validation or GPUEXEC_VALIDATION=1 turns it on. */
 
 /* Returns how many mistakes the finder has reported since the library's start: one for each pair of
    places in the program. 0 if it is off. A query, from any thread; no driver call. */
@@ -6932,7 +6972,7 @@ typedef struct gxi_range {
     int state;                   /* atomic: see GXI_LIVE */
     uint64_t lo, bytes, context; /* atomic: lo, bytes; context: handle id */
     const char *where;
-    uint64_t serial;             /* counts the ranges that were added */
+    uint64_t serial;         /* counts the ranges that were added */
     uint64_t room, freed_at; /* the most bytes that it may have again; the freed_count of then */
     const char *freed_where; /* atomic, like where; of a GXI_DEAD one, the caller's pointer */
     gpuexec_memory_kind kind;
@@ -26482,6 +26522,17 @@ GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
 }
 #endif
 
+#if !defined(GPUEXEC_NO_GRAPH) || !defined(GPUEXEC_NO_FINDER)
+/* The member of a node's `extra` behind that CU_LAUNCH_PARAM_BUFFER_...: drivers choose the order.
+   NULL: missing. */
+static void **gxi_launch_extra_of(void **extra, uintptr_t what) {
+    while (*extra && (uintptr_t)*extra != what) extra += 2;
+    return *extra ? extra + 1 : NULL;
+}
+static uint64_t gxi_side_of_node(const gxi_copy_side *side) {
+    return side->type == GXI_MEMORYTYPE_HOST ? (uintptr_t)side->host : side->device;
+}
+#endif
 #if !defined(GPUEXEC_NO_GRAPH)
 /* -------------------------------------------------------------------------------------------------
    >>impl-used   What graphs use: gxi.graphs.named has a key for each address,
@@ -26608,12 +26659,6 @@ static int gxi_refs_add_words(gxi_native_graph *r, const void *bytes, size_t n, 
     }
     return ok;
 }
-/* The member of a node's `extra` behind that CU_LAUNCH_PARAM_BUFFER_...: drivers choose the order.
-   NULL: missing. */
-static void **gxi_launch_extra_of(void **extra, uintptr_t what) {
-    while (*extra && (uintptr_t)*extra != what) extra += 2;
-    return *extra ? extra + 1 : NULL;
-}
 static int gxi_refs_add_kernel(
         gxi_native_graph *r, const gxi_kernel_node *k, uint64_t object, size_t node) {
     void **buffer, **bytes;
@@ -26635,9 +26680,6 @@ static int gxi_refs_add_kernel(
     for (i = 0; ok && i < n; i++) ok = gxi_refs_add_words(r, k->params[i], sizes[i + 1], node);
     gxi_unlock(&gxi_tables_mutex);
     return ok;
-}
-static uint64_t gxi_side_of_node(const gxi_copy_side *side) {
-    return side->type == GXI_MEMORYTYPE_HOST ? (uintptr_t)side->host : side->device;
 }
 static int gxi_refs_add_nodes(gxi_call *call, gxi_native_graph *r, struct CUgraph_st *native,
         const gxi_native_graph *info, size_t top);
@@ -34613,8 +34655,8 @@ static gxi_strand *gxi_strand_of(const gxi_call *call, struct CUstream_st *nativ
         if (!s->where) s->where = gxi_place_copy(slot->where);
     }
     if (!slot) slot = gxi_peek(s->id, GXI_STREAM);
-    if (!is_default && (!slot || slot->adopted ||
-                               GXI_LOAD(&slot->data.stream.open) & GXI_CAPTURED_BY_OTHERS))
+    if (!is_default &&
+            (!slot || slot->adopted || GXI_LOAD(&slot->data.stream.open) & GXI_CAPTURED_BY_OTHERS))
         s->foreign = 1;
     return s;
 }
@@ -34663,8 +34705,8 @@ static gxi_point *gxi_point_find(const struct CUevent_st *native) {
     return p;
 }
 static gxi_point *gxi_point_get(struct CUevent_st *native) { /* NULL: no memory */
-    gxi_point *p = gxi_point_find(native), **const bucket =
-                                                   &gxi_order.points[gxi_order_bucket(native)];
+    gxi_point *p = gxi_point_find(native),
+              **const bucket = &gxi_order.points[gxi_order_bucket(native)];
     if (p) return p;
     if (!(p = (gxi_point *)gxi_realloc(NULL, sizeof *p))) {
         gxi_order.failed = 1;
@@ -34731,16 +34773,38 @@ static void gxi_order_free(void) {
 #define GXI_ACCESS_UNKNOWN 4u
 #define GXI_ACCESS_PART 8u
 #define GXI_ACCESS_STRONG 16u
-typedef struct gxi_access_use { unsigned argument; size_t offset; unsigned bits; } gxi_access_use;
-typedef struct gxi_access_variable { const char *name; unsigned bits; } gxi_access_variable;
-typedef struct gxi_access_kernel { const char *name; int unknown, indirect; size_t use_count; const gxi_access_use *uses; size_t variable_count; const gxi_access_variable *variables; } gxi_access_kernel;
+typedef struct gxi_access_use {
+    unsigned argument;
+    size_t offset;
+    unsigned bits;
+} gxi_access_use;
+typedef struct gxi_access_variable {
+    const char *name;
+    unsigned bits;
+} gxi_access_variable;
+typedef struct gxi_access_kernel {
+    const char *name;
+    int unknown, indirect;
+    size_t use_count;
+    const gxi_access_use *uses;
+    size_t variable_count;
+    const gxi_access_variable *variables;
+} gxi_access_kernel;
 typedef struct gxi_accesses gxi_accesses;
-static gxi_accesses *gxi_accesses_of_ptx(const char *t, size_t n) { (void)t; (void)n; return NULL; }
+static gxi_accesses *gxi_accesses_of_ptx(const char *t, size_t n) {
+    (void)t;
+    (void)n;
+    return NULL;
+}
 static void gxi_accesses_free(gxi_accesses *a) { (void)a; }
-static const gxi_access_kernel *gxi_accesses_find(const gxi_accesses *a, const char *n) { (void)a; (void)n; return NULL; }
+static const gxi_access_kernel *gxi_accesses_find(const gxi_accesses *a, const char *n) {
+    (void)a;
+    (void)n;
+    return NULL;
+}
 /*END*/
 /* -------------------------------------------------------------------------------------------------
-   >>impl-finder   The finder (>>validation). Its hook sees each driver call after it has
+   >>impl-finder   The finder (>>finder). Its hook sees each driver call after it has
    succeeded, and notes which bytes it uses: in a list for each allocation, with the strand and the
    number of the work. A use that meets an earlier one, without being ordered after it
    (>>impl-order), is a mistake if one of the two writes. */
@@ -34767,7 +34831,7 @@ typedef struct gxi_use {
                              other kernels, or signal them */
     const char *function, *where, *title; /* function: a literal; kept; title: of a kernel or of
                                              part of a graph, or NULL */
-    const char *verb; /* a literal; NULL: by access */
+    const char *verb;                     /* a literal; NULL: by access */
 } gxi_use;
 typedef struct gxi_use_list {
     gxi_use *at;
@@ -34788,7 +34852,7 @@ typedef struct gxi_variable {
 /* what is known of loaded code */
 typedef struct gxi_code {
     struct gxi_code *next;
-    const void *native; /* CUmodule or CUlibrary */
+    const void *native;            /* CUmodule or CUlibrary */
     struct gxi_accesses *accesses; /* of its PTX; NULL: not known */
     int shared;                    /* a library's module: they belong to the library */
 } gxi_code;
@@ -34800,8 +34864,8 @@ static struct {
     gxi_variable *variables;
     gxi_code *code;
     struct gxi_program *programs[GXI_ORDER_BUCKETS];
-    gxi_use_list uses; /* of the call in progress */
-    gxi_text report;   /* of the call in progress, written without the mutex */
+    gxi_use_list uses;               /* of the call in progress */
+    gxi_text report;                 /* of the call in progress, written without the mutex */
     uint64_t reported[GXI_REPORTED]; /* hashes of pairs of places */
     struct {
         const struct CUgraphNode_st *node;
@@ -34818,7 +34882,7 @@ typedef struct gxi_work_use {
     uint64_t tick;
     const char *title;
     unsigned node;
-    int waits; /* a copy to pageable memory: the host waits for it */
+    int waits;       /* a copy to pageable memory: the host waits for it */
     gxi_area *freed; /* memory that is no longer in the table of allocations */
 } gxi_work_use;
 
@@ -34863,8 +34927,7 @@ static void gxi_use_add_box(gxi_use_list *list, uint64_t lo, uint64_t width, uin
     u->slices = slices;
     u->access = access;
 }
-static void gxi_use_add_bytes(
-        gxi_use_list *list, uint64_t lo, uint64_t bytes, unsigned access) {
+static void gxi_use_add_bytes(gxi_use_list *list, uint64_t lo, uint64_t bytes, unsigned access) {
     gxi_use_add_box(list, lo, bytes, bytes, 1, bytes, 1, access);
 }
 /* Behind its last byte. */
@@ -34906,8 +34969,7 @@ static int gxi_uses_meet(const gxi_use *a, const gxi_use *b, const gxi_area *are
     if (a->shape == GXI_USE_BYTES && b->shape == GXI_USE_BYTES) return gxi_boxes_meet(a, b);
     if (gxi_use_is_whole(a, area) || gxi_use_is_whole(b, area)) return 1;
     if (a->shape == GXI_USE_BYTES || b->shape == GXI_USE_BYTES) {
-        const gxi_use *const box = a->shape == GXI_USE_BYTES ? a : b,
-                             *const at = box == a ? b : a;
+        const gxi_use *const box = a->shape == GXI_USE_BYTES ? a : b, *const at = box == a ? b : a;
         uint64_t k;
         for (k = 0; k < box->slices && at->shape == GXI_USE_AT; k++)
             if (gxi_rows_meet(box->lo + k * box->slice, box, at->lo, at->lo + 1)) return 1;
@@ -35005,7 +35067,7 @@ static gxi_area *gxi_area_of(uint64_t address, gpuexec_memory_kind *kind) {
 /* --- reports ---------------------------------------------------------------------------------- */
 
 static const char *gxi_use_verb(const gxi_use *u) {
-    return u->verb                          ? u->verb
+    return u->verb                            ? u->verb
             : !(u->access & GXI_ACCESS_WRITE) ? "reads"
             : u->access & GXI_ACCESS_READ     ? "reads and writes"
                                               : "writes";
@@ -35067,8 +35129,8 @@ static int gxi_finder_note_pair(const gxi_use *old, const gxi_use *now) {
     return 1;
 }
 /* launch: of the graph that contains both, or NULL */
-static void gxi_finder_report(const gxi_area *area, const gxi_use *old, const gxi_use *now,
-        const gxi_call *launch) {
+static void gxi_finder_report(
+        const gxi_area *area, const gxi_use *old, const gxi_use *now, const gxi_call *launch) {
     gxi_text *const t = &gxi_finder.report;
     if (!gxi_finder_note_pair(old, now)) return;
     gxi_finder.reports++;
@@ -35083,12 +35145,14 @@ static void gxi_finder_report(const gxi_area *area, const gxi_use *old, const gx
     if (launch) {
         gxi_add(t,
                 "  graph:  both are nodes of the graph that %s at %s launches\n"
-                "  cure:   make one node depend on the other: in a capture, let one stream wait for "
+                "  cure:   make one node depend on the other: in a capture, let one stream wait "
+                "for "
                 "the other\n",
                 launch->function, gxi_place_text(launch->where));
         return;
     }
-    gxi_add(t, "  cure:   before %s, call gpuexec_stream_wait_stream or gpuexec_stream_wait_event: ",
+    gxi_add(t,
+            "  cure:   before %s, call gpuexec_stream_wait_stream or gpuexec_stream_wait_event: ",
             gxi_place_text(now->where));
     gxi_text_add_strand(t, now->strand);
     gxi_add(t, " must wait for ");
@@ -35112,7 +35176,8 @@ static void gxi_area_add(gxi_area *a, const gxi_use *now, const gxi_clock *c) {
         if (!ordered && !old->blurred && gxi_uses_conflict(old, now) && gxi_uses_meet(old, now, a))
             gxi_finder_report(a, old, now, NULL);
         /* what is not ordered after `old` is not ordered after `now`, either: `now` is enough */
-        if (ordered && !now->blurred && (now->access & GXI_ACCESS_WRITE || !(old->access & GXI_ACCESS_WRITE)) &&
+        if (ordered && !now->blurred &&
+                (now->access & GXI_ACCESS_WRITE || !(old->access & GXI_ACCESS_WRITE)) &&
                 !(now->access & ~old->access & GXI_ACCESS_STRONG) && !(now->talks & ~old->talks) &&
                 now->group == 0 && gxi_use_covers(now, old, a))
             continue;
@@ -35127,7 +35192,7 @@ static void gxi_area_add(gxi_area *a, const gxi_use *now, const gxi_clock *c) {
     }
     if ((fresh = gxi_use_add(&a->uses)) != NULL) *fresh = *now;
 }
-/* The uses that were collected are of this work. */
+/* This work has the uses that were collected. */
 static void gxi_finder_apply(const gxi_work_use *work, gxi_use_list *list) {
     const gxi_strand *const s = work->strand;
     const char *where = NULL;
@@ -35201,7 +35266,12 @@ static gxi_code *gxi_code_new(const void *native) {
 static void gxi_code_load(const void *native, const void *image) {
     const char *const text = (const char *)image;
     gxi_code *const c = gxi_code_new(native);
+#if !defined(GPUEXEC_NO_IMAGES)
     if (c && gxi_is_ptx(text)) c->accesses = gxi_accesses_of_ptx(text, strlen(text));
+#else
+    (void)c;
+    (void)text;
+#endif
 }
 /* A library's module has the library's code. */
 static void gxi_code_share(const void *native, const void *library) {
@@ -35262,8 +35332,7 @@ static void gxi_uses_add_pointer(
 static void gxi_uses_add_words(gxi_use_list *list, const char *bytes, size_t n) {
     size_t at;
     for (at = 0; at + 8 <= n; at += 8)
-        gxi_uses_add_pointer(
-                list, gxi_word_at(bytes + at, 8), GXI_USE_ANY, GXI_ACCESS_READ, 0);
+        gxi_uses_add_pointer(list, gxi_word_at(bytes + at, 8), GXI_USE_ANY, GXI_ACCESS_READ, 0);
 }
 static void gxi_uses_add_known(gxi_use_list *list, const gxi_access_kernel *known,
         const gxi_slot *kernel, void **params, void **extra) {
@@ -35348,9 +35417,9 @@ static void gxi_uses_add_kernel(gxi_use_list *list, const struct CUfunc_st *func
     gxi_unlock(&gxi_tables_mutex);
     for (i = 0; known && !known->unknown && i < known->variable_count; i++) {
         const gxi_access_variable *const w = &known->variables[i];
-        const gxi_variable *const v =
-                w->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE) ? gxi_variable_get(native, w->name)
-                                                               : NULL;
+        const gxi_variable *const v = w->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE)
+                ? gxi_variable_get(native, w->name)
+                : NULL;
         if (v)
             gxi_uses_add_pointer(list, v->lo, GXI_USE_AT,
                     w->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE | GXI_ACCESS_STRONG), 0);
@@ -35369,14 +35438,13 @@ static int gxi_is_pageable(uint64_t address) {
     if (gxi_range_find(address, &range)) return 0;
     return gxi.cu.cuPointerGetAttributes(1, &attribute, &value, address) != 0 || type == 0;
 }
-static void gxi_uses_add_line(
-        gxi_use_list *list, uint64_t to, uint64_t from, uint64_t bytes) {
+static void gxi_uses_add_line(gxi_use_list *list, uint64_t to, uint64_t from, uint64_t bytes) {
     gxi_use_add_bytes(list, from, bytes, GXI_ACCESS_READ);
     gxi_use_add_bytes(list, to, bytes, GXI_ACCESS_WRITE);
 }
 /* Returns the first byte. */
-static uint64_t gxi_uses_add_side(gxi_use_list *list, const gxi_copy_side *s,
-        const gxi_memcpy3d *box, unsigned access) {
+static uint64_t gxi_uses_add_side(
+        gxi_use_list *list, const gxi_copy_side *s, const gxi_memcpy3d *box, unsigned access) {
     const uint64_t pitch = s->pitch ? s->pitch : box->width,
                    slice = pitch * (s->height ? s->height : box->height),
                    lo = gxi_side_of_node(s) + s->z * slice + s->y * pitch + s->x;
@@ -35420,7 +35488,7 @@ typedef struct gxi_program_node {
     int disabled;
     gxi_use_list uses;
     struct CUevent_st *records, *waits; /* or NULL */
-    unsigned char *before; /* bits of the nodes that it is ordered after; or NULL */
+    unsigned char *before;              /* bits of the nodes that it is ordered after; or NULL */
 } gxi_program_node;
 /* what an executable graph does */
 typedef struct gxi_program {
@@ -35428,7 +35496,7 @@ typedef struct gxi_program {
     struct CUgraphExec_st *exec;
     gxi_program_node *nodes;
     unsigned n;
-    int checked; /* the nodes among each other */
+    int checked;     /* the nodes among each other */
     gxi_clock clock; /* of its last launch, which the next one waits for */
 } gxi_program;
 enum { GXI_MOST_ORDERED_NODES = 4096 };
@@ -35481,8 +35549,7 @@ static void gxi_program_read_node(gxi_program_node *node, struct CUgraphNode_st 
     switch (type) {
     case GXI_GRAPH_NODE_TYPE_KERNEL:
         if (!gxi.cu.cuGraphKernelNodeGetParams(native, &kernel))
-            gxi_uses_add_kernel(
-                    &node->uses, kernel.function, kernel.params, kernel.extra, &title);
+            gxi_uses_add_kernel(&node->uses, kernel.function, kernel.params, kernel.extra, &title);
         break;
     case GXI_GRAPH_NODE_TYPE_MEMCPY:
         if (!gxi.cu.cuGraphMemcpyNodeGetParams(native, &copy)) gxi_uses_add_3d(&node->uses, &copy);
@@ -35653,7 +35720,8 @@ static void gxi_program_check(gxi_program *p, const gxi_work_use *work) {
         }
 }
 
-/* --- driver calls ----------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------------
+   >>impl-found   The driver calls that matter to the finder, and its hook. */
 
 typedef enum gxi_found_kind {
     GXI_FINDS_KERNEL,
@@ -35672,7 +35740,7 @@ typedef enum gxi_found_kind {
     GXI_FINDS_HOST,
     GXI_FINDS_RECORD,
     GXI_FINDS_WAIT,
-    GXI_FINDS_STREAM_END,
+    GXI_FINDS_STREAM_DESTROYED,
     GXI_FINDS_ON_STREAM, /* those up to here have a stream; then: what the host waits for */
     GXI_FINDS_STREAM_DONE,
     GXI_FINDS_EVENT_DONE,
@@ -35681,11 +35749,11 @@ typedef enum gxi_found_kind {
     GXI_FINDS_WAITED, /* the rest: objects */
     GXI_FINDS_NODE,
     GXI_FINDS_EVENT_CREATED,
-    GXI_FINDS_EVENT_END,
+    GXI_FINDS_EVENT_DESTROYED,
     GXI_FINDS_EVENT_SHARED,
     GXI_FINDS_EVENT_OPENED,
     GXI_FINDS_MODULE,
-    GXI_FINDS_CODE_END,
+    GXI_FINDS_UNLOADED,
     GXI_FINDS_LIBRARY,
     GXI_FINDS_LIBRARY_MODULE,
     GXI_FINDS_EXEC,
@@ -35694,7 +35762,7 @@ typedef enum gxi_found_kind {
     GXI_FINDS_EXEC_COPY,
     GXI_FINDS_EXEC_FILL,
     GXI_FINDS_EXEC_ENABLE,
-    GXI_FINDS_EXEC_END
+    GXI_FINDS_EXEC_DESTROYED
 } gxi_found_kind;
 /* stream: the position of that argument; unit: bytes of one element */
 typedef struct gxi_found_call {
@@ -35707,7 +35775,7 @@ static const gxi_found_call gxi_found_calls[] = {
     { "cuCtxDestroy", GXI_FINDS_CONTEXT_DONE, 0, 0 },
     { "cuCtxSynchronize", GXI_FINDS_CONTEXT_DONE, 0, 0 },
     { "cuEventCreate", GXI_FINDS_EVENT_CREATED, 0, 0 },
-    { "cuEventDestroy", GXI_FINDS_EVENT_END, 0, 0 },
+    { "cuEventDestroy", GXI_FINDS_EVENT_DESTROYED, 0, 0 },
     { "cuEventElapsedTime", GXI_FINDS_EVENTS_DONE, 0, 0 },
     { "cuEventQuery", GXI_FINDS_EVENT_DONE, 0, 0 },
     { "cuEventRecord", GXI_FINDS_RECORD, 1, 0 },
@@ -35717,7 +35785,7 @@ static const gxi_found_call gxi_found_calls[] = {
     { "cuGraphAddKernelNode", GXI_FINDS_NODE, 0, 0 },
     { "cuGraphAddMemcpyNode", GXI_FINDS_NODE, 0, 0 },
     { "cuGraphAddMemsetNode", GXI_FINDS_NODE, 0, 0 },
-    { "cuGraphExecDestroy", GXI_FINDS_EXEC_END, 0, 0 },
+    { "cuGraphExecDestroy", GXI_FINDS_EXEC_DESTROYED, 0, 0 },
     { "cuGraphExecKernelNodeSetParams", GXI_FINDS_EXEC_KERNEL, 0, 0 },
     { "cuGraphExecMemcpyNodeSetParams", GXI_FINDS_EXEC_COPY, 0, 0 },
     { "cuGraphExecMemsetNodeSetParams", GXI_FINDS_EXEC_FILL, 0, 0 },
@@ -35734,7 +35802,7 @@ static const gxi_found_call gxi_found_calls[] = {
     { "cuLaunchKernelEx", GXI_FINDS_KERNEL, 8, 0 },
     { "cuLibraryGetModule", GXI_FINDS_LIBRARY_MODULE, 0, 0 },
     { "cuLibraryLoadData", GXI_FINDS_LIBRARY, 0, 0 },
-    { "cuLibraryUnload", GXI_FINDS_CODE_END, 0, 0 },
+    { "cuLibraryUnload", GXI_FINDS_UNLOADED, 0, 0 },
     { "cuMemFree", GXI_FINDS_CONTEXT_DONE, 0, 0 },
     { "cuMemFreeHost", GXI_FINDS_CONTEXT_DONE, 0, 0 },
     { "cuMemHostUnregister", GXI_FINDS_CONTEXT_DONE, 0, 0 },
@@ -35756,8 +35824,8 @@ static const gxi_found_call gxi_found_calls[] = {
     { "cuMemsetD32Async", GXI_FINDS_FILL, 3, 4 },
     { "cuMemsetD8Async", GXI_FINDS_FILL, 3, 1 },
     { "cuModuleLoadDataEx", GXI_FINDS_MODULE, 0, 0 },
-    { "cuModuleUnload", GXI_FINDS_CODE_END, 0, 0 },
-    { "cuStreamDestroy", GXI_FINDS_STREAM_END, 0, 0 },
+    { "cuModuleUnload", GXI_FINDS_UNLOADED, 0, 0 },
+    { "cuStreamDestroy", GXI_FINDS_STREAM_DESTROYED, 0, 0 },
     { "cuStreamQuery", GXI_FINDS_STREAM_DONE, 0, 0 },
     { "cuStreamSynchronize", GXI_FINDS_STREAM_DONE, 0, 0 },
     { "cuStreamWaitEvent", GXI_FINDS_WAIT, 0, 0 },
@@ -35817,8 +35885,7 @@ static int gxi_native_is_capturing(const gxi_call *call, struct CUstream_st *nat
     const gxi_slot *const slot = gxi_peek(call->stream, GXI_STREAM);
     int status = 0;
     if (!native || native == GXI_STREAM_LEGACY) return 0;
-    if (!waits && slot && slot->data.stream.native == native &&
-            !GXI_LOAD(&slot->data.stream.open))
+    if (!waits && slot && slot->data.stream.native == native && !GXI_LOAD(&slot->data.stream.open))
         return 0;
     return gxi.cu.cuStreamIsCapturing(native, &status) || status;
 }
@@ -35845,8 +35912,8 @@ static void gxi_finder_before(const gxi_call *call, const gxi_watched_call *w) {
             else if (gxi.cu.cuCtxGetCurrent(&context)) context = NULL;
             gxi_order_join_context(&gxi_finder_waits, context);
         } else {
-            gxi_point_join(&gxi_finder_waits,
-                    gxi_found_at(w, found->kind == GXI_FINDS_EVENTS_DONE).event);
+            gxi_point_join(
+                    &gxi_finder_waits, gxi_found_at(w, found->kind == GXI_FINDS_EVENTS_DONE).event);
             if (found->kind == GXI_FINDS_EVENTS_DONE)
                 gxi_point_join(&gxi_finder_waits, gxi_found_at(w, 2).event);
         }
@@ -35910,8 +35977,8 @@ static void gxi_finder_launch_all(const gxi_call *call, const gxi_watched_call *
         work.call = call;
         if (!(work.strand = gxi_strand_of(call, launches[i].stream))) continue;
         if (!(flags & 1)) gxi_clock_join(&work.strand->clock, &all);
-        gxi_uses_add_kernel(&gxi_finder.uses, launches[i].function, launches[i].params, NULL,
-                &work.title);
+        gxi_uses_add_kernel(
+                &gxi_finder.uses, launches[i].function, launches[i].params, NULL, &work.title);
         gxi_finder_enqueue(&work);
     }
     for (i = 0; i < n; i++)
@@ -35938,7 +36005,7 @@ static void gxi_finder_note_work(
     }
 #endif
     p = gxi_found_at(w, found->stream);
-    if (found->kind == GXI_FINDS_STREAM_END) { /* it cannot be queried any more */
+    if (found->kind == GXI_FINDS_STREAM_DESTROYED) { /* it cannot be queried any more */
         s = gxi_order.buckets[gxi_order_bucket(p.stream)];
         while (s && s->native != p.stream) s = s->same;
         if (s) gxi_strand_close(s);
@@ -35962,9 +36029,9 @@ static void gxi_finder_note_work(
     case GXI_FINDS_LINE:
     case GXI_FINDS_LINE_NOW:
         gxi_uses_add_line(list, args[0], args[1], args[2]);
-        work.waits = found->kind == GXI_FINDS_LINE_NOW ? strcmp(w->name, "cuMemcpyDtoD") != 0
-                                                       : strcmp(w->name, "cuMemcpyDtoHAsync") == 0 &&
-                        gxi_is_pageable(args[0]);
+        work.waits = found->kind == GXI_FINDS_LINE_NOW
+                ? strcmp(w->name, "cuMemcpyDtoD") != 0
+                : strcmp(w->name, "cuMemcpyDtoHAsync") == 0 && gxi_is_pageable(args[0]);
         break;
     case GXI_FINDS_PEER: gxi_uses_add_line(list, args[0], args[2], args[4]); break;
     case GXI_FINDS_2D:
@@ -36035,7 +36102,7 @@ static void gxi_finder_note_object(
     switch (found->kind) {
     case GXI_FINDS_NODE: gxi_node_note_place(call, *gxi_found_at(w, 0).new_node); break;
     case GXI_FINDS_EVENT_CREATED: gxi_point_create(*gxi_found_at(w, 0).new_event); break;
-    case GXI_FINDS_EVENT_END: gxi_point_free(gxi_found_at(w, 0).event); break;
+    case GXI_FINDS_EVENT_DESTROYED: gxi_point_free(gxi_found_at(w, 0).event); break;
     case GXI_FINDS_EVENT_SHARED:
     case GXI_FINDS_EVENT_OPENED:
         point = gxi_point_get(found->kind == GXI_FINDS_EVENT_SHARED
@@ -36046,13 +36113,11 @@ static void gxi_finder_note_object(
     case GXI_FINDS_MODULE:
         gxi_code_load(*gxi_found_at(w, 0).new_module, gxi_found_at(w, 1).any);
         break;
-    case GXI_FINDS_LIBRARY:
-        gxi_code_load(*gxi_found_at(w, 0).list, gxi_found_at(w, 1).any);
-        break;
+    case GXI_FINDS_LIBRARY: gxi_code_load(*gxi_found_at(w, 0).list, gxi_found_at(w, 1).any); break;
     case GXI_FINDS_LIBRARY_MODULE:
         gxi_code_share(*gxi_found_at(w, 0).list, gxi_found_at(w, 1).any);
         break;
-    case GXI_FINDS_CODE_END: gxi_code_free(gxi_found_at(w, 0).any); break;
+    case GXI_FINDS_UNLOADED: gxi_code_free(gxi_found_at(w, 0).any); break;
     case GXI_FINDS_EXEC:
         gxi_program_read(*gxi_found_at(w, 0).new_exec, gxi_found_at(w, 1).graph);
         break;
@@ -36061,13 +36126,11 @@ static void gxi_finder_note_object(
         break;
     case GXI_FINDS_EXEC_KERNEL:
     case GXI_FINDS_EXEC_COPY:
-    case GXI_FINDS_EXEC_FILL:
-        gxi_program_change(found->kind, w);
-        break;
+    case GXI_FINDS_EXEC_FILL: gxi_program_change(found->kind, w); break;
     case GXI_FINDS_EXEC_ENABLE:
         gxi_program_enable(gxi_found_at(w, 0).exec, gxi_found_at(w, 1).node, w->args[2] != 0);
         break;
-    case GXI_FINDS_EXEC_END: gxi_program_free(gxi_program_at(gxi_found_at(w, 0).exec)); break;
+    case GXI_FINDS_EXEC_DESTROYED: gxi_program_free(gxi_program_at(gxi_found_at(w, 0).exec)); break;
     default: break;
     }
 }
