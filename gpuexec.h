@@ -24451,7 +24451,9 @@ GPUEXEC_API gpuexec_result gpuexec_copy_many_at(
        break it */
     captures = gxi_capture_status_of(slot); /* another library's, too */
     m.batches = slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
-    if (within >= GXI_PARTS_MIN && context && !captures)
+    /* the finder could not see what the kernel copies */
+    if (within >= GXI_PARTS_MIN && context && !captures &&
+            !(GXI_LOAD(&gxi.driver.debug) & GXI_FINDS))
         ok = gxi_copier_load(call, context, &m.copier) == GPUEXEC_OK;
     for (i = 0; i < count && ok; i++)
         ok = gxi_copy_list_select(&m, i) && (m.x.bytes == 0 || gxi_copy_list_enqueue(&m, i));
@@ -35695,6 +35697,15 @@ static void gxi_program_enable(
     p->checked = 0;
     p->nodes[i].disabled = !enabled;
 }
+/* Whether the graph records that node's event before any of its work: waiting for the event is then
+   not waiting for the work. */
+static int gxi_program_is_before_work(const gxi_program *p, unsigned node) {
+    const unsigned char *const before = p->nodes[node].before;
+    unsigned i;
+    for (i = 0; before && i < p->n; i++)
+        if (i != node && before[i / 8] >> i % 8 & 1 && !p->nodes[i].records) return 0;
+    return before != NULL;
+}
 /* Nodes of one graph that use the same memory, without being ordered. */
 static void gxi_program_check(gxi_program *p, const gxi_work_use *work) {
     unsigned i, j, k, l;
@@ -35946,6 +35957,10 @@ static void gxi_finder_launch_graph(gxi_work_use *work, struct CUgraphExec_st *e
         return;
     }
     gxi_clock_join(&work->strand->clock, &p->clock);
+    gxi_strand_update(work->strand);
+    for (i = 0; i < p->n; i++)
+        if (p->nodes[i].records && gxi_program_is_before_work(p, i))
+            gxi_point_record(p->nodes[i].records, &work->strand->clock);
     for (i = 0; i < p->n; i++)
         if (p->nodes[i].waits) gxi_point_join(&work->strand->clock, p->nodes[i].waits);
     for (i = 0; i < p->n; i++)
@@ -35957,7 +35972,8 @@ static void gxi_finder_launch_graph(gxi_work_use *work, struct CUgraphExec_st *e
     if (!p->checked && !work->strand->foreign) gxi_program_check(p, work);
     gxi_clock_copy(&p->clock, &work->strand->clock);
     for (i = 0; i < p->n; i++)
-        if (p->nodes[i].records) gxi_point_record(p->nodes[i].records, &work->strand->clock);
+        if (p->nodes[i].records && !gxi_program_is_before_work(p, i))
+            gxi_point_record(p->nodes[i].records, &work->strand->clock);
 }
 #if !defined(GPUEXEC_NO_MULTI)
 /* One kernel for each stream. Unless flags say otherwise, each waits for all of the streams, and
@@ -36209,11 +36225,13 @@ static void gxi_finder_close(void) {
 }
 /* At the library's start, if the program or the environment requests it. */
 static void gxi_finder_start(void) {
+    gxi_lock(&gxi_finder_mutex);
+    gxi_finder.reports = 0;
+    gxi_unlock(&gxi_finder_mutex);
     if (!gxi_setup_desc()->validation && !gxi_environment_switch("GPUEXEC_VALIDATION")) return;
     gxi_finder_close();
     gxi_lock(&gxi_finder_mutex);
     gxi_finder.on = 1;
-    gxi_finder.reports = 0;
     gxi_unlock(&gxi_finder_mutex);
     GXI_STORE(&gxi.hooks.before_call[GXI_WATCH_FINDER], &gxi_finder_before);
     GXI_STORE(&gxi.hooks.after_call[GXI_WATCH_FINDER], &gxi_finder_after);
