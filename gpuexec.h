@@ -6351,6 +6351,9 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuStreamIsCapturing,    10000, (gxi_cu_stream stream, int *status)) \
     ROW(REQUIRED, cuStreamGetCaptureInfo, 10010, \
         (gxi_cu_stream stream, int *status, uint64_t *id)) \
+    ROW(OPTIONAL, cuStreamGetCaptureInfo_11030, 11030, \
+        (gxi_cu_stream stream, int *status, uint64_t *id, gxi_cu_graph *into, \
+            const gxi_cu_node **after, size_t *count)) \
     ROW(REQUIRED, cuThreadExchangeStreamCaptureMode, 10010, (int *mode)) \
     ROW(REQUIRED, cuGraphGetNodes,        10000, \
         (gxi_cu_graph graph, gxi_cu_node *nodes, size_t *count)) \
@@ -7273,6 +7276,7 @@ typedef struct gxi_state {
         void (*note_memory)(const gxi_call *call, const struct gxi_slot *stream,
                 const gxi_range *range, int allocated);
         void (*give_event)(struct CUevent_st *native); /* other code may record it from now on */
+        void (*note_wait)(void); /* the host has waited for all work, unseen by before_call */
         void (*note_programmatic)(void);
         void (*note_graph)(const gxi_call *call, const struct gxi_slot *graph); /* a graph is
                                                                                     launched */
@@ -34414,6 +34418,7 @@ GPUEXEC_API gpuexec_result gpuexec_timeline_end_at(const char *where) {
     recorded = gxi_is_recording();
     if (recorded) {
         GXI_IN_RELAXED_MODE error = gxi_timeline_close();
+        GXI_HOOK(note_wait, ());
         path = gxi_timeline.path;
         page = gxi_timeline.page;
         gxi_timeline.path = gxi_timeline.page = NULL;
@@ -34787,7 +34792,7 @@ typedef struct gxi_code {
     struct gxi_accesses *accesses; /* of its PTX; NULL: not known */
     int shared;                    /* a library's module: they belong to the library */
 } gxi_code;
-enum { GXI_AREA_BUCKETS = 1024, GXI_REPORTED = 1024, GXI_MOST_USES = 512 };
+enum { GXI_AREA_BUCKETS = 1024, GXI_REPORTED = 1024, GXI_MOST_USES = 512, GXI_PLACED = 4096 };
 static struct {
     int on;
     gxi_area *areas[GXI_AREA_BUCKETS];
@@ -34798,6 +34803,10 @@ static struct {
     gxi_use_list uses; /* of the call in progress */
     gxi_text report;   /* of the call in progress, written without the mutex */
     uint64_t reported[GXI_REPORTED]; /* hashes of pairs of places */
+    struct {
+        const struct CUgraphNode_st *node;
+        const char *function, *where;
+    } placed[GXI_PLACED]; /* where nodes were added or captured, the last one of each hash */
     unsigned long long reports;
     int said_foreign;
 } gxi_finder;
@@ -34936,6 +34945,12 @@ static void gxi_area_free(gxi_area **at) {
     gxi_free(a->uses.at);
     gxi_free(a);
 }
+/* The memory there was freed. */
+static void gxi_area_forget(uint64_t lo) {
+    gxi_area **at = gxi_area_bucket(lo);
+    while (*at && (*at)->lo != lo) at = &(*at)->next;
+    if (*at) gxi_area_free(at);
+}
 /* Memory that was freed, or allocated again since. */
 static int gxi_area_is_stale(const gxi_area *a) {
     gxi_range range;
@@ -35004,12 +35019,14 @@ static void gxi_text_add_strand(gxi_text *t, unsigned index) {
                 s->native == GXI_STREAM_LEGACY ? "legacy" : "per-thread", gxi_label_text(s->id));
     else gxi_add(t, "the stream%s created at %s", gxi_label_text(s->id), gxi_place_text(s->where));
 }
-static void gxi_text_add_use(gxi_text *t, const char *role, const gxi_use *u) {
+/* launch: of the graph that contains both, or NULL */
+static void gxi_text_add_use(
+        gxi_text *t, const char *role, const gxi_use *u, const gxi_call *launch) {
     gxi_add(t, "  %s %s at %s", role, u->function, gxi_place_text(u->where));
     if (u->node) gxi_add(t, ", node %u", u->node - 1);
-    if (u->title) gxi_add(t, ", %s", u->title);
-    gxi_add(t, ", on ");
-    gxi_text_add_strand(t, u->strand);
+    if (u->title) gxi_add(t, "%s%s", u->node ? ": " : ", ", u->title);
+    if (!launch) gxi_add(t, ", on ");
+    if (!launch) gxi_text_add_strand(t, u->strand);
     gxi_add(t, ", %s", gxi_use_verb(u));
 }
 static void gxi_text_add_bytes(gxi_text *t, const gxi_use *u, const gxi_area *a) {
@@ -35049,7 +35066,9 @@ static int gxi_finder_note_pair(const gxi_use *old, const gxi_use *now) {
     }
     return 1;
 }
-static void gxi_finder_report(const gxi_area *area, const gxi_use *old, const gxi_use *now) {
+/* launch: of the graph that contains both, or NULL */
+static void gxi_finder_report(const gxi_area *area, const gxi_use *old, const gxi_use *now,
+        const gxi_call *launch) {
     gxi_text *const t = &gxi_finder.report;
     if (!gxi_finder_note_pair(old, now)) return;
     gxi_finder.reports++;
@@ -35057,15 +35076,19 @@ static void gxi_finder_report(const gxi_area *area, const gxi_use *old, const gx
             now->function, gxi_place_text(now->where), old->function, gxi_place_text(old->where));
     gxi_add(t, "  memory: ");
     gxi_text_add_area(t, area);
-    gxi_text_add_use(t, "first: ", old);
+    gxi_text_add_use(t, "first: ", old, launch);
     gxi_text_add_bytes(t, old, area);
-    gxi_text_add_use(t, "second:", now);
+    gxi_text_add_use(t, "second:", now, launch);
     gxi_text_add_bytes(t, now, area);
-    if (old->strand == now->strand) {
-        gxi_add(t, "  cure: add a dependency between the two nodes\n");
+    if (launch) {
+        gxi_add(t,
+                "  graph:  both are nodes of the graph that %s at %s launches\n"
+                "  cure:   make one node depend on the other: in a capture, let one stream wait for "
+                "the other\n",
+                launch->function, gxi_place_text(launch->where));
         return;
     }
-    gxi_add(t, "  cure: before %s, call gpuexec_stream_wait_stream or gpuexec_stream_wait_event: ",
+    gxi_add(t, "  cure:   before %s, call gpuexec_stream_wait_stream or gpuexec_stream_wait_event: ",
             gxi_place_text(now->where));
     gxi_text_add_strand(t, now->strand);
     gxi_add(t, " must wait for ");
@@ -35087,7 +35110,7 @@ static void gxi_area_add(gxi_area *a, const gxi_use *now, const gxi_clock *c) {
         const int ordered = gxi_use_is_ordered(old, c);
         if (gxi_use_is_ordered(old, &gxi_order.host)) continue; /* it is done */
         if (!ordered && !old->blurred && gxi_uses_conflict(old, now) && gxi_uses_meet(old, now, a))
-            gxi_finder_report(a, old, now);
+            gxi_finder_report(a, old, now, NULL);
         /* what is not ordered after `old` is not ordered after `now`, either: `now` is enough */
         if (ordered && !now->blurred && (now->access & GXI_ACCESS_WRITE || !(old->access & GXI_ACCESS_WRITE)) &&
                 !(now->access & ~old->access & GXI_ACCESS_STRONG) && !(now->talks & ~old->talks) &&
@@ -35154,10 +35177,7 @@ static void gxi_code_free(const void *native) {
     while ((old = *v) != NULL)
         if (old->module != native) v = &old->next;
         else {
-            gxi_area **const bucket = gxi_area_bucket(old->lo);
-            gxi_area **a = bucket;
-            while (*a && (*a)->lo != old->lo) a = &(*a)->next;
-            if (*a) gxi_area_free(a);
+            gxi_area_forget(old->lo);
             *v = old->next;
             gxi_free(old);
         }
@@ -35488,12 +35508,36 @@ static void gxi_program_read_node(gxi_program_node *node, struct CUgraphNode_st 
     for (i = first; i < node->uses.n; i++)
         if (!node->uses.at[i].title) node->uses.at[i].title = title;
 }
+static unsigned gxi_node_hash(const struct CUgraphNode_st *node) {
+    return (unsigned)(((uintptr_t)node >> 4) * 0x9E3779B97F4A7C15u >> 40) % GXI_PLACED;
+}
+static void gxi_node_note_place(const gxi_call *call, const struct CUgraphNode_st *node) {
+    const unsigned i = gxi_node_hash(node);
+    gxi_finder.placed[i].node = node;
+    gxi_finder.placed[i].function = call->function;
+    gxi_finder.placed[i].where = gxi_place_copy(call->where);
+}
+/* Work was captured: the stream's next work depends on its node alone. */
+static void gxi_node_note_captured(const gxi_call *call, struct CUstream_st *stream) {
+    const gxi_cu_node *list = NULL;
+    int status = 0;
+    size_t n = 0;
+    if (!GXI_HAS(cuStreamGetCaptureInfo_11030) ||
+            gxi.cu.cuStreamGetCaptureInfo_11030(stream, &status, NULL, NULL, &list, &n) || n != 1)
+        return;
+    gxi_node_note_place(call, list[0]);
+}
 /* The number of the node, and what its uses are called if they have no title yet. */
 static void gxi_program_name_uses(gxi_program_node *node, unsigned index, const char *title) {
+    const unsigned at = gxi_node_hash(node->native);
+    const int known = gxi_finder.placed[at].node == node->native;
     unsigned i;
     for (i = 0; i < node->uses.n; i++) {
-        node->uses.at[i].node = index + 1;
-        if (!node->uses.at[i].title) node->uses.at[i].title = title;
+        gxi_use *const u = &node->uses.at[i];
+        u->node = index + 1;
+        if (!u->title) u->title = title;
+        u->function = known ? gxi_finder.placed[at].function : "a node";
+        u->where = known ? gxi_finder.placed[at].where : NULL;
     }
 }
 static unsigned gxi_program_index(const gxi_program *p, const struct CUgraphNode_st *native) {
@@ -35509,21 +35553,22 @@ static void gxi_program_read_order(gxi_program *p) {
     size_t n, b, edges = 0, cap = 0, e;
     unsigned i, k;
     unsigned(*edge)[2] = NULL, (*grown)[2];
-    int changed = 1;
+    int changed = 1, cu;
     if (p->n > GXI_MOST_ORDERED_NODES) return;
     for (i = 0; i < p->n; i++) {
         if (!(p->nodes[i].before = (unsigned char *)gxi_realloc(NULL, bytes))) break;
         memset(p->nodes[i].before, 0, bytes);
         n = 0;
-        if (gxi.cu.cuGraphNodeGetDependencies(p->nodes[i].native, NULL, &n) || !n) continue;
+        cu = gxi.cu.cuGraphNodeGetDependencies(p->nodes[i].native, NULL, &n);
         if (edges + n > cap) {
             cap = 2 * (edges + n);
             if (!(grown = (unsigned(*)[2])gxi_realloc(edge, cap * sizeof *edge))) break;
             edge = grown;
         }
-        if (!(list = (struct CUgraphNode_st **)gxi_realloc(NULL, n * sizeof *list))) break;
-        if (gxi.cu.cuGraphNodeGetDependencies(p->nodes[i].native, list, &n)) n = 0;
-        for (e = 0; e < n; e++) {
+        if (!(list = (struct CUgraphNode_st **)gxi_realloc(NULL, (n + 1) * sizeof *list))) break;
+        if (!cu && n) cu = gxi.cu.cuGraphNodeGetDependencies(p->nodes[i].native, list, &n);
+        if (cu) memset(p->nodes[i].before, 0xFF, bytes); /* programmatic: the kernels order it */
+        for (e = 0; e < n && !cu; e++) {
             edge[edges][0] = i;
             edge[edges][1] = gxi_program_index(p, list[e]);
             edges += edge[edges][1] < p->n;
@@ -35601,10 +35646,9 @@ static void gxi_program_check(gxi_program *p, const gxi_work_use *work) {
                     if (!gxi_uses_conflict(u, v) || !(area = gxi_area_of(u->lo, &kind)) ||
                             area != gxi_area_of(v->lo, &kind) || !gxi_uses_meet(u, v, area))
                         continue;
-                    u->function = v->function = work->call->function;
-                    u->where = v->where = gxi_place_copy(work->call->where);
-                    u->strand = v->strand = work->strand->index;
-                    gxi_finder_report(area, u, v);
+                    if (!u->where) u->where = gxi_place_copy(work->call->where);
+                    if (!v->where) v->where = gxi_place_copy(work->call->where);
+                    gxi_finder_report(area, u, v, work->call);
                 }
         }
 }
@@ -35635,6 +35679,7 @@ typedef enum gxi_found_kind {
     GXI_FINDS_EVENTS_DONE,
     GXI_FINDS_CONTEXT_DONE,
     GXI_FINDS_WAITED, /* the rest: objects */
+    GXI_FINDS_NODE,
     GXI_FINDS_EVENT_CREATED,
     GXI_FINDS_EVENT_END,
     GXI_FINDS_EVENT_SHARED,
@@ -35668,6 +35713,10 @@ static const gxi_found_call gxi_found_calls[] = {
     { "cuEventRecord", GXI_FINDS_RECORD, 1, 0 },
     { "cuEventRecordWithFlags", GXI_FINDS_RECORD, 1, 0 },
     { "cuEventSynchronize", GXI_FINDS_EVENT_DONE, 0, 0 },
+    { "cuGraphAddChildGraphNode", GXI_FINDS_NODE, 0, 0 },
+    { "cuGraphAddKernelNode", GXI_FINDS_NODE, 0, 0 },
+    { "cuGraphAddMemcpyNode", GXI_FINDS_NODE, 0, 0 },
+    { "cuGraphAddMemsetNode", GXI_FINDS_NODE, 0, 0 },
     { "cuGraphExecDestroy", GXI_FINDS_EXEC_END, 0, 0 },
     { "cuGraphExecKernelNodeSetParams", GXI_FINDS_EXEC_KERNEL, 0, 0 },
     { "cuGraphExecMemcpyNodeSetParams", GXI_FINDS_EXEC_COPY, 0, 0 },
@@ -35741,13 +35790,13 @@ typedef union gxi_found_pointer {
     const gxi_kernel_node *kernel;
     struct CUfunc_st *function;
     struct CUstream_st *stream;
-    struct CUstream_st **new_stream;
     struct CUevent_st *event;
     struct CUevent_st **new_event;
     struct CUmod_st *module;
     struct CUmod_st **new_module;
     struct CUgraph_st *graph;
     struct CUgraphNode_st *node;
+    struct CUgraphNode_st **new_node;
     struct CUgraphExec_st *exec;
     struct CUgraphExec_st **new_exec;
 #if !defined(GPUEXEC_NO_MULTI)
@@ -35762,6 +35811,17 @@ static gxi_found_pointer gxi_found_at(const gxi_watched_call *w, int i) {
 static int gxi_finder_is_on(void) { /* gxi_finder_mutex is held */
     return gxi_finder.on && !gxi_order.failed && !gxi.threads.of_parent;
 }
+/* Before its strand is looked up: other queries of a stream that captures would break the capture.
+   waits: the call may have made the stream join one. */
+static int gxi_native_is_capturing(const gxi_call *call, struct CUstream_st *native, int waits) {
+    const gxi_slot *const slot = gxi_peek(call->stream, GXI_STREAM);
+    int status = 0;
+    if (!native || native == GXI_STREAM_LEGACY) return 0;
+    if (!waits && slot && slot->data.stream.native == native &&
+            !GXI_LOAD(&slot->data.stream.open))
+        return 0;
+    return gxi.cu.cuStreamIsCapturing(native, &status) || status;
+}
 /* What a call of the host waits for, before the driver is called: other threads may enqueue more
    meanwhile. */
 static GXI_THREAD gxi_clock gxi_finder_waits;
@@ -35774,7 +35834,8 @@ static void gxi_finder_before(const gxi_call *call, const gxi_watched_call *w) {
     if (gxi_finder_is_on()) {
         gxi_clock_copy(&gxi_finder_waits, &gxi_order.host);
         if (found->kind == GXI_FINDS_STREAM_DONE) {
-            if ((s = gxi_strand_of(call, gxi_found_at(w, 0).stream)) != NULL) {
+            if (!gxi_native_is_capturing(call, gxi_found_at(w, 0).stream, 0) &&
+                    (s = gxi_strand_of(call, gxi_found_at(w, 0).stream)) != NULL) {
                 gxi_strand_update(s);
                 gxi_clock_join(&gxi_finder_waits, &s->clock);
             }
@@ -35804,7 +35865,7 @@ static void gxi_finder_say_foreign(const gxi_strand *s) {
 static void gxi_finder_enqueue(gxi_work_use *work) {
     gxi_strand *const s = work->strand;
     work->tick = gxi_strand_issue(s);
-    if (s->foreign && gxi_finder.uses.n) gxi_finder_say_foreign(s);
+    if (s->foreign && s->id && gxi_finder.uses.n) gxi_finder_say_foreign(s);
     gxi_finder_apply(work, &gxi_finder.uses);
     gxi_finder.uses.n = 0;
     if (work->waits) gxi_order_host_waited(&s->clock);
@@ -35860,12 +35921,6 @@ static void gxi_finder_launch_all(const gxi_call *call, const gxi_watched_call *
     gxi_clock_free(&all);
 }
 #endif
-static int gxi_strand_is_capturing(const gxi_strand *s) {
-    const gxi_slot *const slot = gxi_peek(s->id, GXI_STREAM);
-    int status = 0;
-    if (s->native == GXI_STREAM_LEGACY || (slot && !GXI_LOAD(&slot->data.stream.open))) return 0;
-    return gxi.cu.cuStreamIsCapturing(s->native, &status) || status;
-}
 static void gxi_finder_note_work(
         const gxi_call *call, const gxi_watched_call *w, const gxi_found_call *found) {
     gxi_use_list *const list = &gxi_finder.uses;
@@ -35883,8 +35938,18 @@ static void gxi_finder_note_work(
     }
 #endif
     p = gxi_found_at(w, found->stream);
+    if (found->kind == GXI_FINDS_STREAM_END) { /* it cannot be queried any more */
+        s = gxi_order.buckets[gxi_order_bucket(p.stream)];
+        while (s && s->native != p.stream) s = s->same;
+        if (s) gxi_strand_close(s);
+        return;
+    }
     if (found->kind == GXI_FINDS_LINE_NOW) p.stream = GXI_STREAM_LEGACY;
-    if (!(s = gxi_strand_of(call, p.stream)) || gxi_strand_is_capturing(s)) return;
+    if (gxi_native_is_capturing(call, p.stream, found->kind == GXI_FINDS_WAIT)) {
+        if (found->kind <= GXI_FINDS_VALUE) gxi_node_note_captured(call, p.stream);
+        return;
+    }
+    if (!(s = gxi_strand_of(call, p.stream))) return;
     memset(&work, 0, sizeof work);
     work.call = call;
     work.strand = s;
@@ -35943,7 +36008,6 @@ static void gxi_finder_note_work(
         gxi_strand_update(s);
         gxi_point_join(&s->clock, gxi_found_at(w, 1).event);
         return;
-    case GXI_FINDS_STREAM_END: gxi_strand_close(s); return;
     default: return;
     }
     gxi_finder_enqueue(&work);
@@ -35965,9 +36029,11 @@ static void gxi_program_change(gxi_found_kind kind, const gxi_watched_call *w) {
     else gxi_uses_add_fill(list, to.fill);
     gxi_program_name_uses(&p->nodes[i], i, title);
 }
-static void gxi_finder_note_object(const gxi_watched_call *w, const gxi_found_call *found) {
+static void gxi_finder_note_object(
+        const gxi_call *call, const gxi_watched_call *w, const gxi_found_call *found) {
     gxi_point *point;
     switch (found->kind) {
+    case GXI_FINDS_NODE: gxi_node_note_place(call, *gxi_found_at(w, 0).new_node); break;
     case GXI_FINDS_EVENT_CREATED: gxi_point_create(*gxi_found_at(w, 0).new_event); break;
     case GXI_FINDS_EVENT_END: gxi_point_free(gxi_found_at(w, 0).event); break;
     case GXI_FINDS_EVENT_SHARED:
@@ -36024,7 +36090,8 @@ static void gxi_finder_after(const gxi_call *call, const gxi_watched_call *w) {
         if (gxi_finder_is_on()) {
             if (found->kind < GXI_FINDS_ON_STREAM) gxi_finder_note_work(call, w, found);
             else if (found->kind < GXI_FINDS_WAITED) gxi_order_host_waited(&gxi_finder_waits);
-            else gxi_finder_note_object(w, found);
+            else gxi_finder_note_object(call, w, found);
+            if (found->kind == GXI_FINDS_CONTEXT_DONE && w->count) gxi_area_forget(w->args[0]);
         }
         gxi_finder_leave();
     }
@@ -36050,6 +36117,12 @@ static void gxi_finder_note_memory(
         if (!allocated && a) a->uses.n = 0;
     }
     gxi_finder_leave();
+}
+/* The hook of gxi_state: the host has waited for all work. */
+static void gxi_finder_note_wait(void) {
+    gxi_lock(&gxi_finder_mutex);
+    gxi_order_host_waited(&gxi_order.issued);
+    gxi_unlock(&gxi_finder_mutex);
 }
 static void gxi_finder_close(void) {
     size_t i;
@@ -36083,6 +36156,7 @@ static void gxi_finder_start(void) {
     GXI_STORE(&gxi.hooks.after_call[GXI_WATCH_FINDER], &gxi_finder_after);
     GXI_STORE(&gxi.hooks.note_memory, &gxi_finder_note_memory);
     GXI_STORE(&gxi.hooks.give_event, &gxi_point_give);
+    GXI_STORE(&gxi.hooks.note_wait, &gxi_finder_note_wait);
     GXI_STORE(&gxi.hooks.end_finder, &gxi_finder_close);
     gxi_watch_set(GXI_FINDS, 1);
 }

@@ -54,6 +54,7 @@ TEST(freed_blocks_are_cached) {
     CHECK(q && r && q != p && r != p);
     CHECK_EQ(gpuexec_pool_alloc(pool, s.stream, 1020), p); /* rounded up, the same size */
     CHECK_EQ(info_of(pool).cached, 0);
+    CHECK_OK(gpuexec_stream_wait_stream(other, s.stream));
     CHECK_OK(gpuexec_free_on(other, p)); /* the stream of the free has it now */
     CHECK_OK(gpuexec_free_on(other, r));
     CHECK_EQ(gpuexec_pool_alloc(pool, other, 700), r);
