@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #define PTX "tests/header/unit/validation.ptx"
-enum { WORDS = 64, BYTES = WORDS * 4, SEEDS = 64, PROGRAMS = 128, LOG = 16384 };
+enum { WORDS = 64, BYTES = WORDS * 4, SEEDS = 64, PROGRAMS = 128, LOG = 1 << 20 };
 /* what a program returns: whether its result is right, or: */
 enum { CANNOT_RUN = -1 };
 
@@ -58,11 +58,13 @@ static void try_program(const program *p);
 #define CORRECT(id) PROGRAM(id, TEST, NULL, NULL, IS_CORRECT, NULL)
 
 /* The two calls that nothing orders. */
-static int first_line, second_line;
+static int first_line, second_line, launch_line;
 #define FIRST(...) (first_line = __LINE__, CHECK_OK(__VA_ARGS__))
 #define SECOND(...) (second_line = __LINE__, CHECK_OK(__VA_ARGS__))
 #define FIRST_IS(...) (first_line = __LINE__, __VA_ARGS__)
-#define BOTH(...) (first_line = second_line = __LINE__, CHECK_OK(__VA_ARGS__)) /* nodes of a graph */
+#define SECOND_IS(...) (second_line = __LINE__, __VA_ARGS__)
+/* The call that launches the graph whose nodes they added. */
+#define LAUNCHED(...) (launch_line = __LINE__, CHECK_OK(__VA_ARGS__))
 
 /* -------------------------------------------------------------------------------------------------
    The ground. */
@@ -226,18 +228,21 @@ static int has_place(const char *text, int line) {
 }
 
 static void check_report(const program *p, const notes *l) {
-    if (!CHECK(has_place(l->text, first_line)) | !CHECK(has_place(l->text, second_line)) |
-            !CHECK_TEXT(l->text, p->one, p->two, "first:", "second:", "cure:"))
+    int ok = CHECK(has_place(l->text, first_line)) & CHECK(has_place(l->text, second_line)) &
+            CHECK_TEXT(l->text, p->one, p->two, "first:", "second:", "cure:");
+    if (launch_line)
+        ok &= CHECK(has_place(l->text, launch_line)) & CHECK_TEXT(l->text, "  graph:");
+    if (!ok)
         printf("%s, lines %d and %d: reported:\n%s", p->name, first_line, second_line, l->text);
 }
 
 static void try_program(const program *p) {
+    static notes l;
     int right, result;
-    notes l;
     ground g;
     for (right = p->flags & IS_CORRECT; right < 2; right++) {
         if (!begin_finder(&l)) return;
-        first_line = second_line = 0;
+        first_line = second_line = launch_line = 0;
         g = open_ground(0);
         g.found = 1;
         begin(&g);
@@ -477,6 +482,24 @@ MISTAKE(the_legacy_stream_and_a_non_blocking_stream, "the legacy default stream"
     result = copied(g, s, 7);
     CHECK_OK(gpuexec_stream_destroy(s));
     return result;
+}
+
+/* A green context has its own default stream: that of the device does not wait for its streams. */
+MISTAKE(a_green_context_and_the_default_stream, "\"green\"", "the legacy default stream") {
+    uint32_t words[WORDS];
+    gpuexec_context green =
+            gpuexec_context_create_green(0, &(gpuexec_green_desc){ .sms = 8 });
+    gpuexec_stream s;
+    if (!gpuexec_ok(green)) {
+        gpuexec_take_error();
+        return CANNOT_RUN;
+    }
+    s = labelled(green, "green", 0);
+    FIRST(FILL(s, g->d, 7));
+    if (right) CHECK_OK(gpuexec_stream_sync(s));
+    SECOND(gpuexec_copy_out_now(g->ctx, words, g->d, BYTES));
+    CHECK_OK(gpuexec_context_close(green));
+    return are(words, 0, WORDS, 7);
 }
 
 MISTAKE(the_per_thread_stream, "the per-thread default stream", "\"two\"") {
@@ -729,49 +752,51 @@ PROGRAM(memory_of_a_cached_pool_that_is_still_read, TEST, "\"two\"", "\"one\"", 
    Graphs. */
 
 /* The branch forks off before the first write. */
-MISTAKE(branches_that_write_the_same, "\"one\"", "\"one\"") {
+MISTAKE(branches_that_write_the_same, "node 0", "node 1") {
     gpuexec_graph graph = { 0 };
     GPUEXEC_CAPTURE(g->a, &graph) {
         if (!right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-        CHECK_OK(SET(g->a, g->d, 7));
+        FIRST(SET(g->a, g->d, 7));
         if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-        CHECK_OK(SET(g->b, g->d, 8));
+        SECOND(SET(g->b, g->d, 8));
         CHECK_OK(gpuexec_stream_wait_stream(g->a, g->b));
     }
-    BOTH(gpuexec_graph_launch(graph, g->a));
+    LAUNCHED(gpuexec_graph_launch(graph, g->a));
     return holds(g, g->d, 8);
 }
 
-MISTAKE(nodes_without_a_dependency, "\"one\"", "\"one\"") {
+MISTAKE(nodes_without_a_dependency, "node 0", "node 1") {
     gpuexec_graph graph = gpuexec_graph_create(g->ctx);
-    gpuexec_node fill = gpuexec_graph_add_fill(graph, g->d, 7, 4, WORDS, GPUEXEC_FIRST);
-    gpuexec_graph_add_copy(graph, LINE(ON_HOST(g->p, 0), ON_DEVICE(g->d, 0), BYTES),
-            right ? GPUEXEC_AFTER(fill) : GPUEXEC_FIRST);
-    BOTH(gpuexec_graph_launch(graph, g->a));
+    gpuexec_node fill;
+    fill = FIRST_IS(gpuexec_graph_add_fill(graph, g->d, 7, 4, WORDS, GPUEXEC_FIRST));
+    SECOND_IS(gpuexec_graph_add_copy(graph, LINE(ON_HOST(g->p, 0), ON_DEVICE(g->d, 0), BYTES),
+            right ? GPUEXEC_AFTER(fill) : GPUEXEC_FIRST));
+    LAUNCHED(gpuexec_graph_launch(graph, g->a));
     return copied(g, g->a, 7);
 }
 
 /* A chain of nodes that lacks its second edge. */
-MISTAKE(nodes_of_a_broken_chain, "\"one\"", "\"one\"") {
+MISTAKE(nodes_of_a_broken_chain, "node 0", "node 2") {
     gpuexec_graph graph = gpuexec_graph_create(g->ctx);
-    gpuexec_node fill = gpuexec_graph_add_fill(graph, g->d, 7, 4, WORDS, GPUEXEC_FIRST);
-    gpuexec_node middle = gpuexec_graph_add_fill(
+    gpuexec_node fill, middle;
+    fill = FIRST_IS(gpuexec_graph_add_fill(graph, g->d, 7, 4, WORDS, GPUEXEC_FIRST));
+    middle = gpuexec_graph_add_fill(
             graph, g->d2, 1, 4, WORDS, right ? GPUEXEC_AFTER(fill) : GPUEXEC_FIRST);
-    gpuexec_graph_add_copy(graph, LINE(ON_HOST(g->p, 0), ON_DEVICE(g->d, 0), BYTES),
-            GPUEXEC_AFTER(middle));
-    BOTH(gpuexec_graph_launch(graph, g->a));
+    SECOND_IS(gpuexec_graph_add_copy(graph, LINE(ON_HOST(g->p, 0), ON_DEVICE(g->d, 0), BYTES),
+            GPUEXEC_AFTER(middle)));
+    LAUNCHED(gpuexec_graph_launch(graph, g->a));
     return copied(g, g->a, 7);
 }
 
 /* The other node's copy is part of a child graph. */
-MISTAKE(a_child_graph_without_a_dependency, "\"one\"", "\"one\"") {
+MISTAKE(a_child_graph_without_a_dependency, "node 0", "node 1") {
     gpuexec_graph graph = gpuexec_graph_create(g->ctx), child = gpuexec_graph_create(g->ctx);
     gpuexec_node fill;
     gpuexec_graph_add_copy(
             child, LINE(ON_HOST(g->p, 0), ON_DEVICE(g->d, 0), BYTES), GPUEXEC_FIRST);
-    fill = gpuexec_graph_add_fill(graph, g->d, 7, 4, WORDS, GPUEXEC_FIRST);
-    gpuexec_graph_add_child(graph, child, right ? GPUEXEC_AFTER(fill) : GPUEXEC_FIRST);
-    BOTH(gpuexec_graph_launch(graph, g->a));
+    fill = FIRST_IS(gpuexec_graph_add_fill(graph, g->d, 7, 4, WORDS, GPUEXEC_FIRST));
+    SECOND_IS(gpuexec_graph_add_child(graph, child, right ? GPUEXEC_AFTER(fill) : GPUEXEC_FIRST));
+    LAUNCHED(gpuexec_graph_launch(graph, g->a));
     return copied(g, g->a, 7);
 }
 
@@ -895,13 +920,45 @@ MISTAKE(a_graph_that_records_too_early, "\"one\"", "\"two\"") {
     return copied(g, g->b, 7);
 }
 
+/* Memory that the graph allocates, and leaves to the stream. */
+PROGRAM(memory_that_a_graph_allocates, TEST, "\"one\"", "\"two\"", FAULTS, NULL) {
+    gpuexec_graph graph = gpuexec_graph_create(g->ctx);
+    gpuexec_ptr m = 0;
+    int result;
+    gpuexec_node alloc = gpuexec_graph_add_alloc(graph, BYTES, &m, GPUEXEC_FIRST);
+    if (!gpuexec_ok(alloc.graph)) {
+        gpuexec_take_error();
+        return CANNOT_RUN;
+    }
+    gpuexec_graph_add_fill(graph, m, 7, 4, WORDS, GPUEXEC_AFTER(alloc));
+    CHECK_OK(gpuexec_graph_launch(graph, g->a));
+    FIRST(FILL(g->a, m, 8));
+    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    else wait_unseen(g);
+    SECOND(OUT(g->b, g->p, m));
+    CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    result = copied(g, g->b, 8);
+    CHECK_OK(gpuexec_free_on(g->b, m));
+    return result;
+}
+
+/* The graph is gone before its work is done. */
+MISTAKE(a_graph_that_was_destroyed, "\"one\"", "\"two\"") {
+    gpuexec_graph graph = filling(g, 7);
+    FIRST(gpuexec_graph_launch(graph, g->a));
+    CHECK_OK(gpuexec_graph_destroy(graph));
+    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    SECOND(OUT(g->b, g->p, g->d));
+    return copied(g, g->b, 7);
+}
+
 MISTAKE(a_batch_beside_a_copy, "\"one\"", "\"two\"") {
     gpuexec_batch batch = gpuexec_batch_create(g->ctx, NULL);
     const uint32_t n = WORDS;
     int k;
     for (k = 0; k < 4; k++) {
         const gpuexec_ptr to = g->d2 + (gpuexec_ptr)(k * BYTES),
-                          from = g->d + (gpuexec_ptr)((3 - k) * BYTES);
+                          from = g->d + (gpuexec_ptr)(k * BYTES);
         CHECK_EQ(gpuexec_batch_add(
                          batch, g->take, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(to, from, n)),
                 k);
@@ -912,7 +969,7 @@ MISTAKE(a_batch_beside_a_copy, "\"one\"", "\"two\"") {
     SECOND(gpuexec_batch_launch(batch, g->b));
     CHECK_OK(gpuexec_context_sync(g->ctx));
     CHECK_OK(gpuexec_batch_destroy(batch));
-    return holds(g, g->d2, 0) && holds(g, g->d2 + (gpuexec_ptr)(3 * BYTES), 7);
+    return holds(g, g->d2, 7) && holds(g, g->d2 + (gpuexec_ptr)(3 * BYTES), 0);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -963,6 +1020,28 @@ MISTAKE(a_virtual_range, "\"one\"", "\"two\"") {
     FIRST(FILL(g->a, m, 7));
     if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
     SECOND(OUT(g->b, g->p, m));
+    result = copied(g, g->b, 7);
+    CHECK_OK(gpuexec_context_sync(g->ctx));
+    CHECK_OK(gpuexec_virtual_destroy(v));
+    return result;
+}
+
+/* The second image of a mirrored range is the same memory. */
+MISTAKE(a_mirrored_range, "\"one\"", "\"two\"") {
+    gpuexec_virtual v = gpuexec_virtual_create(
+            g->ctx, &(gpuexec_virtual_desc){ .mirror = 1, .bytes = BYTES });
+    gpuexec_virtual_info info;
+    gpuexec_ptr m;
+    int result;
+    if (!gpuexec_ok(v)) {
+        gpuexec_take_error();
+        return CANNOT_RUN;
+    }
+    m = gpuexec_virtual_address(v);
+    CHECK_OK(gpuexec_virtual_get_info(v, &info));
+    FIRST(FILL(g->a, m, 7));
+    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    SECOND(OUT(g->b, g->p, m + info.bytes));
     result = copied(g, g->b, 7);
     CHECK_OK(gpuexec_context_sync(g->ctx));
     CHECK_OK(gpuexec_virtual_destroy(v));
@@ -1240,6 +1319,96 @@ PROGRAM(a_host_function, TEST, NULL, NULL, IS_CORRECT | HOST_WAITS, NULL) {
     return copied(g, g->b, 7);
 }
 
+/* The host waits for what a host function of a graph writes. */
+PROGRAM(a_host_function_of_a_graph, TEST, NULL, NULL, IS_CORRECT | HOST_WAITS, NULL) {
+    int flag = 0;
+    gpuexec_graph graph = filling(g, 7);
+    const gpuexec_node fill = { graph, 0 };
+    (void)right;
+    gpuexec_graph_add_host(graph, sets_flag, &flag, GPUEXEC_AFTER(fill));
+    CHECK_OK(gpuexec_graph_launch(graph, g->a));
+    TEST_UNTIL(__atomic_load_n(&flag, __ATOMIC_ACQUIRE));
+    CHECK(__atomic_load_n(&flag, __ATOMIC_ACQUIRE));
+    CHECK_OK(OUT(g->b, g->p, g->d));
+    return copied(g, g->b, 7);
+}
+
+/* The host waits for a value that the stream writes to its memory. */
+PROGRAM(a_value_that_the_host_waits_for, TEST, NULL, NULL, IS_CORRECT | HOST_WAITS, NULL) {
+    (void)right;
+    g->q[0] = 0;
+    CHECK_OK(FILL(g->a, g->d, 7));
+    if (gpuexec_stream_write_value32(g->a, gpuexec_pinned_address(g->q), 1)) {
+        gpuexec_take_error();
+        return CANNOT_RUN;
+    }
+    TEST_UNTIL(__atomic_load_n(g->q, __ATOMIC_ACQUIRE) == 1);
+    CHECK_EQ(__atomic_load_n(g->q, __ATOMIC_ACQUIRE), 1);
+    CHECK_OK(OUT(g->b, g->p, g->d));
+    return copied(g, g->b, 7);
+}
+
+/* The legacy stream waits for a blocking stream that was destroyed, too. */
+CORRECT(the_legacy_stream_after_a_stream_ended) {
+    gpuexec_stream s = labelled(g->ctx, "gone", 0);
+    uint32_t words[WORDS];
+    (void)right;
+    CHECK_OK(FILL(s, g->d, 7));
+    CHECK_OK(gpuexec_stream_destroy(s));
+    CHECK_OK(gpuexec_copy_out_now(g->ctx, words, g->d, BYTES));
+    return are(words, 0, WORDS, 7);
+}
+
+/* Memory of gpuexec_alloc, freed in the order of a stream that waits for the others. */
+CORRECT(memory_freed_on_a_stream) {
+    gpuexec_ptr m = gpuexec_alloc(g->ctx, BYTES);
+    (void)right;
+    CHECK_OK(FILL(g->a, m, 7));
+    CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    CHECK_OK(OUT(g->b, g->p, m));
+    CHECK_OK(gpuexec_stream_wait_stream(g->c, g->b));
+    CHECK_OK(gpuexec_free_on(g->c, m));
+    return copied(g, g->b, 7);
+}
+
+/* The pool gives memory that one stream has freed to another one: the driver orders them. */
+CORRECT(memory_of_a_pool_on_two_streams) {
+    int k;
+    (void)right;
+    for (k = 0; k < 4; k++) {
+        const gpuexec_stream stream = k % 2 ? g->b : g->a;
+        const gpuexec_ptr m = gpuexec_alloc_on(stream, BYTES);
+        if (!m) {
+            gpuexec_take_error();
+            return CANNOT_RUN;
+        }
+        CHECK_OK(FILL(stream, m, 7));
+        CHECK_OK(OUT(stream, g->p + k * WORDS, m));
+        CHECK_OK(gpuexec_free_on(stream, m));
+    }
+    CHECK_OK(gpuexec_stream_sync(g->a));
+    CHECK_OK(gpuexec_stream_sync(g->b));
+    return are(g->p, 0, (size_t)4 * WORDS, 7);
+}
+
+/* Streams of a green context and the default stream of that context. */
+CORRECT(streams_of_a_green_context) {
+    uint32_t words[WORDS];
+    gpuexec_context green =
+            gpuexec_context_create_green(0, &(gpuexec_green_desc){ .sms = 8 });
+    gpuexec_stream s;
+    (void)right;
+    if (!gpuexec_ok(green)) {
+        gpuexec_take_error();
+        return CANNOT_RUN;
+    }
+    s = labelled(green, "green", 0);
+    CHECK_OK(FILL(s, g->d, 7));
+    CHECK_OK(gpuexec_copy_out_now(green, words, g->d, BYTES));
+    CHECK_OK(gpuexec_context_close(green));
+    return are(words, 0, WORDS, 7);
+}
+
 /* The wait is enqueued before the work and the write that it waits for. */
 CORRECT(a_wait_for_a_value_before_its_write) {
     (void)right;
@@ -1369,8 +1538,8 @@ CORRECT(an_event_that_other_code_has) {
 TEST(adopted_streams) {
     driver_calls cu;
     gpuexec_stream adopted;
+    static notes l;
     void *native = NULL;
-    notes l;
     ground g;
     int round;
     if (!begin_finder(&l)) return;
@@ -1397,7 +1566,7 @@ TEST(adopted_streams) {
 
 /* A pair of places is reported once, and counted once; after a shutdown, again. */
 TEST(each_pair_is_reported_once) {
-    notes l;
+    static notes l;
     ground now, *g = &now;
     int start, round;
     for (start = 0; start < 2; start++) {
@@ -1427,4 +1596,248 @@ TEST(the_finder_is_off_by_default) {
     CHECK_OK(OUT(g->b, g->p, g->d));
     CHECK_EQ(gpuexec_validation_reports(), 0);
     end(g);
+}
+
+/* -------------------------------------------------------------------------------------------------
+   Random programs, whose order and uses are known: each call with a use that is not ordered after
+   an earlier one must be reported, with one of these, and no other pair. Three buffers of 64 words,
+   two on the device and one of the host. */
+
+enum { CALLS = 64, BUFFERS = 3, STREAMS = 5, EVENTS = 3, LEGACY = 4 };
+typedef struct use {
+    uint64_t words[BUFFERS], written[BUFFERS];
+} use;
+typedef struct random_program {
+    ground *g;
+    uint32_t state;
+    gpuexec_stream streams[STREAMS]; /* the first two are blocking */
+    gpuexec_event events[EVENTS];
+    gpuexec_graph graph;
+    use graph_use;
+    /* what is ordered before: the next work of each stream, what waits for the event, the next
+       launch of the graph, and all that is enqueued next; bits of calls */
+    uint64_t before[STREAMS], recorded[EVENTS], launched, host;
+    use uses[CALLS];
+    uint64_t races[CALLS]; /* the earlier calls that the call must be reported with, one of them */
+    int calls;
+} random_program;
+
+static char places[CALLS][16];
+
+static uint32_t draw(random_program *p, uint32_t below) {
+    return test_random(&p->state) % below;
+}
+
+/* A call with that use was enqueued on the stream. */
+static void note_call(random_program *p, int stream, const use *u) {
+    const int me = p->calls++;
+    int i, k;
+    uint64_t before;
+    p->before[stream] |= p->host;
+    if (stream < 2) p->before[stream] |= p->before[LEGACY];
+    if (stream == LEGACY) p->before[LEGACY] |= p->before[0] | p->before[1];
+    before = p->before[stream];
+    p->uses[me] = *u;
+    p->races[me] = 0;
+    for (i = 0; i < me; i++)
+        for (k = 0; k < BUFFERS; k++)
+            if (!(before >> i & 1) &&
+                    ((p->uses[i].words[k] & u->written[k]) |
+                            (p->uses[i].written[k] & u->words[k])))
+                p->races[me] |= (uint64_t)1 << i;
+    p->before[stream] |= (uint64_t)1 << me;
+}
+static void join(random_program *p, int stream) { /* as each call on a stream does */
+    if (stream < 2) p->before[stream] |= p->before[LEGACY];
+    if (stream == LEGACY) p->before[LEGACY] |= p->before[0] | p->before[1];
+    p->before[stream] |= p->host;
+}
+
+/* Rows in a buffer of 64 words. */
+typedef struct box {
+    unsigned first, width, pitch, rows; /* words */
+} box;
+static box draw_box(random_program *p, unsigned width, unsigned rows) {
+    box b;
+    b.width = width;
+    b.rows = rows;
+    b.pitch = rows > 1 ? width + draw(p, 64 / rows - width + 1) : width;
+    b.first = draw(p, 64 - (rows - 1) * b.pitch - width + 1);
+    return b;
+}
+static void add_box(use *u, int buffer, box b, int writes) {
+    unsigned row;
+    for (row = 0; row < b.rows; row++) {
+        const uint64_t words = (b.width == 64 ? ~(uint64_t)0 : ((uint64_t)1 << b.width) - 1)
+                << (b.first + row * b.pitch);
+        u->words[buffer] |= words;
+        if (writes) u->written[buffer] |= words;
+    }
+}
+static gpuexec_side side_of(const random_program *p, int buffer, box b) {
+    const size_t at = (size_t)b.first * 4, pitch = b.rows > 1 ? (size_t)b.pitch * 4 : 0;
+    if (buffer == 2) return ON_HOST((char *)p->g->p + at, pitch);
+    return ON_DEVICE((buffer ? p->g->d2 : p->g->d) + at, pitch);
+}
+/* A fill or a copy. */
+static void draw_copy(random_program *p, gpuexec_copy_desc *c, use *u) {
+    const unsigned width = 1 + draw(p, 8), rows = 1 + draw(p, 5);
+    const int to = (int)draw(p, 3), from = (to + 1 + (int)draw(p, 2)) % 3;
+    const box there = draw_box(p, width, rows), here = draw_box(p, width, rows);
+    memset(c, 0, sizeof *c);
+    memset(u, 0, sizeof *u);
+    c->to = side_of(p, to, there);
+    c->from = side_of(p, from, here);
+    if (to < 2 && draw(p, 2)) c->from = OF_VALUE(7, 4);
+    else add_box(u, from, here, 0);
+    add_box(u, to, there, 1);
+    if (rows == 1) c->bytes = width * 4;
+    else {
+        c->width_bytes = width * 4;
+        c->height = rows;
+    }
+}
+
+static void random_step(random_program *p) {
+    const int s = (int)draw(p, STREAMS), t = (int)draw(p, STREAMS), e = (int)draw(p, EVENTS);
+    const gpuexec_stream stream = p->streams[s];
+    gpuexec_copy_desc c;
+    uint32_t word;
+    use u;
+    switch (draw(p, 24)) {
+    default:
+        draw_copy(p, &c, &u);
+        CHECK_OK(gpuexec_copy_with_at(places[p->calls], stream, &c));
+        note_call(p, s, &u);
+        break;
+    case 0:
+    case 1:
+    case 2:
+        CHECK_OK(gpuexec_event_record(p->events[e], stream));
+        join(p, s);
+        p->recorded[e] = p->before[s];
+        break;
+    case 3:
+    case 4:
+    case 5:
+        CHECK_OK(gpuexec_stream_wait_event(stream, p->events[e]));
+        join(p, s);
+        p->before[s] |= p->recorded[e];
+        break;
+    case 6:
+    case 7:
+        if (s == t) break;
+        CHECK_OK(gpuexec_stream_wait_stream(stream, p->streams[t]));
+        join(p, t);
+        join(p, s);
+        p->before[s] |= p->before[t];
+        break;
+    case 8:
+    case 9:
+    case 10:
+        CHECK_OK(gpuexec_graph_launch_at(places[p->calls], p->graph, stream));
+        p->before[s] |= p->launched;
+        note_call(p, s, &p->graph_use);
+        p->launched = p->before[s];
+        break;
+    case 11:
+        CHECK_OK(gpuexec_stream_sync(stream));
+        join(p, s);
+        p->host |= p->before[s];
+        break;
+    case 12:
+        CHECK_OK(gpuexec_event_sync(p->events[e]));
+        p->host |= p->recorded[e];
+        break;
+    case 13:
+        CHECK_OK(gpuexec_event_destroy(p->events[e]));
+        p->events[e] = gpuexec_event_create(p->g->ctx, NULL);
+        p->recorded[e] = 0;
+        break;
+    case 14:
+        memset(&u, 0, sizeof u);
+        u.words[0] = (uint64_t)1 << 5;
+        CHECK_OK(gpuexec_copy_out_now_at(places[p->calls], p->g->ctx, &word, p->g->d + 20, 4));
+        note_call(p, LEGACY, &u);
+        p->host |= p->before[LEGACY];
+        break;
+    case 15:
+        if (s != 2 && s != 3) break;
+        CHECK_OK(gpuexec_stream_destroy(stream));
+        p->streams[s] = labelled(p->g->ctx, "again", 1);
+        p->before[s] = 0;
+        break;
+    }
+}
+
+/* Reads the numbers of both calls in the first line of a report; 0: it is not one. */
+static int read_report(const char *line, int *first, int *second) {
+    const char *a = strstr(line, " at r:"), *b = a ? strstr(a + 6, " at r:") : NULL;
+    if (!b || strstr(line, "and nothing orders them") == NULL) return 0;
+    *second = atoi(a + 6);
+    *first = atoi(b + 6);
+    return 1;
+}
+
+static void check_random(const random_program *p, const char *text, uint32_t seed) {
+    uint64_t found = 0;
+    const char *line = text;
+    int i, first, second;
+    for (; (line = strstr(line, "gpuexec: ")) != NULL; line++) {
+        if (!read_report(line, &first, &second)) continue;
+        if (!CHECK(second < p->calls && p->races[second] >> first & 1))
+            printf("seed %u: calls %d and %d are ordered, or do not meet\n", seed, first, second);
+        else found |= (uint64_t)1 << second;
+    }
+    for (i = 0; i < p->calls; i++)
+        if (p->races[i] && !(found >> i & 1)) {
+            CHECK(found >> i & 1);
+            printf("seed %u: call %d: not reported; it is not ordered after calls 0x%llx\n", seed,
+                    i, (unsigned long long)p->races[i]);
+        }
+}
+
+static void run_random(uint32_t seed, notes *l) {
+    random_program now, *p = &now;
+    ground g = open_ground(0);
+    gpuexec_node node;
+    gpuexec_copy_desc c;
+    use u;
+    int i;
+    begin(&g);
+    memset(p, 0, sizeof *p);
+    p->g = &g;
+    p->state = seed * 2654435761u + 1;
+    for (i = 0; i < 4; i++) p->streams[i] = labelled(g.ctx, "random", i >= 2);
+    p->streams[LEGACY] = gpuexec_stream_legacy(g.ctx);
+    for (i = 0; i < EVENTS; i++) p->events[i] = gpuexec_event_create(g.ctx, NULL);
+    p->graph = gpuexec_graph_create(g.ctx);
+    for (i = 0; i < 3; i++) {
+        int k;
+        draw_copy(p, &c, &u);
+        node = gpuexec_graph_add_copy(
+                p->graph, &c, i ? GPUEXEC_AFTER(node) : GPUEXEC_FIRST);
+        for (k = 0; k < BUFFERS; k++) {
+            p->graph_use.words[k] |= u.words[k];
+            p->graph_use.written[k] |= u.written[k];
+        }
+    }
+    while (p->calls < CALLS - 1) random_step(p);
+    CHECK_OK(gpuexec_context_sync(g.ctx));
+    check_random(p, l->text, seed);
+    end(&g);
+}
+
+TEST(random_programs) {
+    notes *l = (notes *)malloc(sizeof *l);
+    uint32_t seed;
+    int i;
+    if (!CHECK(l != NULL)) return;
+    for (i = 0; i < CALLS; i++) snprintf(places[i], sizeof places[i], "r:%d", i);
+    for (seed = 1; seed <= 100 && !test_failures; seed++) {
+        if (!begin_finder(l)) break;
+        run_random(seed, l);
+        gpuexec_shutdown();
+    }
+    free(l);
 }
