@@ -331,7 +331,7 @@ typedef struct instance {
     touch touches[3];
 } instance;
 typedef struct pair {
-    int first, second; /* places */
+    int first, second; /* place_of */
     int why;
 } pair;
 typedef struct pairs {
@@ -384,6 +384,15 @@ static void note_pair(pairs *found, int first, int second, int why) {
     found->at[found->n++].why = why;
     found->seen += why == SEEN;
 }
+/* Reports name the operation, also of a node; but all of a batch by one of its launches. */
+static int place_of(const program *p, int of_op) {
+    const op *const o = &p->op[of_op];
+    int i;
+    for (i = 0; o->graph >= 0 && i < p->ops; i++)
+        if (p->op[i].kind == GRAPH_BEGIN && p->op[i].graph == o->graph && p->op[i].how != BY_HAND)
+            return i;
+    return of_op;
+}
 static void compare(model *m, const instance *old, const instance *now, int i, int j) {
     int k, l, why;
     for (k = 0; k < old->n; k++)
@@ -396,7 +405,7 @@ static void compare(model *m, const instance *old, const instance *now, int i, i
             if (m->s.host_function >= 0 && m->s.host_function <= now->place &&
                     why == SEEN)
                 why = AFTER_HOST_FUNCTION;
-            note_pair(m->found, old->place, now->place, why);
+            note_pair(m->found, place_of(m->p, old->op), place_of(m->p, now->op), why);
         }
 }
 /* Returns its number. */
@@ -1564,10 +1573,13 @@ TEST_ALONE_MULTI(correct_programs) {
     free(programs);
 }
 
-static int is_pair_of(const pairs *found, const short places[2]) {
-    int i;
+static int is_pair_of(const program *p, const pairs *found, const short places[2]) {
+    int first, second, i;
+    if (places[0] < 0 || places[1] < 0) return 0;
+    first = place_of(p, places[0]);
+    second = place_of(p, places[1]);
     for (i = 0; i < found->n; i++)
-        if (found->at[i].first == places[0] && found->at[i].second == places[1]) return 1;
+        if (found->at[i].first == first && found->at[i].second == second) return 1;
     return 0;
 }
 /* The most common reason of what the finder cannot see. */
@@ -1617,7 +1629,7 @@ TEST_ALONE_MULTI(programs_without_an_edge) {
         const outcome *const o = &out[i];
         int changed = 0, of_model = 0, why = reason_of(&found[i]);
         for (k = 1; k < nways; k++) changed |= out[k * n + i].wrong || out[k * n + i].failed;
-        for (k = 0; k < o->n; k++) of_model += is_pair_of(&found[i], o->pair[k]);
+        for (k = 0; k < o->n; k++) of_model += is_pair_of(&programs[i], &found[i], o->pair[k]);
         for (k = 0; k < nways; k++)
             if (!CHECK(out[k * n + i].ran && out[k * n + i].failed < 2))
                 printf("seed %u, way %d: did not run, or crashed\n", programs[i].seed, k);
