@@ -15845,7 +15845,7 @@ static void gxi_access_finish(struct gxi_accesses *access) {
         name += strlen(name) + 1;
         k->uses = use;
         k->variables = v;
-        use += k->use_count;
+        if (use) use += k->use_count;
         for (j = 0; j < k->variable_count; j++, v++) {
             v->name = name;
             name += strlen(name) + 1;
