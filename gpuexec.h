@@ -15879,7 +15879,7 @@ static void gxi_access_add_uses(
     uint32_t i;
     for (i = 0; i < g->nwords && !r->f.failed; i++) {
         const gxi_access_fact *const fact = &g->facts[i];
-        const int64_t words = fact->bytes / r->f.pointer;
+        const int64_t words = (fact->bytes + r->f.pointer - 1) / r->f.pointer;
         const unsigned bits = gxi_access_bits_of(fact->facts);
         int64_t word = fact->word < 0 ? 0 : fact->word;
         for (; bits && word < words && s->nuses < GXI_ACCESS_MAX_USES; word++) {
@@ -37654,7 +37654,7 @@ static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kerne
     for (i = 0; i < known->use_count; i++) { /* what is part of addresses */
         const struct gxi_access_use *const u = &known->uses[i];
         const char *const at = u->argument < sizes[0]
-                ? gxi_argument_at(sizes, params, extra, u->argument)
+                ? gxi_argument_at(sizes, params, extra, (unsigned)u->argument)
                 : NULL;
         if (!(u->bits & (unsigned)GXI_ACCESS_PART) || !at || u->offset >= sizes[u->argument + 1])
             continue;
@@ -37667,9 +37667,9 @@ static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kerne
         const char *at;
         const unsigned access = (u->bits & (unsigned)(GXI_ACCESS_READ | GXI_ACCESS_WRITE)) |
                 (known->strong ? GXI_ACCESS_STRONG : 0u);
-        if (u->argument >= sizes[0] || gxi_kernel_said(info, u->argument) ||
+        if (u->argument >= sizes[0] || gxi_kernel_said(info, (unsigned)u->argument) ||
                 u->offset + 8 > sizes[u->argument + 1] ||
-                !(at = gxi_argument_at(sizes, params, extra, u->argument)))
+                !(at = gxi_argument_at(sizes, params, extra, (unsigned)u->argument)))
             continue;
         if (access & (unsigned)(GXI_ACCESS_READ | GXI_ACCESS_WRITE))
             gxi_uses_add_pointer(list, gxi_word_at(at + u->offset, 8),
@@ -38338,6 +38338,7 @@ static void gxi_finder_note_work(
     gxi_use_list *const list = &gxi_finder.uses;
     const unsigned long long *const args = w->args;
     gxi_found_pointer p;
+    gpuexec_memory_kind kind;
     gxi_work_use work;
     gxi_strand *s;
     gxi_fill_node fill;
@@ -38404,7 +38405,8 @@ static void gxi_finder_note_work(
         break;
     case GXI_FINDS_VALUE:
         gxi_use_add_bytes(list, args[1], found->unit, GXI_ACCESS_WRITE | GXI_ACCESS_STRONG);
-        work.waits = 1; /* the host may wait for the value */
+        gxi_area_of(args[1], &kind);
+        work.waits = kind != GPUEXEC_MEMORY_DEVICE; /* the host may wait for the value */
         break;
     case GXI_FINDS_WAIT_FOR_VALUE:
     case GXI_FINDS_HOST: /* they may wait for anything, also on the host, and the host for them */

@@ -1026,28 +1026,6 @@ MISTAKE(a_virtual_range, "\"one\"", "\"two\"") {
     return result;
 }
 
-/* The second image of a mirrored range is the same memory. */
-MISTAKE(a_mirrored_range, "\"one\"", "\"two\"") {
-    gpuexec_virtual v = gpuexec_virtual_create(
-            g->ctx, &(gpuexec_virtual_desc){ .mirror = 1, .bytes = BYTES });
-    gpuexec_virtual_info info;
-    gpuexec_ptr m;
-    int result;
-    if (!gpuexec_ok(v)) {
-        gpuexec_take_error();
-        return CANNOT_RUN;
-    }
-    m = gpuexec_virtual_address(v);
-    CHECK_OK(gpuexec_virtual_get_info(v, &info));
-    FIRST(FILL(g->a, m, 7));
-    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    SECOND(OUT(g->b, g->p, m + info.bytes));
-    result = copied(g, g->b, 7);
-    CHECK_OK(gpuexec_context_sync(g->ctx));
-    CHECK_OK(gpuexec_virtual_destroy(v));
-    return result;
-}
-
 /* -------------------------------------------------------------------------------------------------
    Several devices. */
 
