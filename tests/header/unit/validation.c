@@ -104,8 +104,8 @@ static ground open_ground(int device) {
 }
 
 static gpuexec_stream labelled(gpuexec_context ctx, const char *label, int non_blocking) {
-    gpuexec_stream s =
-            gpuexec_stream_create(ctx, &(gpuexec_stream_desc){ .non_blocking = non_blocking });
+    gpuexec_stream s = gpuexec_stream_create(
+            ctx, &(gpuexec_stream_desc){ .non_blocking = non_blocking });
     CHECK_MADE(s);
     CHECK_OK(gpuexec_label(s, label));
     return s;
@@ -168,14 +168,12 @@ static void wait_unseen(ground *g) {
 static gpuexec_result set_at(
         const char *where, const ground *g, gpuexec_stream s, gpuexec_ptr p, uint32_t value) {
     const uint32_t n = WORDS;
-    return gpuexec_launch_at(
-            where, g->set, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(p, value, n));
+    return gpuexec_launch_at(where, g->set, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(p, value, n));
 }
 static gpuexec_result take_at(
         const char *where, const ground *g, gpuexec_stream s, gpuexec_ptr to, gpuexec_ptr from) {
     const uint32_t n = WORDS;
-    return gpuexec_launch_at(
-            where, g->take, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(to, from, n));
+    return gpuexec_launch_at(where, g->take, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(to, from, n));
 }
 static gpuexec_result add_at(const char *where, const ground *g, gpuexec_stream s, gpuexec_ptr p,
         uint32_t first, uint32_t by, uint32_t n) {
@@ -230,8 +228,7 @@ static int has_place(const char *text, int line) {
 static void check_report(const program *p, const notes *l) {
     int ok = CHECK(has_place(l->text, first_line)) & CHECK(has_place(l->text, second_line)) &
             CHECK_TEXT(l->text, p->one, p->two, "first:", "second:", "cure:");
-    if (launch_line)
-        ok &= CHECK(has_place(l->text, launch_line)) & CHECK_TEXT(l->text, "  graph:");
+    if (launch_line) ok &= CHECK(has_place(l->text, launch_line)) & CHECK_TEXT(l->text, "  graph:");
     if (!ok)
         printf("%s, lines %d and %d: reported:\n%s", p->name, first_line, second_line, l->text);
 }
@@ -263,7 +260,7 @@ static void try_program(const program *p) {
    With the adversaries. */
 
 typedef struct adversary_results {
-    int seed[PROGRAMS];     /* the first that showed the mistake; 0: none */
+    int seed[PROGRAMS];      /* the first that showed the mistake; 0: none */
     int not_right[PROGRAMS]; /* how often the twin's result was wrong */
     int cannot_run[PROGRAMS];
 } adversary_results;
@@ -402,8 +399,7 @@ MISTAKE(rows_that_meet, "\"one\"", "\"two\"") {
     uint32_t words[4 * WORDS];
     FIRST(gpuexec_copy_with(g->a, ROWS(ON_DEVICE(g->d, 64), OF_VALUE(7, 4), 32, 4)));
     if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    SECOND(gpuexec_copy_with(
-            g->b, ROWS(ON_DEVICE(g->d + 24, 128), ON_HOST(g->q, 16), 16, 2)));
+    SECOND(gpuexec_copy_with(g->b, ROWS(ON_DEVICE(g->d + 24, 128), ON_HOST(g->q, 16), 16, 2)));
     CHECK_OK(gpuexec_context_sync(g->ctx));
     CHECK_OK(gpuexec_copy_out_now(g->ctx, words, g->d, BYTES));
     return are(words, 0, 6, 7) && are(words, 6, 4, 1) && are(words, 16, 8, 7) &&
@@ -423,11 +419,9 @@ MISTAKE(rows_that_meet, "\"one\"", "\"two\"") {
 MISTAKE(boxes_that_meet, "\"one\"", "\"two\"") {
     uint32_t words[WORDS];
     fill_host(g->q, 7);
-    FIRST(gpuexec_copy_with(
-            g->a, BOX(PLACED(g->d, 32, 4, 0, 0, 0), ON_HOST(g->q, 16))));
+    FIRST(gpuexec_copy_with(g->a, BOX(PLACED(g->d, 32, 4, 0, 0, 0), ON_HOST(g->q, 16))));
     if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    SECOND(gpuexec_copy_with(
-            g->b, BOX(PLACED(g->d, 32, 4, 0, 1, 0), ON_HOST(g->p, 16))));
+    SECOND(gpuexec_copy_with(g->b, BOX(PLACED(g->d, 32, 4, 0, 1, 0), ON_HOST(g->p, 16))));
     CHECK_OK(gpuexec_context_sync(g->ctx));
     CHECK_OK(gpuexec_copy_out_now(g->ctx, words, g->d, BYTES));
     return are(words, 0, 4, 7) && are(words, 8, 4, 1) && are(words, 16, 4, 1) &&
@@ -487,8 +481,7 @@ MISTAKE(the_legacy_stream_and_a_non_blocking_stream, "the legacy default stream"
 /* A green context has its own default stream: that of the device does not wait for its streams. */
 MISTAKE(a_green_context_and_the_default_stream, "\"green\"", "the legacy default stream") {
     uint32_t words[WORDS];
-    gpuexec_context green =
-            gpuexec_context_create_green(0, &(gpuexec_green_desc){ .sms = 8 });
+    gpuexec_context green = gpuexec_context_create_green(0, &(gpuexec_green_desc){ .sms = 8 });
     gpuexec_stream s;
     if (!gpuexec_ok(green)) {
         gpuexec_take_error();
@@ -654,10 +647,8 @@ MISTAKE(the_host_queries_an_event_before_the_work, "\"one\"", "\"two\"") {
 
 MISTAKE(a_scope_without_a_join, "\"one\"", "\"two\"") {
     CHECK_OK(gpuexec_context_set_stream(g->ctx, g->b));
-    if (right)
-        GPUEXEC_STREAM_SCOPE_JOIN(g->a) FIRST(FILL(GPUEXEC_CURRENT, g->d, 7));
-    else
-        GPUEXEC_STREAM_SCOPE(g->a) FIRST(FILL(GPUEXEC_CURRENT, g->d, 7));
+    if (right) GPUEXEC_STREAM_SCOPE_JOIN(g->a) FIRST(FILL(GPUEXEC_CURRENT, g->d, 7));
+    else GPUEXEC_STREAM_SCOPE(g->a) FIRST(FILL(GPUEXEC_CURRENT, g->d, 7));
     SECOND(OUT(GPUEXEC_CURRENT, g->p, g->d));
     CHECK_OK(gpuexec_context_set_stream(g->ctx, (gpuexec_stream){ 0 }));
     return copied(g, g->b, 7);
@@ -729,8 +720,7 @@ PROGRAM(memory_of_a_pool_that_is_still_read, TEST, "\"two\"", "\"one\"", FAULTS,
 }
 
 PROGRAM(memory_of_a_cached_pool_that_is_still_read, TEST, "\"two\"", "\"one\"", FAULTS, NULL) {
-    gpuexec_pool pool =
-            gpuexec_pool_create(g->ctx, &(gpuexec_pool_desc){ .cache_bytes = 1 << 20 });
+    gpuexec_pool pool = gpuexec_pool_create(g->ctx, &(gpuexec_pool_desc){ .cache_bytes = 1 << 20 });
     gpuexec_ptr m = gpuexec_ok(pool) ? gpuexec_pool_alloc(pool, g->a, BYTES) : 0;
     int result;
     if (!m) {
@@ -782,8 +772,8 @@ MISTAKE(nodes_of_a_broken_chain, "node 0", "node 2") {
     fill = FIRST_IS(gpuexec_graph_add_fill(graph, g->d, 7, 4, WORDS, GPUEXEC_FIRST));
     middle = gpuexec_graph_add_fill(
             graph, g->d2, 1, 4, WORDS, right ? GPUEXEC_AFTER(fill) : GPUEXEC_FIRST);
-    SECOND_IS(gpuexec_graph_add_copy(graph, LINE(ON_HOST(g->p, 0), ON_DEVICE(g->d, 0), BYTES),
-            GPUEXEC_AFTER(middle)));
+    SECOND_IS(gpuexec_graph_add_copy(
+            graph, LINE(ON_HOST(g->p, 0), ON_DEVICE(g->d, 0), BYTES), GPUEXEC_AFTER(middle)));
     LAUNCHED(gpuexec_graph_launch(graph, g->a));
     return copied(g, g->a, 7);
 }
@@ -792,8 +782,7 @@ MISTAKE(nodes_of_a_broken_chain, "node 0", "node 2") {
 MISTAKE(a_child_graph_without_a_dependency, "node 0", "node 1") {
     gpuexec_graph graph = gpuexec_graph_create(g->ctx), child = gpuexec_graph_create(g->ctx);
     gpuexec_node fill;
-    gpuexec_graph_add_copy(
-            child, LINE(ON_HOST(g->p, 0), ON_DEVICE(g->d, 0), BYTES), GPUEXEC_FIRST);
+    gpuexec_graph_add_copy(child, LINE(ON_HOST(g->p, 0), ON_DEVICE(g->d, 0), BYTES), GPUEXEC_FIRST);
     fill = FIRST_IS(gpuexec_graph_add_fill(graph, g->d, 7, 4, WORDS, GPUEXEC_FIRST));
     SECOND_IS(gpuexec_graph_add_child(graph, child, right ? GPUEXEC_AFTER(fill) : GPUEXEC_FIRST));
     LAUNCHED(gpuexec_graph_launch(graph, g->a));
@@ -845,8 +834,8 @@ MISTAKE(a_graph_launched_again_too_early, "\"two\"", "\"three\"") {
 MISTAKE(arguments_changed_to_shared_memory, "\"one\"", "\"two\"") {
     gpuexec_graph graph = gpuexec_graph_create(g->ctx);
     const uint32_t eight = 8, n = WORDS;
-    gpuexec_node node = gpuexec_graph_add_kernel(graph, g->set, gpuexec_grid_for(n, 32),
-            GPUEXEC_ARGS(g->d2, eight, n), GPUEXEC_FIRST);
+    gpuexec_node node = gpuexec_graph_add_kernel(
+            graph, g->set, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(g->d2, eight, n), GPUEXEC_FIRST);
     CHECK_OK(FILL(g->a, g->d, 6));
     CHECK_OK(gpuexec_graph_launch(graph, g->b));
     CHECK_OK(gpuexec_node_set_args(node, GPUEXEC_ARGS(g->d, eight, n)));
@@ -1100,10 +1089,8 @@ CORRECT(boxes_that_interleave) {
     uint32_t words[WORDS];
     (void)right;
     fill_host(g->q, 7);
-    CHECK_OK(gpuexec_copy_with(
-            g->a, BOX(PLACED(g->d, 32, 4, 0, 0, 0), ON_HOST(g->q, 16))));
-    CHECK_OK(gpuexec_copy_with(
-            g->b, BOX(PLACED(g->d, 32, 4, 0, 2, 0), ON_HOST(g->p, 16))));
+    CHECK_OK(gpuexec_copy_with(g->a, BOX(PLACED(g->d, 32, 4, 0, 0, 0), ON_HOST(g->q, 16))));
+    CHECK_OK(gpuexec_copy_with(g->b, BOX(PLACED(g->d, 32, 4, 0, 2, 0), ON_HOST(g->p, 16))));
     CHECK_OK(gpuexec_context_sync(g->ctx));
     CHECK_OK(gpuexec_copy_out_now(g->ctx, words, g->d, BYTES));
     return are(words, 0, 4, 7) && are(words, 8, 4, 7) && are(words, 16, 4, 1) &&
@@ -1372,8 +1359,7 @@ CORRECT(memory_of_a_pool_on_two_streams) {
 /* Streams of a green context and the default stream of that context. */
 CORRECT(streams_of_a_green_context) {
     uint32_t words[WORDS];
-    gpuexec_context green =
-            gpuexec_context_create_green(0, &(gpuexec_green_desc){ .sms = 8 });
+    gpuexec_context green = gpuexec_context_create_green(0, &(gpuexec_green_desc){ .sms = 8 });
     gpuexec_stream s;
     (void)right;
     if (!gpuexec_ok(green)) {
@@ -1602,9 +1588,7 @@ typedef struct random_program {
 
 static char places[CALLS][16];
 
-static uint32_t draw(random_program *p, uint32_t below) {
-    return test_random(&p->state) % below;
-}
+static uint32_t draw(random_program *p, uint32_t below) { return test_random(&p->state) % below; }
 
 /* A call with that use was enqueued on the stream. */
 static void note_call(random_program *p, int stream, const use *u) {
@@ -1620,8 +1604,7 @@ static void note_call(random_program *p, int stream, const use *u) {
     for (i = 0; i < me; i++)
         for (k = 0; k < BUFFERS; k++)
             if (!(before >> i & 1) &&
-                    ((p->uses[i].words[k] & u->written[k]) |
-                            (p->uses[i].written[k] & u->words[k])))
+                    ((p->uses[i].words[k] & u->written[k]) | (p->uses[i].written[k] & u->words[k])))
                 p->races[me] |= (uint64_t)1 << i;
     p->before[stream] |= (uint64_t)1 << me;
 }
@@ -1793,8 +1776,7 @@ static void run_random(uint32_t seed, notes *l) {
     for (i = 0; i < 3; i++) {
         int k;
         draw_copy(p, &c, &u);
-        node = gpuexec_graph_add_copy(
-                p->graph, &c, i ? GPUEXEC_AFTER(node) : GPUEXEC_FIRST);
+        node = gpuexec_graph_add_copy(p->graph, &c, i ? GPUEXEC_AFTER(node) : GPUEXEC_FIRST);
         for (k = 0; k < BUFFERS; k++) {
             p->graph_use.words[k] |= u.words[k];
             p->graph_use.written[k] |= u.written[k];
