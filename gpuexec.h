@@ -14240,6 +14240,8 @@ static void gxi_flow_access_facts(gxi_flow *f, const gxi_flow_access *a) {
 static void gxi_flow_backward(gxi_flow *f) {
     uint32_t i;
     for (i = 0; i < f->naccesses && !f->failed; i++) gxi_flow_access_facts(f, &f->accesses[i]);
+    for (i = 0; i < f->nnodes; i++) /* also those that were there before the states */
+        if (f->nodes[i].facts) gxi_flow_push(f, i);
     while (f->nqueue && !f->failed) {
         const uint32_t n = f->queue[--f->nqueue];
         const uint64_t facts = f->nodes[n].facts;
@@ -14296,6 +14298,7 @@ typedef struct gxi_access_function {
     const char *body;                 /* behind the {, or NULL */
     uint32_t first_call, ncalls;      /* of the functions that it calls, in callees */
     uint32_t next_call;               /* of them, while the order is made */
+    uint32_t bound;                   /* when a call of it was read last */
     uint32_t read, changed;           /* when: r->clock */
     unsigned module, runs;
     /* the summary */
@@ -14310,6 +14313,7 @@ typedef struct gxi_access_function {
 } gxi_access_function;
 typedef struct gxi_access_call {
     uint32_t function, first, nrets, nargs; /* first: of its operands, results first */
+    int is_first;                           /* of that function, in this one */
 } gxi_access_call;
 
 struct gxi_access_use {
@@ -14639,7 +14643,8 @@ static int gxi_access_declare(gxi_access_reader *r) {
 
 /* What an opcode does with its operands. The first letter:
      i  moves values of integers, m of any type: d: to the destination; c: as they are, n: negated,
-        p: as a part of a sum, f: shifted to the left, h: to the right, b: any bits; x: not at all
+        p: as a part of a sum, f: shifted to the left, h: to the right, g: a factor, b: any bits;
+        x: not at all
      A  the sum of the operands behind d, and what the letters say
      B  as i; a small number is a mask for a remainder
      S  as i; a difference: from an address, with a number, it has a known place
@@ -14696,9 +14701,9 @@ static const struct gxi_access_opcode {
     { "ldu", "l" },
     { "lg2", "-" },
     { "lop3", "idbbb" },
-    { "mad", "Adff" },
-    { "mad24", "Adff" },
-    { "madc", "Adff" },
+    { "mad", "Adgg" },
+    { "mad24", "Adgg" },
+    { "madc", "Adgg" },
     { "mapa", "mdcp" },
     { "match", "-" },
     { "max", "idcc" },
@@ -14708,8 +14713,8 @@ static const struct gxi_access_opcode {
     { "mma", "-" },
     { "mov", "o" },
     { "movmatrix", "-" },
-    { "mul", "idff" },
-    { "mul24", "idff" },
+    { "mul", "idgg" },
+    { "mul24", "idgg" },
     { "multimem", "e" },
     { "nanosleep", "-" },
     { "neg", "idn" },
@@ -15049,6 +15054,13 @@ static int64_t gxi_access_constant(
             ? gxi_access_number(r->tokens[begin])
             : -1;
 }
+/* Whether a product may put back what a shift or a division has moved: an index times the size of
+   an element does not. */
+static int gxi_access_is_shift(const gxi_access_reader *r, const gxi_access_form *form) {
+    const int64_t a = gxi_access_constant(r, form, 1), b = gxi_access_constant(r, form, 2);
+    if (a < 0 && b < 0) return form->size >= r->f.pointer;
+    return a >= 0x10000 || b >= 0x10000;
+}
 /* Arithmetic: see gxi_access_opcodes. */
 static int gxi_access_arithmetic(gxi_access_reader *r, const gxi_access_form *form) {
     uint32_t nodes[GXI_ACCESS_OPERANDS], to[GXI_ACCESS_VECTOR], from[GXI_ACCESS_VECTOR];
@@ -15069,10 +15081,11 @@ static int gxi_access_arithmetic(gxi_access_reader *r, const gxi_access_form *fo
     for (k = 1, letter = form->letters + 2; *letter && k < form->count; k++, letter++) {
         kind = *letter == 'n'               ? GXI_EDGE_NEGATED
                 : *letter == 'p' || is_mask ? GXI_EDGE_PART
-                : *letter == 'f'            ? GXI_EDGE_SHIFTED
-                : *letter == 'h'            ? GXI_EDGE_UNSHIFTED
-                : *letter == 'b'            ? GXI_EDGE_BITS
-                                            : GXI_EDGE_COPY;
+                : *letter == 'g' ? (gxi_access_is_shift(r, form) ? GXI_EDGE_SHIFTED : GXI_EDGE_PART)
+                : *letter == 'f' ? GXI_EDGE_SHIFTED
+                : *letter == 'h' ? GXI_EDGE_UNSHIFTED
+                : *letter == 'b' ? GXI_EDGE_BITS
+                                 : GXI_EDGE_COPY;
         if (*letter == 'x') continue;
         gxi_flow_edge_add(&r->f, nodes[k], to[0], kind,
                 *form->letters == 'm'                     ? 0
@@ -15091,7 +15104,9 @@ static int gxi_access_sum(gxi_access_reader *r, const gxi_access_form *form) {
     for (k = 1; k <= products; k++) {
         if (gxi_access_values(r, form, k, a) != 1) return 0;
         gxi_flow_edge_add(&r->f, a[0], to[0],
-                form->letters[1 + k] == 'f' ? GXI_EDGE_SHIFTED : GXI_EDGE_PART, 0);
+                form->letters[1 + k] == 'g' && gxi_access_is_shift(r, form) ? GXI_EDGE_SHIFTED
+                                                                            : GXI_EDGE_PART,
+                0);
     }
     if (gxi_access_values(r, form, products + 1, a) != 1) return 0;
     if (products) {
@@ -15218,6 +15233,12 @@ static void gxi_access_call_unknown(gxi_access_reader *r, const gxi_access_call 
     for (k = GXI_NODE_LOCAL_IN; k <= GXI_NODE_PARAM_IN; k += 2)
         gxi_flow_copy(&r->f, GXI_NODE_LOADED, k);
 }
+/* Whether a call changes nothing about a variable that an earlier one has not changed. */
+static int gxi_access_is_repeated(
+        const gxi_access_call *call, const gxi_access_function *g, uint32_t i) {
+    return i >= g->nwords && !call->is_first &&
+            !(g->facts[i].facts & ~(GXI_FACT_READ * 15 | GXI_FACT_WRITE * 15 | GXI_FACT_ESCAPES));
+}
 /* What a function does with variables and memory, for its caller. Its parameters: see
    gxi_access_call_facts. */
 static void gxi_access_call_bind(gxi_access_reader *r, const gxi_access_call *call) {
@@ -15225,7 +15246,9 @@ static void gxi_access_call_bind(gxi_access_reader *r, const gxi_access_call *ca
     uint32_t i, k;
     for (i = 0; i < g->nfacts; i++) {
         const gxi_access_fact *const fact = &g->facts[i];
-        const uint32_t from = i >= g->nwords ? gxi_access_variable_of(r, fact->variable)
+        uint32_t from;
+        if (gxi_access_is_repeated(call, g, i)) continue;
+        from = i >= g->nwords ? gxi_access_variable_of(r, fact->variable)
                 : fact->parameter < call->nargs
                 ? gxi_access_operand_word(
                           r, r->operands[call->first + call->nrets + fact->parameter], fact->word)
@@ -15294,6 +15317,8 @@ static int gxi_access_call_read(gxi_access_reader *r) {
     r->calls = (gxi_access_call *)gxi_flow_room(
             &r->f, r->calls, &r->calls_cap, r->ncalls, sizeof *r->calls);
     if (r->f.failed) return 0;
+    call.is_first = r->functions[call.function].bound != r->clock;
+    r->functions[call.function].bound = r->clock;
     r->calls[r->ncalls++] = call;
     gxi_access_call_bind(r, &call);
     return 1;
@@ -15319,12 +15344,14 @@ static void gxi_access_call_facts(gxi_access_reader *r, const gxi_access_call *c
                        own = fact->facts & ~returned & ~GXI_FACT_OF &
                 ~(GXI_FACT_STORED | GXI_FACT_STORED_SHARED);
         const uint64_t contents = fact->facts & GXI_FACT_OF;
-        const uint32_t node = i >= g->nwords ? gxi_access_variable_of(r, fact->variable)
+        uint32_t node;
+        unsigned bits;
+        if (gxi_access_is_repeated(call, g, i)) continue;
+        node = i >= g->nwords ? gxi_access_variable_of(r, fact->variable)
                 : fact->parameter < call->nargs
                 ? gxi_access_operand_word(
                           r, r->operands[call->first + call->nrets + fact->parameter], fact->word)
                 : GXI_FLOW_NONE;
-        unsigned bits;
         if (node == GXI_FLOW_NONE || r->f.failed) continue;
         bits = r->f.nodes[node].bits;
         /* addresses of the caller's memory are no pointers of its parameters */
@@ -15816,7 +15843,7 @@ static unsigned gxi_access_bits_of(uint64_t facts) {
         const unsigned kinds = (unsigned)(facts >> (4 * k)) & 15;
         if (kinds & 1) /* added and subtracted: perhaps nothing is left of it */
             bits |= kinds & 2 ? GXI_ACCESS_UNKNOWN : k ? GXI_ACCESS_WRITE : GXI_ACCESS_READ;
-        if (kinds & 14) bits |= GXI_ACCESS_PART;
+        if (kinds & (kinds & 1 ? 6 : 14)) bits |= GXI_ACCESS_PART; /* halves: not more */
     }
     if (facts & (GXI_FACT_ESCAPES | GXI_FACT_STORED | GXI_FACT_STORED_SHARED))
         bits |= GXI_ACCESS_UNKNOWN;
