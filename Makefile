@@ -135,7 +135,7 @@ ifeq ($(SAN_FLAGS)$(shell echo '\#include <mpi.h>' | mpicc -E -x c - >/dev/null 
 $(BUILD)/examples/mpi_jacobi: override private CC := OMPI_CC='$(CC)' MPICH_CC='$(CC)' mpicc
 $(BUILD)/examples/mpi_jacobi: override private CFLAGS += -DWITH_MPI
 endif
-WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,memory module nvjitlink nvtx played)
+WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,access memory module nvjitlink nvtx played)
 .SECONDEXPANSION:
 $(WHITE_BOX): $(BUILD)/unit/%: $$(wildcard tests/*/unit/$$*.c) | $(ENTRY_POINTS)
 	@mkdir -p $(@D)

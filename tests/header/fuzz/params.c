@@ -1,8 +1,9 @@
 /* params.c - compares how gpuexec.h reads and lays out parameters with the CPU device, which has
    separate code for both.
      text     an arbitrary image: loaded and linked; if the device accepts it as PTX, the header's
-              reader of PTX text must find the same kernels with the same parameters; and binaries
-              with arbitrary headers, in memory that ends where they end
+              reader of PTX text must find the same kernels with the same parameters; binaries with
+              arbitrary headers, and what kernels do with their arguments, in memory that ends where
+              the image ends
      layout   a kernel with parameters of arbitrary types, which writes out what it received: the
               reader, the packed block, gpuexec_params_check, launches from the block, from the
               packed buffer, prepared and with wrong arguments */
@@ -102,6 +103,11 @@ static void test_text(const uint8_t *data, size_t size) {
     uint8_t *exact = (uint8_t *)malloc(size + !size);
     if (!exact) return;
     if (size) memcpy(exact, data, size);
+    {
+        struct gxi_accesses *const accesses = gxi_access_analyse((const char *)exact, size);
+        FUZZ_CHECK(accesses, "no memory");
+        gxi_access_free(accesses);
+    }
     /* the library trusts this pointer */
     if (size == 24 && gxi_starts_with(exact, size, GXI_FATBIN_WRAPPER_MAGIC))
         memset(exact + 8, 0, 8);

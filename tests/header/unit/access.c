@@ -1,0 +1,634 @@
+/* access.c - what kernels do with their arguments, read from PTX: each form of instruction, and all
+   kernels of kernels/ and tests/device/corpus, compared with what the CPU device sees. */
+#include "../../test.h"
+#include <glob.h>
+
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define REGISTERS \
+    ".reg .b64 %d<40>; .reg .b32 %r<40>; .reg .pred %p<9>; .reg .f32 %f<9>; .reg .b16 %h<9>;\n"
+/* a kernel with pointers p and q and a number n */
+#define KERNEL(body) \
+    HEAD ".visible .entry k(.param .u64 p, .param .u64 q, .param .u64 n)\n{\n" REGISTERS \
+         "ld.param.u64 %d1, [p];\nld.param.u64 %d2, [q];\nld.param.u64 %d3, [n];\n" body \
+         "\nret;\n}\n"
+
+static void add_bits(char *to, const char *name, unsigned bits) {
+    sprintf(to + strlen(to), "%s%s:%s%s%s%s", *to ? " " : "", name,
+            bits & GXI_ACCESS_READ ? "R" : "", bits & GXI_ACCESS_WRITE ? "W" : "",
+            bits & GXI_ACCESS_UNKNOWN ? "?" : "", bits & GXI_ACCESS_PART ? "+" : "");
+}
+/* "argument+offset:bits" for each word, "name:bits" for each variable, and what else is known; bits
+   are R, W, ? for unknown, + for a part of addresses */
+static const char *text_of(const struct gxi_access_kernel *k) {
+    static char text[2000];
+    char name[40];
+    size_t i;
+    *text = 0;
+    for (i = 0; k && i < k->use_count; i++) {
+        sprintf(name, "%d+%d", k->uses[i].argument, (int)k->uses[i].offset);
+        add_bits(text, name, k->uses[i].bits);
+    }
+    for (i = 0; k && i < k->variable_count; i++)
+        add_bits(text, k->variables[i].name, k->variables[i].bits);
+    if (k && k->indirect) add_bits(text, "memory", (unsigned)k->indirect);
+    if (k && k->foreign) strcat(text, " foreign");
+    if (!k || k->unknown) strcat(text, k ? " unknown" : "no kernel");
+    return text;
+}
+/* Analyses a copy, which ends where its memory ends. */
+static struct gxi_accesses *analyse(const char *ptx, size_t bytes) {
+    char *copy = (char *)malloc(bytes + !bytes);
+    struct gxi_accesses *a;
+    memcpy(copy, ptx, bytes);
+    a = gxi_access_analyse(copy, bytes);
+    free(copy);
+    return a;
+}
+static void check(int line, const char *ptx, const char *kernel, const char *wanted) {
+    struct gxi_accesses *a = analyse(ptx, strlen(ptx));
+    const char *got = a ? text_of(gxi_access_find(a, kernel)) : "no memory";
+    if (strcmp(got, wanted) && test_fail_at(__FILE__, line))
+        printf("\"%s\", not \"%s\"\n", got, wanted);
+    CHECK(a != NULL);
+    gxi_access_free(a);
+}
+#define IS(body, wanted) check(__LINE__, KERNEL(body), "k", wanted)
+
+TEST(loads_and_stores) {
+    IS("", "");
+    IS("ld.global.f32 %f1, [%d1];", "0+0:R");
+    IS("st.global.f32 [%d1+4], %f1;", "0+0:W");
+    IS("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1]; st.global.v2.b32 [%d2], {%r1, %r2};",
+            "0+0:R 1+0:W");
+    IS("ldu.global.u32 %r1, [%d1];", "0+0:R");
+    IS("ld.global.nc.L1::no_allocate.L2::128B.u32 %r1, [%d1];", "0+0:R");
+    IS("ld.volatile.u32 %r1, [%d1]; st.release.gpu.u32 [%d2], %r1;", "0+0:R 1+0:W");
+    IS("cvta.to.global.u64 %d4, %d1; mov.b64 %d5, %d4; st.global.u8 [%d5+-8], %h1;", "0+0:W");
+    IS("@%p1 st.u32 [%d1], 5; @!%p1 ld.u32 %r1, [%d2];", "0+0:W 1+0:R");
+    IS("prefetch.global.L2 [%d1]; discard.global.L2 [%d2], 128;", "1+0:W");
+    IS("{ .reg .b64 %d1; mov.u64 %d1, 0; st.u32 [%d1+16], 1; }", "");
+    IS("wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8}, "
+       "[%d1], %r9; wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%d2], "
+       "{%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8}, %r9;",
+            "0+0:R 1+0:W");
+}
+
+TEST(atomics_and_reductions) {
+    IS("atom.global.add.u32 %r1, [%d1], 1;", "0+0:RW");
+    IS("red.global.add.f32 [%d1], %f1;", "0+0:RW");
+    IS("atom.cas.b64 %d9, [%d1], 0, %d2;", "0+0:RW 1+0:?");
+    IS("atom.shared.add.u32 %r1, [%r2], 1;", "");
+    IS("multimem.ld_reduce.global.add.f32 %f1, [%d1]; multimem.st.global.f32 [%d2], %f1;",
+            "0+0:R 1+0:W");
+}
+
+TEST(bulk_copies) {
+    IS("cp.async.ca.shared.global [%r1], [%d1], 16;", "0+0:R");
+    IS("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 64, "
+       "[%r2]; cp.async.bulk.global.shared::cta.bulk_group [%d2], [%r1], 64;",
+            "0+0:R 1+0:W");
+    IS("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d2], [%r1], 64;", "1+0:RW");
+    IS("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; cp.async.wait_all;", "");
+}
+
+TEST(addresses_are_computed) {
+    IS("shl.b64 %d4, %d3, 2; add.s64 %d5, %d1, %d4; st.f32 [%d5], %f1;", "0+0:W 2+0:+");
+    IS("cvt.u32.u64 %r1, %d3; mul.wide.s32 %d4, %r1, 4; add.s64 %d5, %d4, %d1; ld.f32 %f1, [%d5];",
+            "0+0:R 2+0:+");
+    IS("mad.lo.s64 %d5, %d3, 8, %d1; st.u64 [%d5], 0;", "0+0:W 2+0:+");
+    /* both may be pointers */
+    IS("add.s64 %d5, %d1, %d3; st.u8 [%d5], %h1;", "0+0:W 2+0:W");
+    IS("sub.s64 %d5, %d1, %d3; st.u8 [%d5], %h1;", "0+0:W 2+0:+");
+    IS("selp.b64 %d5, %d1, %d2, %p1; st.u8 [%d5], %h1;", "0+0:W 1+0:W");
+    IS("max.u64 %d5, %d1, %d2; ld.u8 %h1, [%d5];", "0+0:R 1+0:R");
+    IS("and.b64 %d5, %d1, -16; st.u8 [%d5], %h1;", "0+0:W");
+    IS("and.b64 %d4, %d1, 15; add.s64 %d5, %d2, %d4; st.u8 [%d5], %h1;", "0+0:+ 1+0:W");
+    IS("or.b64 %d5, %d1, 4; xor.b64 %d5, %d5, 4; st.u8 [%d5], %h1;", "0+0:W");
+    /* halves */
+    IS("mov.b64 {%r1, %r2}, %d1; shfl.sync.idx.b32 %r3|%p1, %r1, 0, 31, -1; "
+       "mov.b64 %d5, {%r3, %r2}; st.u8 [%d5], %h1;",
+            "0+0:W");
+    IS("cvt.u32.u64 %r1, %d1; shr.u64 %d6, %d1, 32; cvt.u32.u64 %r2, %d6; cvt.u64.u32 %d7, %r1; "
+       "cvt.u64.u32 %d8, %r2; shl.b64 %d8, %d8, 32; or.b64 %d5, %d7, %d8; st.u8 [%d5], %h1;",
+            "0+0:W?+");
+    IS("shr.u64 %d4, %d1, 8; shl.b64 %d5, %d4, 8; st.u8 [%d5], %h1;", "0+0:W?");
+    IS("shr.u64 %d4, %d1, 8; shl.b64 %d6, %d4, 2; and.b64 %d7, %d6, 1020; add.s64 %d5, %d2, %d7; "
+       "st.u32 [%d5], 1;",
+            "0+0:+ 1+0:W");
+    /* what is subtracted again may be nothing */
+    IS("sub.s64 %d4, %d2, %d1; add.s64 %d5, %d1, %d4; st.u8 [%d5], %h1;", "0+0:?+ 1+0:W");
+    /* comparisons */
+    IS("setp.lt.u64 %p1, %d1, %d2; @%p1 st.u8 [%d3], %h1;", "2+0:W");
+    /* floating-point numbers are no addresses */
+    IS("cvt.rn.f32.s64 %f1, %d1; st.f32 [%d2], %f1;", "1+0:W");
+    /* loops */
+    IS("L: st.u8 [%d1], %h1; add.s64 %d1, %d1, 1; @%p1 bra L;", "0+0:W");
+}
+
+TEST(pointers_escape) {
+    IS("st.global.u64 [%d1], %d2;", "0+0:W 1+0:?");
+    IS("add.s64 %d4, %d2, 8; st.global.v2.u64 [%d1], {%d4, %d3};", "0+0:W 1+0:? 2+0:?");
+    IS("unheard.of.b64 %d4, %d1, {%d2, %d3}; st.u8 [%d4], 1;", "0+0:? 1+0:? 2+0:? memory:W");
+    IS("sust.b.1d.b32.trap [%d1, {%r1}], {%r2};", "0+0:?");
+    IS("mov.b64 %d4, f_unknown; call (%d5), %d4, (%d1), proto;", "0+0:? memory:RW foreign");
+    check(__LINE__,
+            HEAD ".extern .func (.param .b32 r) other(.param .b64 a);\n"
+                 ".visible .entry k(.param .u64 p, .param .u64 q) {\n" REGISTERS
+                 "ld.param.u64 %d1, [p]; ld.param.u64 %d2, [q]; ld.u32 %r2, [%d2];\n"
+                 "{ .param .b64 a; st.param.b64 [a+0], %d1; .param .b32 r; call.uni (r), other, "
+                 "(a); ld.param.b32 %r1, [r+0]; } ret; }",
+            "k", "0+0:? 1+0:R memory:RW foreign");
+    check(__LINE__,
+            HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+                 ".global .align 1 .b8 text[3] = {37, 112, 0};\n"
+                 ".visible .entry k(.param .u64 p, .param .u64 q) {\n" REGISTERS
+                 ".local .align 8 .b8 depot[8]; mov.u64 %d4, depot; cvta.local.u64 %d5, %d4;\n"
+                 "ld.param.u64 %d1, [p]; ld.param.u64 %d2, [q]; st.u32 [%d2], 1;\n"
+                 "st.local.u64 [%d4], %d1; mov.u64 %d6, text; cvta.global.u64 %d7, %d6;\n"
+                 "{ .param .b64 a; st.param.b64 [a+0], %d7; .param .b64 b; st.param.b64 [b+0], "
+                 "%d5; .param .b32 r; call.uni (r), vprintf, (a, b); } ret; }",
+            "k", "0+0:? 1+0:W text:?");
+}
+
+TEST(pointers_come_from_memory) {
+    IS("ld.global.u64 %d4, [%d1]; st.u32 [%d4], 1; st.u32 [%d2], 1;", "0+0:R 1+0:W memory:W");
+    IS("ld.global.u64 %d4, [%d1+8]; ld.global.u64 %d5, [%d4]; ld.u8 %h1, [%d5];", "0+0:R memory:R");
+    IS("ld.global.u32 %r1, [%d1]; mul.wide.u32 %d4, %r1, 4; add.s64 %d5, %d2, %d4; "
+       "st.u32 [%d5], 1;",
+            "0+0:R 1+0:W");
+}
+
+TEST(variables) {
+    check(__LINE__,
+            HEAD ".visible .global .align 4 .u32 counter;\n.const .align 4 .b8 table[64];\n"
+                 ".global .u64 at = generic(counter);\n.global .b32 unused;\n"
+                 ".visible .entry k(.param .u64 p) {\n" REGISTERS
+                 ".global .u32 inner; ld.param.u64 %d1, [p];\n"
+                 "ld.const.u32 %r1, [table+4]; atom.global.add.u32 %r2, [counter], 1;\n"
+                 "mov.u64 %d2, inner; shl.b64 %d3, %d1, 2; add.s64 %d2, %d2, %d3; st.u32 [%d2], 1;"
+                 "\nld.global.u64 %d4, [at]; st.u32 [%d4], 1; ret; }\n"
+                 ".visible .entry other() { ret; }",
+            "k", "0+0:+ inner:W table:R counter:RW at:R memory:W");
+    check(__LINE__, /* an offset in a variable is not a pointer */
+            HEAD ".global .b32 table[64];\n.visible .entry k(.param .u64 n) {\n" REGISTERS
+                 "ld.param.u64 %d1, [n]; mov.u64 %d2, table; add.s64 %d3, %d2, %d1; st.u32 [%d3], "
+                 "1; ret; }",
+            "k", "0+0:+ table:W");
+}
+
+#define STRUCT(body) \
+    HEAD ".visible .entry k(.param .u32 m, .param .align 8 .b8 s[40], .param .align 16 .b8 t[16])" \
+         " {\n" REGISTERS body " ret; }"
+TEST(structs_by_value) {
+    check(__LINE__, STRUCT("ld.param.u64 %d1, [s+16]; st.u32 [%d1], 1;"), "k", "1+16:W");
+    check(__LINE__, STRUCT("ld.param.v2.u64 {%d1, %d2}, [t]; st.u32 [%d1], 1; ld.u32 %r1, [%d2];"),
+            "k", "2+0:W 2+8:R");
+    check(__LINE__, /* an offset that is not known: any word of this parameter */
+            STRUCT("mov.b64 %d1, s; ld.param.u32 %r1, [m]; mul.wide.u32 %d2, %r1, 8; "
+                   "add.s64 %d3, %d1, %d2; ld.param.u64 %d4, [%d3]; st.u32 [%d4], 1;"),
+            "k", "1+0:W 1+8:W 1+16:W 1+24:W 1+32:W");
+    check(__LINE__, /* a grid constant */
+            STRUCT("mov.b64 %d1, s; cvta.param.u64 %d2, %d1; ld.u64 %d3, [%d2+24]; st.u32 [%d3], "
+                   "1; ld.param.v2.u32 {%r1, %r2}, [s+8]; mov.b64 %d4, {%r1, %r2}; ld.u8 %h1, "
+                   "[%d4];"),
+            "k", "1+8:R 1+24:W");
+    check(__LINE__, /* copied to local memory */
+            STRUCT(".local .align 8 .b8 depot[40]; mov.u64 %d9, depot; ld.param.u64 %d1, [s]; "
+                   "ld.param.u64 %d2, [s+8]; st.local.u64 [%d9], %d1; st.local.u64 [%d9+8], %d2; "
+                   "ld.local.u64 %d3, [%d9+8]; st.u32 [%d3], 1;"),
+            "k", "1+8:W");
+}
+
+#define DEPOT ".local .align 8 .b8 depot[64]; mov.u64 %d10, depot; cvta.local.u64 %d11, %d10; "
+TEST(spills) {
+    IS(DEPOT "st.u64 [%d11+8], %d1; st.u64 [%d11+16], %d2; ld.u64 %d5, [%d11+16]; "
+             "st.u32 [%d5], 1; ld.u64 %d6, [%d11+8]; ld.u32 %r1, [%d6];",
+            "0+0:R 1+0:W");
+    IS(DEPOT "st.local.u64 [%d10], %d1; st.local.u64 [%d10+8], %d2; shl.b64 %d12, %d3, 3; "
+             "add.s64 %d13, %d10, %d12; ld.local.u64 %d5, [%d13]; st.u32 [%d5], 1;",
+            "0+0:W 1+0:W");
+    IS(DEPOT "shl.b64 %d12, %d3, 3; add.s64 %d13, %d10, %d12; st.local.u64 [%d13], %d1; "
+             "ld.local.u64 %d5, [%d10+8]; st.u32 [%d5], 1;",
+            "0+0:W");
+    /* halves, and a vector of both */
+    IS(DEPOT "mov.b64 {%r1, %r2}, %d1; st.local.u32 [%d10], %r1; st.local.u32 [%d10+4], %r2; "
+             "ld.local.u64 %d5, [%d10]; st.u32 [%d5], 1;",
+            "0+0:W");
+    /* the address of local memory in local memory */
+    IS(DEPOT "st.local.u64 [%d10+32], %d11; st.local.u64 [%d10], %d1; ld.local.u64 %d5, "
+             "[%d10+32]; ld.u64 %d6, [%d5]; st.u32 [%d6], 1;",
+            "0+0:W");
+    IS(".shared .align 8 .b64 s[2]; st.shared.u64 [s+8], %d1; ld.shared.u64 %d5, [s+8]; "
+       "st.u32 [%d5], 1; ld.u32 %r1, [%d2];",
+            "0+0:W 1+0:R");
+    /* local memory whose address escapes: its contents do, too */
+    IS(DEPOT "st.local.u64 [%d10], %d1; st.global.u64 [%d2], %d11;", "0+0:? 1+0:W");
+}
+
+/* Functions, and a kernel k(p, q) that calls one with both. */
+#define CALLS(functions, call) \
+    HEAD functions ".visible .entry k(.param .u64 p, .param .u64 q) {\n" REGISTERS \
+                   "ld.param.u64 %d1, [p]; ld.param.u64 %d2, [q];\n" call " ret; }\n"
+#define FUNCTION(name, body) \
+    ".func (.param .b64 " name "_r) " name "(.param .b64 " name "_a, .param .b64 " name \
+    "_b) {\n" REGISTERS "ld.param.u64 %d1, [" name "_a]; ld.param.u64 %d2, [" name "_b];\n" body \
+    " ret; }\n"
+#define CALL(name, to, a, b) \
+    "{ .param .b64 param0; st.param.b64 [param0+0], " a "; .param .b64 param1; " \
+    "st.param.b64 [param1+0], " b "; .param .b64 retval0; call.uni (retval0), " name \
+    ", (param0, param1); ld.param.b64 " to ", [retval0+0]; }\n"
+TEST(calls) {
+    static const char id[] = CALLS(
+            FUNCTION("id", "add.s64 %d3, %d1, 8; st.param.b64 [id_r+0], %d3;"),
+            CALL("id", "%d5", "%d1", "%d2") "st.u32 [%d5], 1;\n" CALL(
+                    "id", "%d6", "%d2", "%d1") "ld.u32 %r1, [%d6];");
+    check(__LINE__, id, "k", "0+0:W 1+0:R");
+    check(__LINE__,
+            CALLS(FUNCTION("copy", "ld.u32 %r1, [%d2]; st.u32 [%d1], %r1;"),
+                    CALL("copy", "%d5", "%d2", "%d1")),
+            "k", "0+0:R 1+0:W");
+    check(__LINE__, /* any depth */
+            CALLS(FUNCTION("inner", "st.u32 [%d2], 1;")
+                            FUNCTION("outer", CALL("inner", "%d5", "%d2", "%d1")),
+                    CALL("outer", "%d5", "%d1", "%d2")),
+            "k", "0+0:W");
+    check(__LINE__, /* recursion, which swaps its arguments */
+            CALLS(FUNCTION("again", "@%p1 st.u32 [%d1], 1;\n" CALL("again", "%d5", "%d2", "%d1")),
+                    CALL("again", "%d5", "%d1", "%d2")),
+            "k", "0+0:W 1+0:W");
+    check(__LINE__, /* two functions that call each other */
+            HEAD ".func even(.param .b64 even_a);\n"
+                 ".func odd(.param .b64 odd_a) {" REGISTERS
+                 "ld.param.u64 %d1, [odd_a]; { .param .b64 x; st.param.b64 [x], %d1; call even, "
+                 "(x); } ret; }\n"
+                 ".func even(.param .b64 even_a) {" REGISTERS
+                 "ld.param.u64 %d1, [even_a]; st.u32 [%d1], 1; { .param .b64 x; st.param.b64 [x], "
+                 "%d1; call odd, (x); } ret; }\n"
+                 ".visible .entry k(.param .u64 p) {" REGISTERS
+                 "ld.param.u64 %d1, [p]; { .param .b64 x; st.param.b64 [x], %d1; call odd, (x); } "
+                 "ret; }",
+            "k", "0+0:W");
+    check(__LINE__, /* a pointer to the caller's memory: what is in it is used there */
+            CALLS(FUNCTION("method", "ld.u64 %d3, [%d1]; st.u32 [%d3], 1;"),
+                    DEPOT "st.local.u64 [%d10], %d2;\n" CALL("method", "%d5", "%d11", "%d1")),
+            "k", "1+0:?");
+    check(__LINE__, /* ... and a pointer is put there */
+            CALLS(FUNCTION("set", "st.u64 [%d1], %d2;"),
+                    DEPOT CALL("set", "%d5", "%d11", "%d2") "ld.u64 %d6, [%d11]; st.u32 [%d6], 1;"),
+            "k", "1+0:?");
+    check(__LINE__, /* stored where a pointer that is an argument points to */
+            CALLS(FUNCTION("set", "st.u64 [%d1], %d2;"), CALL("set", "%d5", "%d1", "%d2")), "k",
+            "0+0:W 1+0:?");
+    check(__LINE__, /* a structure, by value */
+            HEAD ".func (.param .b32 r) use(.param .align 8 .b8 s[16]) {" REGISTERS
+                 "ld.param.u64 %d1, [s+8]; st.u32 [%d1], 1; ret; }\n"
+                 ".visible .entry k(.param .u64 p, .param .u64 q) {" REGISTERS
+                 "ld.param.u64 %d1, [p]; ld.param.u64 %d2, [q]; { .param .align 8 .b8 s[16]; "
+                 "st.param.v2.b64 [s], {%d1, %d2}; .param .b32 x; call (x), use, (s); } ret; }",
+            "k", "1+0:W");
+    check(__LINE__, /* through shared memory */
+            CALLS(".shared .b64 word;\n" FUNCTION("put", "st.shared.u64 [word], %d1;")
+                            FUNCTION("take", "ld.shared.u64 %d3, [word]; st.u32 [%d3], 1;"),
+                    CALL("put", "%d5", "%d2", "%d1") CALL("take", "%d5", "%d3", "%d3")),
+            "k", "1+0:?");
+    check(__LINE__, /* variables that a function names; registers as parameters */
+            HEAD ".global .u32 v;\n.func (.reg .b64 r) f(.reg .b64 a) { .reg .b32 x; atom.add.u32 "
+                 "x, [v], 1; add.s64 r, a, 4; ret; }\n"
+                 ".visible .entry k(.param .u64 p) {" REGISTERS
+                 "ld.param.u64 %d1, [p]; call (%d2), f, (%d1); st.u32 [%d2], 1; ret; }",
+            "k", "0+0:W v:RW");
+    check(__LINE__, /* a call through a pointer may reach any function */
+            HEAD ".global .u32 v;\n.func f() { st.global.u32 [v], 1; ret; }\n"
+                 ".visible .entry k(.param .u64 p) {" REGISTERS
+                 "ld.param.u64 %d1, [p]; mov.u64 %d2, f; proto: .callprototype () _ (); "
+                 "call %d2, (), proto; ret; }",
+            "k", "v:? memory:RW foreign");
+}
+
+TEST(texts_of_several_modules) {
+    check(__LINE__, /* of a link: functions without linkage belong to their module */
+            HEAD ".func f(.param .b64 a) {" REGISTERS
+                 "ld.param.u64 %d1, [a]; st.u32 [%d1], 1; ret; }\n" HEAD
+                 ".func f(.param .b64 a) {" REGISTERS
+                 "ld.param.u64 %d1, [a]; ld.u32 %r1, [%d1]; ret; }\n"
+                 ".visible .entry k(.param .u64 p) {" REGISTERS
+                 "ld.param.u64 %d1, [p]; { .param .b64 x; st.param.b64 [x], %d1; call f, (x); } "
+                 "ret; }",
+            "k", "0+0:R");
+    check(__LINE__, HEAD ".entry k() { ret; }\n.entry k() { ret; }", "k", " unknown");
+}
+
+TEST(addresses_of_32_bits) {
+    check(__LINE__,
+            ".version 7.0\n.target sm_70\n.address_size 32\n"
+            ".entry k(.param .u32 p, .param .u32 n, .param .align 4 .b8 s[8]) {" REGISTERS
+            "ld.param.u32 %r1, [p]; ld.param.u32 %r2, [n]; mad.lo.u32 %r3, %r2, 4, %r1; "
+            "st.global.u32 [%r3], 1; ld.param.u32 %r4, [s+4]; ld.global.u32 %r5, [%r4]; ret; }",
+            "k", "0+0:W 1+0:+ 2+4:R");
+}
+
+TEST(what_is_not_understood) {
+    IS("st.u32 [%d1+%d2+%d3], 1;", " unknown");
+    IS("ld.global.u32 %r1;", " unknown");
+    IS(") ;", " unknown");
+    check(__LINE__, HEAD ".entry k(.param .u64 p) { .reg .b64 %d1; ld.param.u64 %d1, [p];", "k",
+            " unknown");
+    check(__LINE__, HEAD ".entry k(.param .u64 7) { ret; }", "k", " unknown");
+    check(__LINE__, "", "k", "no kernel");
+    check(__LINE__, HEAD ".entry k(.param .u64 p)", "k", "no kernel");
+    /* what a kernel calls is not understood */
+    check(__LINE__, HEAD ".func f() { ) ; }\n.entry k() { call f; ret; }", "k", " unknown");
+}
+
+static char *read_file(const char *path, size_t *bytes) {
+    FILE *f = fopen(path, "rb");
+    char *text = (char *)malloc(1 << 20);
+    *bytes = f ? fread(text, 1, (1 << 20) - 1, f) : 0;
+    text[*bytes] = 0;
+    if (CHECK(f != NULL)) fclose(f);
+    return text;
+}
+static const char *const folders[] = { "kernels/*.ptx", "tests/device/corpus/ptx/*.ptx",
+    "tests/device/unit/*.ptx", "tests/support/*.ptx" };
+enum { FOLDERS = sizeof folders / sizeof *folders };
+
+/* Each file, cut at some places, and with some bytes changed: no access outside of it, no hang; the
+   sanitizers watch. */
+TEST(hostile_texts) {
+    static const char signs[] = "{}()[];,.%<>=\"@:|-+0\n";
+    uint32_t state = 7;
+    glob_t files;
+    size_t i, bytes;
+    int k, n, tries = test_in_full() ? 12 : 3;
+    for (k = 0; k < FOLDERS; k++) {
+        CHECK_EQ(glob(folders[k], 0, NULL, &files), 0);
+        for (i = 0; i < files.gl_pathc; i++) {
+            char *text = read_file(files.gl_pathv[i], &bytes);
+            for (n = 0; n < tries && bytes; n++) {
+                gxi_access_free(analyse(text, test_random(&state) % bytes));
+                text[test_random(&state) % bytes] = signs[test_random(&state) % (sizeof signs - 1)];
+                gxi_access_free(analyse(text, bytes));
+            }
+            free(text);
+        }
+        globfree(&files);
+    }
+    for (n = 0; n < 200; n++) {
+        char noise[600];
+        for (i = 0; i < sizeof noise; i++) noise[i] = (char)(test_random(&state) >> 8);
+        if (n % 2) memcpy(noise, HEAD ".entry k(.param .u64 p) {", sizeof HEAD + 24);
+        gxi_access_free(analyse(noise, sizeof noise));
+    }
+}
+
+/* A text of n parts, each a function that calls the one before, and at last a kernel. */
+static char *make_text(size_t n, size_t *bytes) {
+    char *text = (char *)malloc(200000 + n * 700), *at = text;
+    size_t i;
+    at += sprintf(at, HEAD);
+    for (i = 0; i < n; i++) {
+        at += sprintf(at,
+                ".func f%zu(.param .b64 f%zu_a) {\n"
+                ".reg .b64 %%d<60>;\n"
+                "ld.param.u64 %%d0, [f%zu_a];\n",
+                i, i, i);
+        at += sprintf(at,
+                "L: st.u32 [%%d9], 1; mov.u64 %%d9, %%d8; mov.u64 %%d8, %%d7; mov.u64 "
+                "%%d7, %%d6; add.s64 %%d6, %%d0, 4; @%%p1 bra L;\n");
+        if (i)
+            at += sprintf(at,
+                    "{ .param .b64 param0; st.param.b64 [param0+0], %%d6; call f%zu, "
+                    "(param0); }\n",
+                    i - 1);
+        at += sprintf(at, "ret; }\n");
+    }
+    at += sprintf(at,
+            ".visible .entry k(.param .u64 p) { .reg .b64 %%d<9>; ld.param.u64 %%d1, [p];"
+            " { .param .b64 x; st.param.b64 [x], %%d1; call f%zu, (x); } ret; }\n",
+            n - 1);
+    *bytes = (size_t)(at - text);
+    return text;
+}
+/* Large texts take no longer than the time limit of a test, as a square of their size would. */
+TEST(large_texts) {
+    struct gxi_accesses *a;
+    size_t bytes;
+    char *text = make_text(test_in_full() ? 40000 : 4000, &bytes);
+    CHECK((a = gxi_access_analyse(text, bytes)) != NULL);
+    CHECK_STRING(text_of(gxi_access_find(a, "k")), "0+0:W");
+    gxi_access_free(a);
+    free(text);
+}
+
+/* Each allocation fails once; nothing leaks. */
+TEST(no_memory) {
+    gpuexec_setup_desc desc;
+    struct gxi_accesses *a = NULL;
+    size_t bytes;
+    char *text = read_file("kernels/jacobi.ptx", &bytes);
+    int allowed;
+    memset(&desc, 0, sizeof desc);
+    desc.realloc_function = test_realloc;
+    CHECK_OK(gpuexec_setup(&desc));
+    for (allowed = 0; allowed < 1000 && !a; allowed++) {
+        const int before = test_blocks;
+        test_blocks_left = allowed;
+        a = gxi_access_analyse(text, bytes);
+        if (!a) CHECK_EQ(test_blocks, before);
+    }
+    test_blocks_left = TEST_BLOCKS_ENOUGH;
+    CHECK(a && allowed > 20);
+    gxi_access_free(a);
+    free(text);
+}
+
+/* ---- compared with the CPU device ---- */
+
+enum { MOST_TEXTS = 200, MOST_ITEMS = 600, MOST_NEVER = 400 };
+static struct gxi_accesses *texts[MOST_TEXTS];
+static int texts_count;
+static struct counts {
+    int kernels, written, found, unknown, indirect, wrong, read, missed;
+} counted;
+/* what has WRITE: whether it was ever written */
+static struct never {
+    char name[100];
+    int seen;
+} nevers[MOST_NEVER];
+static int nevers_count;
+
+typedef struct item { /* of a line */
+    const char *name; /* of a variable, or NULL */
+    int argument, group;
+    size_t offset;
+    unsigned seen, known;
+} item;
+static int read_items(char *line, item *items) {
+    int n = 0;
+    char *at, *end;
+    for (at = strtok(line, " "); at && n < MOST_ITEMS; at = strtok(NULL, " "), n++) {
+        char *group = strrchr(at, '@'), *use = strrchr(at, ':');
+        memset(&items[n], 0, sizeof *items);
+        if (!CHECK(group && use)) return n;
+        *group = 0;
+        items[n].group = atoi(group + 1);
+        items[n].seen = (strchr(use, 'r') ? GXI_ACCESS_READ : 0u) |
+                (strchr(use, 'w') ? GXI_ACCESS_WRITE : 0u);
+        items[n].argument = (int)strtol(at, &end, 10);
+        if (end != at && *end == '+') items[n].offset = (size_t)atoi(end + 1);
+        else items[n].name = at;
+    }
+    return n;
+}
+static unsigned known_of(const struct gxi_access_kernel *k, const item *it) {
+    size_t i;
+    for (i = 0; it->name && i < k->variable_count; i++)
+        if (!strcmp(k->variables[i].name, it->name)) return k->variables[i].bits;
+    for (i = 0; !it->name && i < k->use_count; i++)
+        if (k->uses[i].argument == it->argument && k->uses[i].offset == it->offset)
+            return k->uses[i].bits;
+    return 0;
+}
+static void note_write(const char *kernel, const item *it) {
+    char name[sizeof nevers->name];
+    int i = 0;
+    if (it->name) snprintf(name, sizeof name, "%s %s", kernel, it->name);
+    else snprintf(name, sizeof name, "%s %d+%d", kernel, it->argument, (int)it->offset);
+    while (i < nevers_count && strcmp(nevers[i].name, name)) i++;
+    if (i == nevers_count && nevers_count < MOST_NEVER) strcpy(nevers[nevers_count++].name, name);
+    nevers[i].seen |= (it->seen & GXI_ACCESS_WRITE) != 0;
+}
+/* One launch: what was done to each allocation must be known about one of the pointers to it, or
+   unknown, or be done through pointers from memory. */
+static void compare(const struct gxi_access_kernel *k, item *items, int n) {
+    int i, j;
+    for (i = 0; i < n; i++) items[i].known = known_of(k, &items[i]);
+    for (i = 0; i < n; i++) {
+        const unsigned seen = items[i].seen;
+        unsigned known = k->unknown ? (unsigned)GXI_ACCESS_UNKNOWN : 0, others = 0;
+        for (j = 0; j < n; j++)
+            if (items[j].group == items[i].group) {
+                known |= items[j].known;
+                others += j != i;
+            }
+        if (!others && items[i].known & GXI_ACCESS_WRITE) note_write(k->name, &items[i]);
+        counted.read += seen == GXI_ACCESS_READ;
+        if (seen & GXI_ACCESS_READ && !(known & (GXI_ACCESS_READ | GXI_ACCESS_UNKNOWN)) &&
+                !(k->indirect & GXI_ACCESS_READ)) {
+            counted.missed++;
+            if (test_fail_at(__FILE__, __LINE__))
+                printf("%s reads %d+%d or %s\n", k->name, items[i].argument, (int)items[i].offset,
+                        items[i].name ? items[i].name : "-");
+        }
+        if (!(seen & GXI_ACCESS_WRITE)) continue;
+        counted.written++;
+        if (known & GXI_ACCESS_WRITE) counted.found++;
+        else if (known & GXI_ACCESS_UNKNOWN) counted.unknown++;
+        else if (k->indirect & GXI_ACCESS_WRITE) counted.indirect++;
+        else {
+            counted.wrong++;
+            if (test_fail_at(__FILE__, __LINE__))
+                printf("%s writes %d+%d or %s\n", k->name, items[i].argument, (int)items[i].offset,
+                        items[i].name ? items[i].name : "-");
+        }
+    }
+}
+/* Kernels of the texts that no line has. */
+static int count_idle(const char *path) {
+    int idle = 0, t;
+    for (t = 0; t < texts_count; t++) {
+        size_t i;
+        for (i = 0; i < texts[t]->count; i++) {
+            static char line[1 << 16];
+            const char *name = texts[t]->kernels[i].name;
+            const size_t n = strlen(name);
+            FILE *f = fopen(path, "r");
+            int ran = 0;
+            while (f && !ran && fgets(line, sizeof line, f))
+                ran = !strncmp(line, name, n) && (line[n] == ' ' || line[n] == '\n');
+            if (f) fclose(f);
+            if (!ran && getenv("TEST_VERBOSE")) printf("  not run: %s\n", name);
+            idle += !ran;
+        }
+    }
+    return idle;
+}
+/* All lines of the file, with each text that has such a kernel. */
+static void compare_all(const char *path) {
+    static item items[MOST_ITEMS];
+    static char line[1 << 16], copy[1 << 16];
+    FILE *f = fopen(path, "r");
+    int t;
+    while (f && fgets(line, sizeof line, f)) {
+        char *rest;
+        int known = 0;
+        line[strcspn(line, "\n")] = 0;
+        rest = line + strcspn(line, " ");
+        if (*rest) *rest++ = 0;
+        for (t = 0; t < texts_count; t++) {
+            const struct gxi_access_kernel *k = gxi_access_find(texts[t], line);
+            if (!k) continue;
+            strcpy(copy, rest);
+            compare(k, items, read_items(copy, items));
+            known = 1;
+        }
+        counted.kernels += known;
+    }
+    if (f) fclose(f);
+}
+static void load_texts(const char *pattern) {
+    glob_t files;
+    size_t i, bytes;
+    CHECK_EQ(glob(pattern, 0, NULL, &files), 0);
+    for (i = 0; i < files.gl_pathc && texts_count < MOST_TEXTS; i++) {
+        char *text = read_file(files.gl_pathv[i], &bytes);
+        texts[texts_count] = gxi_access_analyse(text, bytes);
+        if (CHECK(texts[texts_count] != NULL)) texts_count++;
+        free(text);
+    }
+    globfree(&files);
+}
+/* Runs programs beside this one, and compares what their kernels did with these texts. */
+static void run_and_compare(const char *pattern, const char *programs) {
+    char path[] = "/tmp/gpuexec_access.XXXXXX", command[400], own[4000] = "";
+    const int file = mkstemp(path);
+    int i;
+    char *slash;
+    if (!CHECK(file >= 0 && readlink("/proc/self/exe", own, sizeof own - 1) > 0)) return;
+    close(file);
+    if ((slash = strrchr(own, '/')) != NULL) *slash = 0;
+    setenv("ACCESS_PROGRAMS", own, 1);
+    setenv("SIMGPU_ACCESS", path, 1);
+    snprintf(command, sizeof command,
+            "for x in $(cd \"$ACCESS_PROGRAMS\" && ls %s); do case $x in *.d|*timeline*) ;; *) "
+            "\"$ACCESS_PROGRAMS/$x\" ;; esac; done >/dev/null 2>&1 </dev/null; true",
+            programs);
+    memset(&counted, 0, sizeof counted);
+    nevers_count = 0;
+    load_texts(pattern);
+    CHECK_EQ(system(command), 0);
+    unsetenv("SIMGPU_ACCESS");
+    compare_all(path);
+    printf("%s: %d kernels did not run, %d launches; written %d: found %d, unknown %d, through "
+           "memory %d, wrong %d; only "
+           "read %d: not found %d\n",
+            pattern, count_idle(path), counted.kernels, counted.written, counted.found,
+            counted.unknown, counted.indirect, counted.wrong, counted.read, counted.missed);
+    for (i = 0; i < nevers_count; i++)
+        if (!nevers[i].seen) printf("  never written: %s\n", nevers[i].name);
+    CHECK_EQ(counted.wrong, 0);
+    while (texts_count) gxi_access_free(texts[--texts_count]);
+    unlink(path);
+}
+/* Programs that are not built are left out. The last ones take long: they launch many kernels. */
+TEST(what_kernels_do) {
+    if (!on_cpu_device()) SKIP("only the CPU device has SIMGPU_ACCESS");
+    run_and_compare("tests/device/corpus/ptx/*.ptx", "corpus");
+    if (!counted.kernels) SKIP("the suite corpus is not built");
+    run_and_compare("kernels/*.ptx", "kernels");
+    if (!getenv("TEST_ALL")) return;
+    run_and_compare("kernels/*.ptx", "params launch ../examples/*[a-z]");
+    run_and_compare("tests/device/unit/cdp.ptx", "cdp");
+    run_and_compare("tests/device/unit/clusters.ptx", "clusters");
+    run_and_compare("tests/device/unit/schedules.ptx", "schedules");
+}
