@@ -61,7 +61,8 @@
         >>ranges      the table of allocations
         >>entering    working in an object's context
         >>impl-setup, impl-device, impl-naming, impl-trace, impl-capturing, impl-close,
-        >>impl-context, impl-primary, impl-green, impl-shutdown, impl-ptx, impl-image, impl-files,
+        >>impl-context, impl-primary, impl-green, impl-shutdown, impl-ptx, impl-flow, impl-words,
+        >>impl-operations, impl-summaries, impl-access, impl-image, impl-files,
         >>impl-find, impl-cache, impl-includes, impl-module, impl-kernel, impl-best, impl-library,
         >>impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory, impl-stream,
         >>impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual, impl-growth,
@@ -13705,6 +13706,2342 @@ static char *gxi_cite_sources(const char *log, const char *ptx) {
     return t.p;
 }
 #endif
+
+#if !defined(GPUEXEC_NO_FINDER) && !defined(GPUEXEC_NO_IMAGES)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-flow   Values that reach values, in one function of a PTX text: a graph,
+   which >>impl-operations fills. Its nodes are registers, words of memory that only the function
+   sees (regions: parameters, local and shared variables), and variables of the module.
+
+   First, states go forward along the edges: whether a value is an address, of which memory, and
+   where in a region. They decide which words of regions loads and stores access, which makes more
+   edges. Then facts go backward: how a value is used. A word of a parameter that gets the fact
+   "address of a store" is a pointer that the function writes through. Both are sets of bits that
+   only grow, of constant size, so the time is linear in the number of edges. */
+
+enum {
+    GXI_ACCESS_READ = 1,    /* a pointer that the kernel reads through */
+    GXI_ACCESS_WRITE = 2,   /* ... writes through */
+    GXI_ACCESS_UNKNOWN = 4, /* not known what happens to it: it was stored or passed on */
+    GXI_ACCESS_PART = 8     /* a number that takes part in addresses of other arguments */
+};
+
+/* Facts. Those with a kind have four bits: the value is used as it is, negated, as a part of a sum
+   after other arithmetic (such as a factor), or as a shifted part of its bits. */
+#define GXI_FACT_BIT(n) ((uint64_t)1 << (n))
+#define GXI_FACT_READ GXI_FACT_BIT(0)  /* address of a load */
+#define GXI_FACT_WRITE GXI_FACT_BIT(4) /* address of a store */
+#define GXI_FACT_RETURN(word) GXI_FACT_BIT(8 + 4 * (word))
+#define GXI_FACT_KINDS 0xFFFFFFFFFFu      /* the facts that have a kind */
+#define GXI_FACT_PLAIN 0x1111111111u      /* those of the first kind; << 1, 2, 3: of the others */
+#define GXI_FACT_ESCAPES GXI_FACT_BIT(40) /* stored or passed to where no one looks */
+#define GXI_FACT_STORED GXI_FACT_BIT(41)  /* ... through a pointer that is a parameter */
+#define GXI_FACT_STORED_SHARED GXI_FACT_BIT(42) /* ... in shared memory, by a .func */
+/* ... and for what is loaded through the value, when the caller's memory is meant */
+#define GXI_FACT_OF_READ GXI_FACT_BIT(43)
+#define GXI_FACT_OF_WRITE GXI_FACT_BIT(44)
+#define GXI_FACT_OF_PART GXI_FACT_BIT(45)
+#define GXI_FACT_OF_ESCAPES GXI_FACT_BIT(46)
+#define GXI_FACT_OF_STORED GXI_FACT_BIT(47)
+#define GXI_FACT_OF_SHARED GXI_FACT_BIT(48)
+#define GXI_FACT_OF_RETURN(word) GXI_FACT_BIT(49 + (word))
+#define GXI_FACT_OF ((uint64_t)0x3FFF << 43)
+enum { GXI_FLOW_RETURNS = 8 }; /* words of results with separate facts; the last: and all others */
+
+/* States: which memory a value may be an address of. */
+enum {
+    GXI_FLOW_LOCAL = 1, /* the first three have regions */
+    GXI_FLOW_SHARED = 2,
+    GXI_FLOW_PARAM = 4,
+    GXI_FLOW_VARIABLE = 8,
+    GXI_FLOW_REGIONS = 7,
+    GXI_FLOW_CERTAIN = 15, /* begins with the name of a variable: what is added is an offset */
+    GXI_FLOW_GLOBAL = 16,
+    GXI_FLOW_CALLER = 32, /* anything that the caller of a .func has */
+    GXI_FLOW_OUTSIDE = 56
+};
+#define GXI_FLOW_ANY_OFFSET (-((int64_t)1 << 62))
+enum { GXI_FLOW_NO_REGION = -1, GXI_FLOW_ANY_REGION = -2 };
+#define GXI_FLOW_NONE 0xFFFFFFFFu
+
+/* What an edge does with the facts of its target; forward, what it does with states. */
+enum {
+    GXI_EDGE_COPY,    /* aux: what is added to the address, or GXI_FLOW_ANY_OFFSET */
+    GXI_EDGE_ADD,     /* aux: the node of the other summand */
+    GXI_EDGE_NEGATED, /* this and the next three: the state ends here */
+    GXI_EDGE_PART,
+    GXI_EDGE_SHIFTED,   /* to the left, or a factor, or a word of which this is a half */
+    GXI_EDGE_UNSHIFTED, /* to the right, or a half of this word */
+    GXI_EDGE_PACK,      /* as the last two, and the state goes on */
+    GXI_EDGE_UNPACK,
+    GXI_EDGE_BITS, /* any rearrangement of bits */
+    GXI_EDGE_BLUR, /* perhaps not this value: what would be accessed is only "unknown" */
+    GXI_EDGE_LOAD  /* from the pointer to what is loaded through it */
+};
+
+/* Nodes that every function has: what is loaded from global memory; what stores of unknown place
+   put into a kind of memory, and what loads of unknown place get from it. */
+enum {
+    GXI_NODE_LOADED,
+    GXI_NODE_LOCAL_IN,
+    GXI_NODE_LOCAL_OUT,
+    GXI_NODE_SHARED_IN,
+    GXI_NODE_SHARED_OUT,
+    GXI_NODE_PARAM_IN,
+    GXI_NODE_PARAM_OUT,
+    GXI_NODES
+};
+
+typedef struct gxi_flow_node {
+    uint64_t facts;
+    int64_t offset; /* in the region */
+    int32_t region;
+    uint32_t out, in, watch; /* edges, and accesses through it; each the first of a list */
+    unsigned char bits, queued;
+} gxi_flow_node;
+typedef struct gxi_flow_edge {
+    int64_t aux;
+    uint32_t from, to, next_out, next_in;
+    unsigned kind;
+} gxi_flow_edge;
+/* of one element. value: what is stored, or where the loaded value goes; or none */
+typedef struct gxi_flow_access {
+    int64_t offset, at; /* at, region, bits: as resolved last */
+    uint32_t address;   /* none: the region is given */
+    uint32_t value, next;
+    int32_t region;
+    unsigned char bits, space, uses, size;
+    /* space: GXI_FLOW_... or 0 for any; uses: GXI_ACCESS_READ and _WRITE: facts about the
+       address; size: 0: the address escapes; */
+    unsigned char stores, loads;
+} gxi_flow_access;
+typedef struct gxi_flow_region {
+    uint32_t in, out;          /* nodes: stores and loads at unknown offsets */
+    unsigned char bits, first; /* first: the state of what it holds when the function begins */
+    unsigned char taken;       /* its address is a value */
+} gxi_flow_region;
+typedef struct gxi_flow_word { /* of a region, with its node */
+    int64_t word;
+    int32_t region;
+    uint32_t node;
+} gxi_flow_word;
+typedef struct gxi_flow_slot { /* of a hash table of words; serial: of the function */
+    uint32_t word, serial;
+} gxi_flow_slot;
+
+typedef struct gxi_flow {
+    gxi_flow_node *nodes;
+    gxi_flow_edge *edges;
+    gxi_flow_access *accesses;
+    gxi_flow_region *regions;
+    gxi_flow_word *words;
+    gxi_flow_slot *slots;
+    uint32_t *queue;
+    uint32_t nnodes, nedges, naccesses, nregions, nwords, nqueue;
+    uint32_t nodes_cap, edges_cap, accesses_cap, regions_cap, words_cap, slots_cap, queue_cap;
+    uint32_t serial;  /* of the function: older slots are empty */
+    unsigned pointer; /* bytes of an address: 8, or 4 */
+    int is_entry;
+    int failed; /* no memory */
+} gxi_flow;
+
+/* The array with room for one more element; on failure, the old one. */
+static void *gxi_flow_room(gxi_flow *f, void *array, uint32_t *cap, uint32_t count, size_t each) {
+    const uint32_t more = *cap ? *cap * 2 : 64;
+    void *p;
+    if (count < *cap || f->failed) return array;
+    p = more > *cap && more <= SIZE_MAX / 2 / each ? gxi_realloc(array, more * each) : NULL;
+    if (p) *cap = more;
+    else f->failed = 1;
+    return p ? p : array;
+}
+
+/* Every function of the graph returns or takes node 0 after a failure. */
+static uint32_t gxi_flow_node_new(gxi_flow *f) {
+    gxi_flow_node *n;
+    f->nodes = (gxi_flow_node *)gxi_flow_room(
+            f, f->nodes, &f->nodes_cap, f->nnodes, sizeof *f->nodes);
+    if (f->failed) return 0;
+    n = &f->nodes[f->nnodes];
+    memset(n, 0, sizeof *n);
+    n->region = GXI_FLOW_NO_REGION;
+    n->out = n->in = n->watch = GXI_FLOW_NONE;
+    return f->nnodes++;
+}
+static void gxi_flow_push(gxi_flow *f, uint32_t node) {
+    if (f->failed || f->nodes[node].queued) return;
+    f->queue = (uint32_t *)gxi_flow_room(f, f->queue, &f->queue_cap, f->nqueue, sizeof *f->queue);
+    if (f->failed) return;
+    f->nodes[node].queued = 1;
+    f->queue[f->nqueue++] = node;
+}
+static void gxi_flow_fact(gxi_flow *f, uint32_t node, uint64_t facts) {
+    if (f->failed || node == GXI_FLOW_NONE || !(facts & ~f->nodes[node].facts)) return;
+    f->nodes[node].facts |= facts;
+    gxi_flow_push(f, node);
+}
+/* Adds to the state of a node. */
+static void gxi_flow_join(
+        gxi_flow *f, uint32_t node, unsigned bits, int32_t region, int64_t offset) {
+    gxi_flow_node *const n = &f->nodes[node];
+    const gxi_flow_node before = *n;
+    if (f->failed) return;
+    n->bits = (unsigned char)(n->bits | bits);
+    if (region == GXI_FLOW_NO_REGION) {
+    } else if (n->region == GXI_FLOW_NO_REGION) {
+        n->region = region;
+        n->offset = offset;
+    } else if (n->region != region) {
+        n->region = GXI_FLOW_ANY_REGION;
+        n->offset = GXI_FLOW_ANY_OFFSET;
+    } else if (n->offset != offset) n->offset = GXI_FLOW_ANY_OFFSET;
+    if (n->bits != before.bits || n->region != before.region || n->offset != before.offset)
+        gxi_flow_push(f, node);
+}
+static int gxi_flow_is_certain(const gxi_flow *f, uint32_t node) {
+    return f->nodes[node].bits && !(f->nodes[node].bits & ~GXI_FLOW_CERTAIN);
+}
+static void gxi_flow_pass_state(gxi_flow *f, const gxi_flow_edge *e) {
+    const gxi_flow_node s = f->nodes[e->from];
+    const int64_t moved = e->kind == GXI_EDGE_COPY && e->aux != GXI_FLOW_ANY_OFFSET &&
+                    s.offset != GXI_FLOW_ANY_OFFSET
+            ? s.offset + e->aux
+            : GXI_FLOW_ANY_OFFSET;
+    if (!s.bits) return;
+    switch (e->kind) {
+    case GXI_EDGE_COPY: gxi_flow_join(f, e->to, s.bits, s.region, moved); break;
+    case GXI_EDGE_ADD:
+        if (!gxi_flow_is_certain(f, (uint32_t)e->aux) || gxi_flow_is_certain(f, e->from))
+            gxi_flow_join(f, e->to, s.bits, s.region, moved);
+        break;
+    case GXI_EDGE_PACK:
+    case GXI_EDGE_UNPACK:
+    case GXI_EDGE_BITS: gxi_flow_join(f, e->to, s.bits, s.region, moved); break;
+    case GXI_EDGE_BLUR: gxi_flow_join(f, e->to, s.bits, s.region, moved); break;
+    case GXI_EDGE_LOAD: /* also what the caller's memory holds */
+        if (s.bits & GXI_FLOW_CALLER)
+            gxi_flow_join(f, e->to, GXI_FLOW_CALLER, GXI_FLOW_NO_REGION, 0);
+    }
+}
+static void gxi_flow_edge_add(gxi_flow *f, uint32_t from, uint32_t to, unsigned kind, int64_t aux) {
+    gxi_flow_edge *e;
+    if (from == GXI_FLOW_NONE || to == GXI_FLOW_NONE) return;
+    f->edges = (gxi_flow_edge *)gxi_flow_room(
+            f, f->edges, &f->edges_cap, f->nedges, sizeof *f->edges);
+    if (f->failed) return;
+    e = &f->edges[f->nedges];
+    e->from = from;
+    e->to = to;
+    e->kind = kind;
+    e->aux = aux;
+    e->next_out = f->nodes[from].out;
+    e->next_in = f->nodes[to].in;
+    f->nodes[from].out = f->nodes[to].in = f->nedges++;
+    gxi_flow_pass_state(f, e);
+}
+static void gxi_flow_copy(gxi_flow *f, uint32_t from, uint32_t to) {
+    gxi_flow_edge_add(f, from, to, GXI_EDGE_COPY, 0);
+}
+
+/* Begins a function: empty. */
+static void gxi_flow_begin(gxi_flow *f, unsigned pointer, int is_entry) {
+    f->nnodes = f->nedges = f->naccesses = f->nregions = f->nwords = f->nqueue = 0;
+    f->serial++;
+    f->pointer = pointer;
+    f->is_entry = is_entry;
+    while (f->nnodes < GXI_NODES && !f->failed) gxi_flow_node_new(f);
+    if (f->failed) return;
+    gxi_flow_join(f, GXI_NODE_LOADED, GXI_FLOW_GLOBAL, GXI_FLOW_NO_REGION, 0);
+    /* what callers have put into shared memory */
+    if (!is_entry)
+        gxi_flow_join(
+                f, GXI_NODE_SHARED_IN, GXI_FLOW_CALLER | GXI_FLOW_GLOBAL, GXI_FLOW_NO_REGION, 0);
+    gxi_flow_copy(f, GXI_NODE_LOCAL_IN, GXI_NODE_LOCAL_OUT);
+    gxi_flow_copy(f, GXI_NODE_SHARED_IN, GXI_NODE_SHARED_OUT);
+    gxi_flow_copy(f, GXI_NODE_PARAM_IN, GXI_NODE_PARAM_OUT);
+}
+static void gxi_flow_free(gxi_flow *f) {
+    gxi_free(f->nodes);
+    gxi_free(f->edges);
+    gxi_free(f->accesses);
+    gxi_free(f->regions);
+    gxi_free(f->words);
+    gxi_free(f->slots);
+    gxi_free(f->queue);
+}
+
+/* The first of the two nodes for unknown places in a kind of memory. */
+static uint32_t gxi_flow_class_of(unsigned bits) {
+    return bits & GXI_FLOW_LOCAL     ? GXI_NODE_LOCAL_IN
+            : bits & GXI_FLOW_SHARED ? GXI_NODE_SHARED_IN
+                                     : GXI_NODE_PARAM_IN;
+}
+/* first: the state of what it holds when the function begins */
+static int32_t gxi_flow_region_new(gxi_flow *f, unsigned bits, unsigned first) {
+    gxi_flow_region *r;
+    const uint32_t in = gxi_flow_node_new(f), out = gxi_flow_node_new(f);
+    f->regions = (gxi_flow_region *)gxi_flow_room(
+            f, f->regions, &f->regions_cap, f->nregions, sizeof *f->regions);
+    if (f->failed) return 0;
+    r = &f->regions[f->nregions];
+    r->in = in;
+    r->out = out;
+    r->bits = (unsigned char)bits;
+    r->first = (unsigned char)first;
+    r->taken = 0;
+    gxi_flow_join(f, out, first, GXI_FLOW_NO_REGION, 0);
+    gxi_flow_copy(f, in, out);
+    if (bits & GXI_FLOW_SHARED) { /* other functions name it, too */
+        gxi_flow_edge_add(f, GXI_NODE_SHARED_IN, in, GXI_EDGE_BLUR, 0);
+        gxi_flow_edge_add(f, out, GXI_NODE_SHARED_OUT, GXI_EDGE_BLUR, 0);
+    }
+    return (int32_t)f->nregions++;
+}
+/* A node that is the address of a region: from now on, loads and stores of unknown place may mean
+   it. */
+static uint32_t gxi_flow_address(gxi_flow *f, int32_t region, int64_t offset) {
+    const uint32_t node = gxi_flow_node_new(f);
+    gxi_flow_region *r;
+    if (f->failed) return 0;
+    r = &f->regions[region];
+    if (!r->taken && !(r->bits & GXI_FLOW_SHARED)) {
+        const uint32_t in = r->in, out = r->out, any = gxi_flow_class_of(r->bits);
+        gxi_flow_edge_add(f, any, in, GXI_EDGE_BLUR, 0);
+        gxi_flow_edge_add(f, out, any + 1, GXI_EDGE_BLUR, 0);
+    }
+    r->taken = 1;
+    gxi_flow_join(f, node, f->regions[region].bits, region, offset);
+    return node;
+}
+static int64_t gxi_flow_word_of(const gxi_flow *f, int64_t offset) {
+    const int64_t size = (int64_t)f->pointer;
+    return offset >= 0 ? offset / size : -1 - (-1 - offset) / size;
+}
+static uint64_t gxi_flow_slot_hash(int32_t region, int64_t word) {
+    return ((uint64_t)word * 0x9E3779B97F4A7C15u + (uint64_t)(int64_t)region) * 0xD6E8FEB86659FD93u;
+}
+static gxi_flow_slot *gxi_flow_slot_find(const gxi_flow *f, int32_t region, int64_t word) {
+    const uint64_t hash = ((uint64_t)word * 0x9E3779B97F4A7C15u + (uint64_t)(int64_t)region) *
+            0xD6E8FEB86659FD93u;
+    uint32_t i = (uint32_t)(hash >> 32) & (f->slots_cap - 1);
+    while (f->slots[i].serial == f->serial &&
+            (f->words[f->slots[i].word].region != region ||
+                    f->words[f->slots[i].word].word != word))
+        i = (i + 1) & (f->slots_cap - 1);
+    return &f->slots[i];
+}
+static void gxi_flow_slots_grow(gxi_flow *f) {
+    const uint32_t cap = f->slots_cap ? f->slots_cap * 2 : 256;
+    gxi_flow_slot *const fresh = (gxi_flow_slot *)gxi_realloc(NULL, cap * sizeof *fresh);
+    uint32_t i;
+    f->failed |= !fresh;
+    if (!fresh) return;
+    memset(fresh, 0, cap * sizeof *fresh);
+    gxi_free(f->slots);
+    f->slots = fresh;
+    f->slots_cap = cap;
+    for (i = 0; i < f->nwords; i++) {
+        gxi_flow_slot *const slot = gxi_flow_slot_find(f, f->words[i].region, f->words[i].word);
+        slot->word = i;
+        slot->serial = f->serial;
+    }
+}
+/* The node of a word of a region. */
+static uint32_t gxi_flow_node_of(gxi_flow *f, int32_t region, int64_t word) {
+    gxi_flow_slot *slot;
+    gxi_flow_word *w;
+    uint32_t node;
+    if (f->nwords * 2 >= f->slots_cap) gxi_flow_slots_grow(f);
+    if (f->failed) return 0;
+    slot = gxi_flow_slot_find(f, region, word);
+    if (slot->serial == f->serial) return f->words[slot->word].node;
+    node = gxi_flow_node_new(f);
+    f->words = (gxi_flow_word *)gxi_flow_room(
+            f, f->words, &f->words_cap, f->nwords, sizeof *f->words);
+    if (f->failed) return 0;
+    slot->serial = f->serial;
+    slot->word = f->nwords;
+    w = &f->words[f->nwords++];
+    w->region = region;
+    w->word = word;
+    w->node = node;
+    gxi_flow_copy(f, node, f->regions[region].out);
+    gxi_flow_join(f, node, f->regions[region].first, GXI_FLOW_NO_REGION, 0);
+    return node;
+}
+
+/* What a load or store transfers between a value of `size` bytes and a word of memory. */
+static void gxi_flow_transfer(
+        gxi_flow *f, const gxi_flow_access *a, uint32_t memory_in, uint32_t memory_out) {
+    const int is_part = a->size < f->pointer;
+    if (a->loads)
+        gxi_flow_edge_add(f, memory_out, a->value, is_part ? GXI_EDGE_UNPACK : GXI_EDGE_COPY, 0);
+    if (a->stores)
+        gxi_flow_edge_add(f, a->value, memory_in, is_part ? GXI_EDGE_PACK : GXI_EDGE_COPY, 0);
+}
+/* Which of the memories an access may mean, of those that the address may be in. */
+static unsigned gxi_flow_access_bits(const gxi_flow_access *a, unsigned bits) {
+    if (a->space) bits &= a->space;
+    if (bits) return bits;
+    if (a->space) return a->space & ~(unsigned)GXI_FLOW_CALLER;
+    return GXI_FLOW_REGIONS | GXI_FLOW_GLOBAL; /* a computed number */
+}
+/* Makes the edges of an access to regions. */
+static void gxi_flow_access_region(
+        gxi_flow *f, const gxi_flow_access *a, unsigned bits, int32_t region, int64_t at) {
+    unsigned bit;
+    if (region >= 0 && at != GXI_FLOW_ANY_OFFSET) {
+        const int64_t first = gxi_flow_word_of(f, at),
+                      last = gxi_flow_word_of(f, at + (a->size ? a->size : 1) - 1);
+        int64_t word;
+        for (word = first; word <= last; word++) {
+            const uint32_t node = gxi_flow_node_of(f, region, word);
+            gxi_flow_transfer(f, a, node, node);
+        }
+        if (a->loads && !f->failed)
+            gxi_flow_edge_add(f, f->regions[region].in, a->value,
+                    a->size < f->pointer ? GXI_EDGE_UNPACK : GXI_EDGE_COPY, 0);
+    } else if (region >= 0) {
+        gxi_flow_transfer(f, a, f->regions[region].in, f->regions[region].out);
+    } else
+        for (bit = GXI_FLOW_LOCAL; bit <= GXI_FLOW_PARAM; bit *= 2)
+            if (bits & bit)
+                gxi_flow_transfer(f, a, gxi_flow_class_of(bit), gxi_flow_class_of(bit) + 1);
+}
+/* Makes the edges of an access as its address is known now. */
+static void gxi_flow_resolve(gxi_flow *f, uint32_t index) {
+    const gxi_flow_access a = f->accesses[index];
+    const gxi_flow_node s = f->nodes[a.address];
+    const unsigned bits = gxi_flow_access_bits(&a, s.bits);
+    int32_t region = bits & GXI_FLOW_REGIONS & s.bits ? s.region : GXI_FLOW_ANY_REGION;
+    int64_t at = GXI_FLOW_ANY_OFFSET;
+    if (f->failed || !a.size) return;
+    if (region == GXI_FLOW_NO_REGION ||
+            (region >= 0 && f->regions[region].bits != (bits & GXI_FLOW_REGIONS)))
+        region = GXI_FLOW_ANY_REGION;
+    if (region >= 0 && s.offset != GXI_FLOW_ANY_OFFSET && a.offset != GXI_FLOW_ANY_OFFSET)
+        at = s.offset + a.offset;
+    if (bits == a.bits && region == a.region && at == a.at) return;
+    f->accesses[index].bits = (unsigned char)bits;
+    f->accesses[index].region = region;
+    f->accesses[index].at = at;
+    if (bits & GXI_FLOW_REGIONS) gxi_flow_access_region(f, &a, bits, region, at);
+    if (a.loads && bits & (GXI_FLOW_GLOBAL | GXI_FLOW_VARIABLE) &&
+            !(a.bits & (GXI_FLOW_GLOBAL | GXI_FLOW_VARIABLE)))
+        gxi_flow_copy(f, GXI_NODE_LOADED, a.value);
+    if (a.loads && bits & GXI_FLOW_CALLER && !(a.bits & GXI_FLOW_CALLER))
+        gxi_flow_edge_add(f, a.address, a.value, GXI_EDGE_LOAD, 0);
+}
+/* Adds an access through a register or a variable; size 0: the value escapes. */
+static void gxi_flow_access_add(gxi_flow *f, const gxi_flow_access *like) {
+    gxi_flow_access *a;
+    if (like->address == GXI_FLOW_NONE) return;
+    f->accesses = (gxi_flow_access *)gxi_flow_room(
+            f, f->accesses, &f->accesses_cap, f->naccesses, sizeof *f->accesses);
+    if (f->failed) return;
+    a = &f->accesses[f->naccesses];
+    *a = *like;
+    a->bits = 0;
+    a->region = GXI_FLOW_NO_REGION;
+    a->next = f->nodes[a->address].watch;
+    f->nodes[a->address].watch = f->naccesses++;
+}
+static void gxi_flow_escape(gxi_flow *f, uint32_t node) {
+    gxi_flow_access a;
+    memset(&a, 0, sizeof a);
+    a.address = node;
+    a.value = GXI_FLOW_NONE;
+    gxi_flow_access_add(f, &a);
+}
+
+/* Brings all states forward. */
+static void gxi_flow_forward(gxi_flow *f) {
+    uint32_t i;
+    for (i = 0; i < f->naccesses && !f->failed; i++) gxi_flow_resolve(f, i);
+    while (f->nqueue && !f->failed) {
+        const uint32_t n = f->queue[--f->nqueue];
+        f->nodes[n].queued = 0;
+        for (i = f->nodes[n].out; i != GXI_FLOW_NONE; i = f->edges[i].next_out) {
+            const gxi_flow_edge e = f->edges[i]; /* edges may move */
+            gxi_flow_pass_state(f, &e);
+        }
+        for (i = f->nodes[n].watch; i != GXI_FLOW_NONE; i = f->accesses[i].next)
+            gxi_flow_resolve(f, i);
+    }
+}
+
+/* The facts about the source of an edge, from those about its target. */
+static uint64_t gxi_flow_facts_before(unsigned kind, uint64_t x) {
+    const uint64_t plain = x & GXI_FACT_PLAIN, negated = x >> 1 & GXI_FACT_PLAIN,
+                   part = x >> 2 & GXI_FACT_PLAIN, shifted = x >> 3 & GXI_FACT_PLAIN;
+    uint64_t flags = x & (GXI_FACT_ESCAPES | GXI_FACT_STORED | GXI_FACT_STORED_SHARED), y = 0;
+    unsigned i;
+    switch (kind) {
+    case GXI_EDGE_NEGATED: return negated | plain << 1 | (part | shifted) << 2 | flags;
+    case GXI_EDGE_PART: return (plain | negated | part | shifted) << 2 | flags;
+    case GXI_EDGE_PACK: flags |= x & GXI_FACT_OF; /* fall through */
+    case GXI_EDGE_SHIFTED: return (plain | shifted) << 3 | (negated | part) << 2 | flags;
+    case GXI_EDGE_UNPACK: flags |= x & GXI_FACT_OF; /* fall through */
+    case GXI_EDGE_UNSHIFTED: return shifted | shifted << 3 | (plain | negated | part) << 2 | flags;
+    case GXI_EDGE_BITS:
+        return (plain | shifted) * 9 | (negated | part) << 2 | flags | (x & GXI_FACT_OF);
+    case GXI_EDGE_BLUR:
+        y = (part & (GXI_FACT_READ | GXI_FACT_WRITE)) << 2 | (x & GXI_FACT_OF_PART);
+        return x & ~y ? y | GXI_FACT_ESCAPES : y;
+    case GXI_EDGE_LOAD:
+        y = x & GXI_FACT_OF;
+        if (plain & GXI_FACT_READ) y |= GXI_FACT_OF_READ;
+        if (plain & GXI_FACT_WRITE) y |= GXI_FACT_OF_WRITE;
+        if (part & (GXI_FACT_READ | GXI_FACT_WRITE)) y |= GXI_FACT_OF_PART;
+        if ((negated | shifted) & (GXI_FACT_READ | GXI_FACT_WRITE) || x & GXI_FACT_ESCAPES)
+            y |= GXI_FACT_OF_ESCAPES;
+        if (x & GXI_FACT_STORED) y |= GXI_FACT_OF_STORED;
+        if (x & GXI_FACT_STORED_SHARED) y |= GXI_FACT_OF_SHARED;
+        for (i = 0; i < GXI_FLOW_RETURNS; i++)
+            if (x & GXI_FACT_RETURN(i) * 15) y |= GXI_FACT_OF_RETURN(i);
+        return y;
+    default: return x;
+    }
+}
+/* The contents of the memory that a value points to escape with it. */
+static void gxi_flow_contents_escape(gxi_flow *f, uint32_t node, uint64_t facts) {
+    unsigned bit;
+    if (f->failed || node == GXI_FLOW_NONE) return;
+    if (f->nodes[node].region >= 0) gxi_flow_fact(f, f->regions[f->nodes[node].region].out, facts);
+    else
+        for (bit = GXI_FLOW_LOCAL; bit <= GXI_FLOW_PARAM; bit *= 2)
+            if (f->nodes[node].bits & bit) gxi_flow_fact(f, gxi_flow_class_of(bit) + 1, facts);
+}
+/* The facts that an access makes. */
+static void gxi_flow_access_facts(gxi_flow *f, const gxi_flow_access *a) {
+    const unsigned state = f->nodes[a->address].bits, bits = gxi_flow_access_bits(a, state);
+    uint64_t about = 0;
+    if (!a->size) {
+        gxi_flow_fact(f, a->address, GXI_FACT_ESCAPES);
+        gxi_flow_contents_escape(f, a->address, GXI_FACT_ESCAPES);
+        return;
+    }
+    if (bits & GXI_FLOW_OUTSIDE) {
+        if (a->uses & GXI_ACCESS_READ) about |= GXI_FACT_READ;
+        if (a->uses & GXI_ACCESS_WRITE) about |= GXI_FACT_WRITE;
+        /* a number made of pieces that are not known as an address: perhaps of one */
+        if (!state && about) about |= GXI_FACT_ESCAPES;
+        gxi_flow_fact(f, a->address, about);
+    }
+    if (!a->stores || a->value == GXI_FLOW_NONE) return;
+    about = 0;
+    if (bits & (GXI_FLOW_GLOBAL | GXI_FLOW_VARIABLE)) about |= GXI_FACT_ESCAPES;
+    if (bits & GXI_FLOW_CALLER) about |= GXI_FACT_STORED;
+    if (bits & GXI_FLOW_SHARED && !f->is_entry) about |= GXI_FACT_STORED_SHARED;
+    gxi_flow_fact(f, a->value, about);
+    if (about) gxi_flow_contents_escape(f, a->value, GXI_FACT_ESCAPES);
+}
+/* Brings all facts backward, after those that the caller has added. */
+static void gxi_flow_backward(gxi_flow *f) {
+    uint32_t i;
+    for (i = 0; i < f->naccesses && !f->failed; i++) gxi_flow_access_facts(f, &f->accesses[i]);
+    while (f->nqueue && !f->failed) {
+        const uint32_t n = f->queue[--f->nqueue];
+        const uint64_t facts = f->nodes[n].facts;
+        f->nodes[n].queued = 0;
+        for (i = f->nodes[n].in; i != GXI_FLOW_NONE && !f->failed; i = f->edges[i].next_in) {
+            const gxi_flow_edge *const e = &f->edges[i];
+            const int is_offset = e->kind == GXI_EDGE_ADD &&
+                    gxi_flow_is_certain(f, (uint32_t)e->aux) && !gxi_flow_is_certain(f, e->from);
+            const uint64_t before = gxi_flow_facts_before(
+                    is_offset ? (unsigned)GXI_EDGE_PART : e->kind, facts);
+            if (before) gxi_flow_fact(f, e->from, before);
+        }
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-words   The words of a PTX text, and what its names mean, for >>impl-access. */
+
+/* A name of the text, or another token. */
+typedef struct gxi_access_token {
+    const char *p;
+    uint32_t n;
+} gxi_access_token;
+/* What a name means: in the module, or in a function. */
+enum {
+    GXI_NAME_NONE,
+    GXI_NAME_NODE,
+    GXI_NAME_REGION,
+    GXI_NAME_VARIABLE,
+    GXI_NAME_SHARED,
+    GXI_NAME_FUNCTION
+};
+typedef struct gxi_access_name {
+    gxi_access_token token;
+    uint32_t kind, id; /* id: of the node, region or function */
+    uint32_t next;     /* an older one with the same hash; smaller than its own index */
+    unsigned module;
+} gxi_access_name;
+typedef struct gxi_access_names { /* heads: a hash table of lists */
+    gxi_access_name *names;
+    uint32_t *heads, n, cap, heads_cap;
+} gxi_access_names;
+
+/* A word of a parameter, or with word -1 all of them; a variable, by its name. */
+typedef struct gxi_access_fact {
+    uint64_t facts;
+    int64_t word;
+    uint32_t parameter, bytes; /* bytes: of the parameter */
+    gxi_access_token variable;
+} gxi_access_fact;
+typedef struct gxi_access_function {
+    gxi_access_token name, alias;     /* alias: of that function */
+    const char *results, *parameters; /* lists in parentheses, or NULL */
+    const char *body;                 /* behind the {, or NULL */
+    uint32_t first_call, ncalls;      /* of the functions that it calls, in callees */
+    uint32_t next_call;               /* of them, while the order is made */
+    uint32_t read, changed;           /* when: r->clock */
+    unsigned module, runs;
+    /* the summary */
+    gxi_access_fact *facts; /* of words, then of variables */
+    uint32_t nwords, nfacts, nparameters;
+    uint64_t shared, loaded; /* facts about what shared memory holds; about loaded pointers */
+    uint64_t sum;            /* of the summary: whether it has changed */
+    unsigned char is_entry, is_taken, is_unknown, is_foreign, is_placed;
+    unsigned char is_strong;              /* it has atomics, or accesses that order others */
+    unsigned char result, stores_outside; /* the state of results; stores other pointers than its
+                                             parameters through these */
+} gxi_access_function;
+typedef struct gxi_access_call {
+    uint32_t function, first, nrets, nargs; /* first: of its operands, results first */
+} gxi_access_call;
+
+struct gxi_access_use {
+    int argument;
+    size_t offset; /* of a word in the argument */
+    unsigned bits; /* GXI_ACCESS_... */
+};
+struct gxi_access_variable {
+    const char *name;
+    unsigned bits;
+};
+struct gxi_access_kernel {
+    const char *name;
+    int unknown;  /* the text was not understood: it may do anything */
+    int indirect; /* GXI_ACCESS_READ, GXI_ACCESS_WRITE: through pointers that it loads from memory
+                   */
+    int foreign;  /* it calls functions that the text does not have */
+    int strong;   /* it has atomics, or accesses that order others */
+    size_t use_count, variable_count;
+    const struct gxi_access_use *uses;
+    const struct gxi_access_variable *variables;
+};
+struct gxi_accesses {
+    struct gxi_access_kernel *kernels; /* by name */
+    size_t count;
+    char *names;
+    struct gxi_access_use *uses;
+    struct gxi_access_variable *variables;
+};
+
+typedef struct gxi_access_reader {
+    gxi_flow f; /* of the function that is read */
+    const char *end;
+    gxi_access_function *functions;
+    gxi_access_token *tokens;  /* of the statement */
+    gxi_access_names symbols;  /* of the module */
+    gxi_access_names locals;   /* of the function: registers and its variables */
+    gxi_access_names used;     /* of the function: variables of the module, as nodes */
+    uint32_t *inner;           /* indices of those locals that end with a scope; 0 opens one */
+    uint32_t *callees;         /* of all functions, by their numbers */
+    uint32_t *operands;        /* of calls: nodes, or regions with GXI_OPERAND_REGION */
+    gxi_access_call *calls;    /* of the function */
+    gxi_access_token *targets; /* of all calls, while the module is scanned */
+    uint32_t *bytes;           /* of the parameters of the function */
+    uint32_t *order;           /* functions: those that are called before those that call them */
+    uint32_t nfunctions, ntokens, ninner, ncallees, noperands, ncalls, ntargets, nbytes, norder;
+    uint32_t functions_cap, tokens_cap, inner_cap, callees_cap, operands_cap, calls_cap,
+            targets_cap, bytes_cap, order_cap;
+    gxi_access_function *current;
+    uint32_t clock; /* functions read */
+    unsigned module, address_size;
+} gxi_access_reader;
+#define GXI_OPERAND_REGION 0x80000000u
+
+/* --- tokens ----------------------------------------------------------------------------------- */
+
+/* Skips white space and comments. */
+static const char *gxi_access_space(const char *p, const char *end) {
+    while (p < end) {
+        if (*p == ' ' || (*p >= '\t' && *p <= '\r')) p++;
+        else if (*p == '/' && end - p > 1 && p[1] == '/')
+            while (p < end && *p != '\n') p++;
+        else if (*p == '/' && end - p > 1 && p[1] == '*') {
+            for (p += 2; end - p > 1 && (p[0] != '*' || p[1] != '/');) p++;
+            p = end - p > 1 ? p + 2 : end;
+        } else return p;
+    }
+    return end;
+}
+/* The token at p, which is before the end: a name, a .word with its ::parts, a string, or a
+   character. */
+static gxi_access_token gxi_access_token_at(const char *p, const char *end) {
+    gxi_access_token t;
+    const char *q = p + 1;
+    if (*p == '"') {
+        while (q < end && *q != '"') q++;
+        if (q < end) q++;
+    } else if (*p == '.' || gxi_is_name((unsigned char)*p))
+        while (q < end &&
+                (gxi_is_name((unsigned char)*q) ||
+                        (*p == '.' && *q == ':' && end - q > 2 && q[1] == ':' &&
+                                gxi_is_name((unsigned char)q[2]) && ++q)))
+            q++;
+    t.p = p;
+    t.n = (uint32_t)(q - p);
+    return t;
+}
+static int gxi_access_is(gxi_access_token t, const char *word) {
+    return t.n == strlen(word) && memcmp(t.p, word, t.n) == 0;
+}
+static int gxi_access_begins(gxi_access_token t, const char *word) {
+    return t.n >= strlen(word) && memcmp(t.p, word, strlen(word)) == 0;
+}
+static int gxi_access_same(gxi_access_token a, gxi_access_token b) {
+    return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
+}
+static int gxi_access_is_digit(gxi_access_token t) { return *t.p >= '0' && *t.p <= '9'; }
+/* A whole number, up to 2^40; -1: it is none, or a larger one. */
+static int64_t gxi_access_number(gxi_access_token t) {
+    int64_t x = 0;
+    int base = 10;
+    uint32_t i = 0;
+    if (t.n > 1 && t.p[0] == '0') {
+        const char c = (char)(t.p[1] | 32);
+        base = c == 'x' ? 16 : c == 'b' ? 2 : 8;
+        i = base == 8 ? 1 : 2;
+    }
+    for (; i < t.n && !(i > 0 && i + 1 == t.n && t.p[i] == 'U'); i++) {
+        const char c = (char)(t.p[i] | 32);
+        const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
+        if (digit >= base || x > ((int64_t)1 << 40)) return -1;
+        x = x * base + digit;
+    }
+    return x;
+}
+/* Reads tokens up to the `;`, which may be the next one: r->tokens. Returns the place behind it;
+   NULL: there is none, or no memory. */
+static const char *gxi_access_statement(gxi_access_reader *r, const char *p) {
+    r->ntokens = 0;
+    for (p = gxi_access_space(p, r->end); p < r->end && *p != ';';) {
+        const gxi_access_token t = gxi_access_token_at(p, r->end);
+        r->tokens = (gxi_access_token *)gxi_flow_room(
+                &r->f, r->tokens, &r->tokens_cap, r->ntokens, sizeof *r->tokens);
+        if (r->f.failed) return NULL;
+        r->tokens[r->ntokens++] = t;
+        p = gxi_access_space(t.p + t.n, r->end);
+    }
+    return p < r->end ? p + 1 : NULL;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static uint32_t *gxi_access_head(const gxi_access_names *m, gxi_access_token t) {
+    return &m->heads[(uint32_t)(gxi_hash_bytes(t.p, t.n) >> 20) & (m->heads_cap - 1)];
+}
+/* The newest with that name, or NULL. Heads may be left from an earlier function: then they lead to
+   other names. */
+static gxi_access_name *gxi_access_name_find(const gxi_access_names *m, gxi_access_token t) {
+    uint32_t i = m->heads_cap ? *gxi_access_head(m, t) : GXI_FLOW_NONE;
+    for (; i < m->n; i = m->names[i].next)
+        if (gxi_access_same(m->names[i].token, t)) return &m->names[i];
+    return NULL;
+}
+static gxi_access_name *gxi_access_name_add(
+        gxi_access_reader *r, gxi_access_names *m, gxi_access_token t, uint32_t kind, uint32_t id) {
+    gxi_access_name *name;
+    uint32_t *head, i;
+    m->names = (gxi_access_name *)gxi_flow_room(&r->f, m->names, &m->cap, m->n, sizeof *m->names);
+    if (r->f.failed) return NULL;
+    if (m->n * 2 >= m->heads_cap) {
+        const uint32_t cap = m->heads_cap ? m->heads_cap * 2 : 64;
+        uint32_t *const heads = (uint32_t *)gxi_realloc(NULL, cap * sizeof *heads);
+        r->f.failed |= !heads;
+        if (!heads) return NULL;
+        memset(heads, 0xFF, cap * sizeof *heads);
+        gxi_free(m->heads);
+        m->heads = heads;
+        m->heads_cap = cap;
+        for (i = 0; i < m->n; i++) {
+            if (!m->names[i].kind) continue;
+            head = gxi_access_head(m, m->names[i].token);
+            m->names[i].next = *head;
+            *head = i;
+        }
+    }
+    name = &m->names[m->n];
+    head = gxi_access_head(m, t);
+    name->token = t;
+    name->kind = kind;
+    name->id = id;
+    name->module = r->module;
+    name->next = *head < m->n ? *head : GXI_FLOW_NONE;
+    *head = m->n++;
+    return name;
+}
+/* Ends a name of an inner scope. */
+static void gxi_access_name_remove(gxi_access_names *m, uint32_t index) {
+    uint32_t *at = gxi_access_head(m, m->names[index].token);
+    while (*at < m->n && *at != index) at = &m->names[*at].next;
+    if (*at == index) *at = m->names[index].next;
+    m->names[index].kind = GXI_NAME_NONE;
+}
+static void gxi_access_local_add(
+        gxi_access_reader *r, gxi_access_token t, uint32_t kind, uint32_t id) {
+    if (!gxi_access_name_add(r, &r->locals, t, kind, id) || !r->ninner) return;
+    r->inner = (uint32_t *)gxi_flow_room(
+            &r->f, r->inner, &r->inner_cap, r->ninner, sizeof *r->inner);
+    if (!r->f.failed) r->inner[r->ninner++] = r->locals.n; /* its index + 1 */
+}
+/* What the module means by a name: the definition of the same input, or else of any. */
+static const gxi_access_name *gxi_access_symbol(gxi_access_reader *r, gxi_access_token t) {
+    const gxi_access_name *const first = gxi_access_name_find(&r->symbols, t), *s = first;
+    unsigned tries = 0;
+    while (s && tries++ < 64) {
+        if (s->module == r->module && gxi_access_same(s->token, t)) return s;
+        s = s->next < r->symbols.n ? &r->symbols.names[s->next] : NULL;
+    }
+    return first;
+}
+/* The node of a variable of the module. */
+static uint32_t gxi_access_variable_of(gxi_access_reader *r, gxi_access_token t) {
+    const gxi_access_name *const used = gxi_access_name_find(&r->used, t);
+    const uint32_t node = used ? used->id : gxi_flow_node_new(&r->f);
+    if (used || r->f.failed) return node;
+    gxi_flow_join(&r->f, node, GXI_FLOW_VARIABLE, GXI_FLOW_NO_REGION, 0);
+    gxi_access_name_add(r, &r->used, t, GXI_NAME_VARIABLE, node);
+    return node;
+}
+/* What a name means in the function; a register is new when it is met first. *id: its node or
+   region. */
+static uint32_t gxi_access_meaning(gxi_access_reader *r, gxi_access_token t, uint32_t *id) {
+    const gxi_access_name *name = gxi_access_name_find(&r->locals, t);
+    if (!name && *t.p != '%' && (name = gxi_access_symbol(r, t)) != NULL) {
+        if (name->kind == GXI_NAME_VARIABLE) *id = gxi_access_variable_of(r, t);
+        else if (name->kind == GXI_NAME_SHARED) {
+            *id = (uint32_t)gxi_flow_region_new(&r->f, GXI_FLOW_SHARED, 0);
+            gxi_access_name_add(r, &r->locals, t, GXI_NAME_REGION, *id);
+            return GXI_NAME_REGION;
+        } else *id = name->id;
+        return name->kind;
+    }
+    if (!name) {
+        *id = gxi_flow_node_new(&r->f);
+        gxi_access_name_add(r, &r->locals, t, GXI_NAME_NODE, *id);
+        return GXI_NAME_NODE;
+    }
+    *id = name->id;
+    return name->kind;
+}
+
+/* --- declarations ----------------------------------------------------------------------------- */
+
+/* One variable of a declaration or of a list of parameters, at tokens [*i, n): moves *i behind it
+   and its comma. 0: it cannot be read. *bytes: 0 if its size is not given. */
+typedef struct gxi_access_declared {
+    gxi_access_token name;
+    int64_t bytes;
+    int is_range;   /* name<100> */
+    unsigned space; /* of the directive: the letter behind its dot */
+} gxi_access_declared;
+static int gxi_access_declared_next(const gxi_access_reader *r, uint32_t *i, uint32_t n,
+        gxi_access_declared *d, int64_t *size) {
+    int64_t count = 1;
+    uint32_t deep = 0;
+    memset(&d->name, 0, sizeof d->name);
+    d->is_range = 0;
+    for (; *i < n; ++*i) {
+        const gxi_access_token t = r->tokens[*i];
+        if (deep) {
+            if (*t.p == '}' || *t.p == ')') deep--;
+            else if (*t.p == '{' || *t.p == '(') deep++;
+        } else if (*t.p == '{' || *t.p == '(') deep++;
+        else if (*t.p == ',') break;
+        else if (*t.p == '=') { /* its value */
+            for (; *i + 1 < n && (deep || *r->tokens[*i + 1].p != ','); ++*i) {
+                const char c = *r->tokens[*i + 1].p;
+                if (c == '{' || c == '(') deep++;
+                else if (deep && (c == '}' || c == ')')) deep--;
+            }
+            deep = 0;
+        } else if (*t.p == '.') {
+            if (gxi_access_is(t, ".align")) ++*i;
+            else if (gxi_access_is(t, ".v2")) *size = -2;
+            else if (gxi_access_is(t, ".v4")) *size = -4;
+            else if (t.n > 2 && t.p[2] >= '1' && t.p[2] <= '9' && strchr("busf", t.p[1])) {
+                const gxi_access_token digits = { t.p + 2,
+                    t.n > 4 && t.p[4] != 'x' && t.p[4] >= '0' && t.p[4] <= '9' ? 3u
+                            : t.n > 3 && t.p[3] >= '0' && t.p[3] <= '9'        ? 2u
+                                                                               : 1u };
+                const int64_t bits = gxi_access_number(digits);
+                *size = bits / 8 * (*size < 0 ? -*size : 1);
+            } else if (gxi_access_is(t, ".texref") || gxi_access_is(t, ".samplerref") ||
+                    gxi_access_is(t, ".surfref"))
+                *size = 8;
+            else if (t.n > 1 && strchr("rplsgc", t.p[1]) && !gxi_access_is(t, ".ptr"))
+                d->space = (unsigned char)t.p[1];
+        } else if (*t.p == '[') {
+            const gxi_access_token size_token = *i + 1 < n ? r->tokens[*i + 1] : t;
+            const int64_t length = gxi_access_is_digit(size_token) ? gxi_access_number(size_token)
+                                                                   : 0;
+            if (length < 0 || length > ((int64_t)1 << 32)) return 0;
+            count = count < ((int64_t)1 << 32) ? count * length : count;
+        } else if (*t.p == '<') {
+            d->is_range = 1;
+        } else if (gxi_is_name((unsigned char)*t.p) && !d->name.n && !gxi_access_is_digit(t)) {
+            d->name = t;
+        } else if (*t.p != ']' && *t.p != '>' && !gxi_is_name((unsigned char)*t.p)) return 0;
+    }
+    if (*i < n) ++*i;
+    d->bytes = *size > 0 ? *size * count : 0;
+    return d->name.n > 0;
+}
+
+/* Declares what the statement in r->tokens says, in the function. */
+static int gxi_access_declare(gxi_access_reader *r) {
+    gxi_access_declared d;
+    int64_t size = 0;
+    uint32_t i = 0;
+    d.space = 0;
+    while (i < r->ntokens) {
+        if (!gxi_access_declared_next(r, &i, r->ntokens, &d, &size)) return 0;
+        switch (d.space) {
+        case 'r':
+            if (!d.is_range)
+                gxi_access_local_add(r, d.name, GXI_NAME_NODE, gxi_flow_node_new(&r->f));
+            break;
+        case 'p':
+        case 'l':
+            gxi_access_local_add(r, d.name, GXI_NAME_REGION,
+                    (uint32_t)gxi_flow_region_new(
+                            &r->f, d.space == 'p' ? GXI_FLOW_PARAM : GXI_FLOW_LOCAL, 0));
+            break;
+        case 's':
+            gxi_access_local_add(r, d.name, GXI_NAME_REGION,
+                    (uint32_t)gxi_flow_region_new(&r->f, GXI_FLOW_SHARED, 0));
+            break;
+        default:
+            gxi_access_local_add(r, d.name, GXI_NAME_VARIABLE, gxi_access_variable_of(r, d.name));
+        }
+    }
+    return 1;
+}
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-operations   The instructions of PTX as edges of >>impl-flow. The operands of one that is
+   not in the table escape. */
+
+/* What an opcode does with its operands. The first letter:
+     i  moves values of integers, m of any type: d: to the destination; c: as they are, n: negated,
+        p: as a part of a sum, f: shifted to the left, h: to the right, b: any bits; x: not at all
+     A  the sum of the operands behind d, and what the letters say
+     B  as i; a small number is a mask for a remainder
+     S  as i; a difference: from an address, with a number, it has a known place
+     -  nothing
+     and others: instructions, each with its function */
+static const struct gxi_access_opcode {
+    const char *name, *operands;
+} gxi_access_opcodes[] = {
+    { "_mma", "-" },
+    { "abs", "idc" },
+    { "activemask", "-" },
+    { "add", "Ad" },
+    { "addc", "Ad" },
+    { "alloca", "a" },
+    { "and", "Bdcc" },
+    { "applypriority", "-" },
+    { "atom", "t" },
+    { "bar", "-" },
+    { "barrier", "-" },
+    { "bfe", "idhpp" },
+    { "bfi", "idbcpp" },
+    { "bfind", "-" },
+    { "bmsk", "idpp" },
+    { "bra", "-" },
+    { "brev", "idb" },
+    { "brkpt", "-" },
+    { "brx", "-" },
+    { "call", "k" },
+    { "clmad", "idppp" },
+    { "clz", "-" },
+    { "cnot", "-" },
+    { "copysign", "-" },
+    { "cos", "-" },
+    { "cp", "y" },
+    { "createpolicy", "-" },
+    { "cvt", "v" },
+    { "cvta", "mdc" },
+    { "discard", "w" },
+    { "div", "idhp" },
+    { "dp2a", "idppp" },
+    { "dp4a", "idppp" },
+    { "elect", "-" },
+    { "ex2", "-" },
+    { "exit", "-" },
+    { "fence", "-" },
+    { "fma", "-" },
+    { "fns", "-" },
+    { "getctarank", "-" },
+    { "griddepcontrol", "-" },
+    { "isspacep", "-" },
+    { "istypep", "-" },
+    { "ld", "l" },
+    { "ldmatrix", "l" },
+    { "ldu", "l" },
+    { "lg2", "-" },
+    { "lop3", "idbbb" },
+    { "mad", "Adff" },
+    { "mad24", "Adff" },
+    { "madc", "Adff" },
+    { "mapa", "mdcp" },
+    { "match", "-" },
+    { "max", "idcc" },
+    { "mbarrier", "u" },
+    { "membar", "-" },
+    { "min", "idcc" },
+    { "mma", "-" },
+    { "mov", "o" },
+    { "movmatrix", "-" },
+    { "mul", "idff" },
+    { "mul24", "idff" },
+    { "multimem", "e" },
+    { "nanosleep", "-" },
+    { "neg", "idn" },
+    { "not", "idb" },
+    { "or", "idcc" },
+    { "pmevent", "-" },
+    { "popc", "-" },
+    { "prefetch", "-" },
+    { "prefetchu", "-" },
+    { "prmt", "mdbbp" },
+    { "rcp", "-" },
+    { "red", "t" },
+    { "redux", "idbp" },
+    { "rem", "idpp" },
+    { "ret", "-" },
+    { "rsqrt", "-" },
+    { "sad", "Adpp" },
+    { "selp", "mdccx" },
+    { "set", "-" },
+    { "setmaxnreg", "-" },
+    { "setp", "-" },
+    { "shf", "mdbbp" },
+    { "shfl", "mdcpp" },
+    { "shl", "mdfp" },
+    { "shr", "mdhp" },
+    { "sin", "-" },
+    { "slct", "mdccx" },
+    { "sqrt", "-" },
+    { "st", "s" },
+    { "stackrestore", "-" },
+    { "stacksave", "-" },
+    { "stmatrix", "s" },
+    { "sub", "Sdcn" },
+    { "subc", "idcn" },
+    { "szext", "idpp" },
+    { "tanh", "-" },
+    { "tensormap", "u" },
+    { "testp", "-" },
+    { "trap", "-" },
+    { "vote", "-" },
+    { "wgmma", "-" },
+    { "wmma", "z" },
+    { "xor", "idcc" },
+};
+static const char *gxi_access_operands_of(gxi_access_token opcode) {
+    size_t low = 0, high = sizeof gxi_access_opcodes / sizeof *gxi_access_opcodes;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const char *const name = gxi_access_opcodes[middle].name;
+        const size_t n = strlen(name);
+        int order = memcmp(name, opcode.p, n < opcode.n ? n : opcode.n);
+        if (!order) order = n < opcode.n ? -1 : n > opcode.n;
+        if (!order) return gxi_access_opcodes[middle].operands;
+        if (order < 0) low = middle + 1;
+        else high = middle;
+    }
+    return NULL;
+}
+
+enum { GXI_ACCESS_OPERANDS = 12, GXI_ACCESS_VECTOR = 8 };
+typedef struct gxi_access_form { /* an instruction */
+    const char *letters;
+    uint32_t begin[GXI_ACCESS_OPERANDS], end[GXI_ACCESS_OPERANDS]; /* tokens */
+    unsigned count;
+    unsigned spaces[2], nspaces;           /* as GXI_FLOW_..., 0: none */
+    unsigned vector, size, size_first;     /* sizes of the last and the first type */
+    int is_float, is_float_first, is_wide; /* is_wide: .wide */
+} gxi_access_form;
+/* A value, or what is in brackets. */
+typedef struct gxi_access_place {
+    uint32_t node; /* or none: a number, or the place in a region */
+    int32_t region;
+    int64_t offset;
+} gxi_access_place;
+
+static unsigned gxi_access_space_of(gxi_access_token t) {
+    return gxi_access_begins(t, ".shared")   ? GXI_FLOW_SHARED
+            : gxi_access_is(t, ".local")     ? GXI_FLOW_LOCAL
+            : gxi_access_begins(t, ".param") ? GXI_FLOW_PARAM
+            : gxi_access_is(t, ".global")    ? GXI_FLOW_OUTSIDE
+            : gxi_access_is(t, ".const")     ? GXI_FLOW_OUTSIDE
+                                             : 0;
+}
+/* The bytes of a type, 0: it is none. */
+static unsigned gxi_access_type(gxi_access_token t, int *is_float) {
+    const char *p = t.p + 1, *const end = t.p + t.n;
+    unsigned bits = 0, times = 1;
+    *is_float = 0;
+    if (gxi_access_begins(t, ".bf") || gxi_access_begins(t, ".tf")) p++;
+    if (p < end && *p == 'f') *is_float = 1;
+    if (p == end || !strchr("busf", *p)) return 0;
+    for (p++; p < end && *p >= '0' && *p <= '9' && bits < 1000; p++)
+        bits = bits * 10 + (unsigned)(*p - '0');
+    if (p < end && *p == 'x') times = p + 1 < end && p[1] == '4' ? 4 : 2;
+    else if (p < end) return 0;
+    return bits * times / 8;
+}
+static void gxi_access_modifier(gxi_access_form *form, gxi_access_token t) {
+    const unsigned space = gxi_access_space_of(t);
+    int is_float;
+    const unsigned size = gxi_access_type(t, &is_float);
+    if (space && form->nspaces < 2) form->spaces[form->nspaces++] = space;
+    if (size) {
+        if (!form->size) {
+            form->size_first = size;
+            form->is_float_first = is_float;
+        }
+        form->size = size;
+        form->is_float = is_float;
+    }
+    if (gxi_access_is(t, ".v2")) form->vector = 2;
+    if (gxi_access_is(t, ".v4")) form->vector = 4;
+    if (gxi_access_is(t, ".v8")) form->vector = 8;
+    if (gxi_access_is(t, ".wide")) form->is_wide = 1;
+}
+/* Divides the statement into its operands. 0: there are too many. */
+static int gxi_access_form_read(const gxi_access_reader *r, gxi_access_form *form) {
+    uint32_t i = 1, deep = 0, begin;
+    memset(form, 0, sizeof *form);
+    form->letters = gxi_access_operands_of(r->tokens[0]);
+    for (; i < r->ntokens && *r->tokens[i].p == '.'; i++) gxi_access_modifier(form, r->tokens[i]);
+    for (begin = i; i <= r->ntokens && begin < r->ntokens; i++) {
+        const char c = i < r->ntokens ? *r->tokens[i].p : ',';
+        if (c == '{' || c == '[' || c == '(') deep++;
+        if ((c == '}' || c == ']' || c == ')') && deep) deep--;
+        if (c != ',' || (deep && i < r->ntokens)) continue;
+        if (form->count == GXI_ACCESS_OPERANDS) return 0;
+        form->begin[form->count] = begin;
+        form->end[form->count++] = i;
+        begin = i + 1;
+    }
+    return 1;
+}
+static int gxi_access_has(const gxi_access_reader *r, const char *modifier) {
+    uint32_t i;
+    for (i = 1; i < r->ntokens && *r->tokens[i].p == '.'; i++)
+        if (gxi_access_is(r->tokens[i], modifier)) return 1;
+    return 0;
+}
+/* The value or the address at tokens [begin, end), without brackets: a name and numbers. 0: it
+   cannot be read. */
+static int gxi_access_place_read(
+        gxi_access_reader *r, uint32_t begin, uint32_t end, gxi_access_place *place) {
+    int sign = 1, names = 0;
+    uint32_t id, i;
+    place->node = GXI_FLOW_NONE;
+    place->region = GXI_FLOW_NO_REGION;
+    place->offset = 0;
+    for (i = begin; i < end; i++) {
+        const gxi_access_token t = r->tokens[i];
+        if (*t.p == '-') sign = -sign;
+        else if (*t.p == '+') sign = 1;
+        else if (*t.p == '!') continue;
+        else if (*t.p == '|' || *t.p == '.') break; /* the second of a pair; a part of a vector */
+        else if (gxi_access_is_digit(t)) {
+            const int64_t x = gxi_access_number(t);
+            if (x < 0 || place->offset == GXI_FLOW_ANY_OFFSET || x >= (int64_t)1 << 31)
+                place->offset = GXI_FLOW_ANY_OFFSET;
+            else place->offset += sign * x;
+            sign = 1;
+        } else if (gxi_is_name((unsigned char)*t.p)) {
+            if (names++) return 0;
+            if (gxi_access_is(t, "_")) continue;
+            switch (gxi_access_meaning(r, t, &id)) {
+            case GXI_NAME_NODE:
+            case GXI_NAME_VARIABLE: place->node = id; break;
+            case GXI_NAME_REGION: place->region = (int32_t)id; break;
+            case GXI_NAME_FUNCTION: r->functions[id].is_taken = 1; break;
+            default: return 0;
+            }
+        } else return 0;
+    }
+    return 1;
+}
+/* A node for the value of a place; none for a number. */
+static uint32_t gxi_access_node_of(gxi_access_reader *r, const gxi_access_place *place) {
+    if (place->region >= 0) return gxi_flow_address(&r->f, place->region, place->offset);
+    if (place->node != GXI_FLOW_NONE && place->offset) {
+        const uint32_t node = gxi_flow_node_new(&r->f);
+        gxi_flow_edge_add(&r->f, place->node, node, GXI_EDGE_COPY, place->offset);
+        return node;
+    }
+    return place->node;
+}
+/* The nodes of an operand, which may be a vector. Returns their number; -1: it cannot be read. */
+static int gxi_access_values(
+        gxi_access_reader *r, const gxi_access_form *form, unsigned operand, uint32_t *nodes) {
+    uint32_t begin = form->begin[operand], end = form->end[operand], i;
+    gxi_access_place place;
+    int n = 0;
+    if (operand >= form->count || begin >= end) return -1;
+    if (*r->tokens[begin].p != '{') {
+        if (!gxi_access_place_read(r, begin, end, &place)) return -1;
+        nodes[0] = gxi_access_node_of(r, &place);
+        return 1;
+    }
+    for (i = ++begin; i < end; i++) {
+        if (*r->tokens[i].p != ',' && *r->tokens[i].p != '}') continue;
+        if (n == GXI_ACCESS_VECTOR || !gxi_access_place_read(r, begin, i, &place)) return -1;
+        nodes[n++] = gxi_access_node_of(r, &place);
+        begin = i + 1;
+        if (*r->tokens[i].p == '}') return n;
+    }
+    return -1;
+}
+static int gxi_access_address(gxi_access_reader *r, const gxi_access_form *form, unsigned operand,
+        gxi_access_place *place) {
+    const uint32_t begin = form->begin[operand], end = form->end[operand];
+    return operand < form->count && end - begin >= 3 && *r->tokens[begin].p == '[' &&
+            *r->tokens[end - 1].p == ']' && gxi_access_place_read(r, begin + 1, end - 1, place);
+}
+
+/* One element that a load or store accesses: its value, or none. */
+static void gxi_access_element(gxi_access_reader *r, const gxi_access_place *place, unsigned space,
+        int64_t offset, uint32_t value, unsigned size, unsigned uses, int loads) {
+    gxi_flow_access a;
+    memset(&a, 0, sizeof a);
+    a.offset = place->offset == GXI_FLOW_ANY_OFFSET || offset == GXI_FLOW_ANY_OFFSET
+            ? GXI_FLOW_ANY_OFFSET
+            : place->offset + offset;
+    a.address = place->node;
+    a.value = value;
+    a.size = (unsigned char)(size ? size : 1);
+    a.uses = (unsigned char)uses;
+    a.space = (unsigned char)space;
+    a.loads = (unsigned char)loads;
+    a.stores = (uses & GXI_ACCESS_WRITE) && !loads;
+    if (place->region >= 0) {
+        if (value != GXI_FLOW_NONE)
+            gxi_flow_access_region(
+                    &r->f, &a, r->f.regions[place->region].bits, place->region, a.offset);
+        if (a.stores && !r->f.is_entry && r->f.regions[place->region].bits & GXI_FLOW_SHARED)
+            gxi_flow_fact(&r->f, value, GXI_FACT_STORED_SHARED);
+        return;
+    }
+    if (place->node == GXI_FLOW_NONE) a.address = gxi_flow_node_new(&r->f); /* a number */
+    gxi_flow_access_add(&r->f, &a);
+}
+/* ld and st, atom and red, and what is similar: the address in `at`, values that are loaded in
+   operand `to` and values that are stored from operand `from` on, each if it is not negative. */
+static int gxi_access_memory(gxi_access_reader *r, const gxi_access_form *form, unsigned space,
+        unsigned at, int to, int from, unsigned uses) {
+    const unsigned size = form->size ? form->size : r->f.pointer;
+    uint32_t nodes[GXI_ACCESS_VECTOR];
+    gxi_access_place place;
+    unsigned k;
+    int i, n;
+    if (!gxi_access_address(r, form, at, &place)) return 0;
+    if (to < 0 && from < 0) gxi_access_element(r, &place, space, 0, GXI_FLOW_NONE, size, uses, 0);
+    if (to >= 0) {
+        if ((n = gxi_access_values(r, form, (unsigned)to, nodes)) < 0) return 0;
+        for (i = 0; i < n; i++)
+            gxi_access_element(r, &place, space, i * (int64_t)size, nodes[i], size, uses, 1);
+    }
+    for (k = (unsigned)from; from >= 0 && k < form->count; k++) {
+        if (*r->tokens[form->begin[k]].p == '[') continue;
+        if ((n = gxi_access_values(r, form, k, nodes)) < 0) return 0;
+        for (i = 0; i < n; i++)
+            gxi_access_element(r, &place, space, i * (int64_t)size, nodes[i], size, uses, 0);
+    }
+    return 1;
+}
+/* The operands of an instruction that is not known: they escape, and the rest of it is unknown. */
+static int gxi_access_escape(gxi_access_reader *r) {
+    uint32_t i, id;
+    for (i = 1; i < r->ntokens; i++) {
+        const gxi_access_token t = r->tokens[i];
+        gxi_access_place place;
+        if (!gxi_is_name((unsigned char)*t.p) || gxi_access_is_digit(t) || gxi_access_is(t, "_"))
+            continue;
+        if (!gxi_access_place_read(r, i, i + 1, &place)) return 0;
+        id = gxi_access_node_of(r, &place);
+        if (id == GXI_FLOW_NONE) continue;
+        gxi_flow_escape(&r->f, id);
+        gxi_flow_copy(&r->f, GXI_NODE_LOADED, id); /* it may be the destination */
+    }
+    return 1;
+}
+/* cp.async and cp.async.bulk: copies from one address to another. */
+static int gxi_access_copy(gxi_access_reader *r, const gxi_access_form *form) {
+    const int reduces = gxi_access_has(r, ".reduce");
+    gxi_access_place to, from;
+    const uint32_t data = gxi_flow_node_new(&r->f);
+    if (gxi_access_has(r, ".commit_group") || gxi_access_has(r, ".wait_group") ||
+            gxi_access_has(r, ".wait_all") || gxi_access_has(r, ".mbarrier") ||
+            gxi_access_has(r, ".prefetch"))
+        return 1;
+    if (gxi_access_has(r, ".tensor")) { /* the tensor map has the address */
+        gxi_flow_fact(&r->f, GXI_NODE_LOADED, GXI_FACT_READ | GXI_FACT_WRITE);
+        return gxi_access_escape(r);
+    }
+    if (form->nspaces < 2 || !gxi_access_address(r, form, 0, &to) ||
+            !gxi_access_address(r, form, 1, &from))
+        return 0;
+    gxi_access_element(
+            r, &from, form->spaces[1], GXI_FLOW_ANY_OFFSET, data, r->f.pointer, GXI_ACCESS_READ, 1);
+    if (reduces)
+        gxi_access_element(r, &to, form->spaces[0], GXI_FLOW_ANY_OFFSET, GXI_FLOW_NONE,
+                r->f.pointer, GXI_ACCESS_READ, 0);
+    gxi_access_element(
+            r, &to, form->spaces[0], GXI_FLOW_ANY_OFFSET, data, r->f.pointer, GXI_ACCESS_WRITE, 0);
+    return 1;
+}
+static int gxi_access_move(gxi_access_reader *r, const gxi_access_form *form) {
+    uint32_t to[GXI_ACCESS_VECTOR], from[GXI_ACCESS_VECTOR];
+    const int n = gxi_access_values(r, form, 0, to), m = gxi_access_values(r, form, 1, from);
+    int i;
+    if (n < 0 || m < 0 || (n > 1 && m > 1 && n != m)) return 0;
+    for (i = 0; i < n || i < m; i++)
+        gxi_flow_edge_add(&r->f, from[m > 1 ? i : 0], to[n > 1 ? i : 0],
+                n == m                              ? GXI_EDGE_COPY
+                        : form->size > r->f.pointer ? GXI_EDGE_BITS
+                        : n > 1                     ? GXI_EDGE_UNPACK
+                                                    : GXI_EDGE_PACK,
+                0);
+    return 1;
+}
+static int gxi_access_convert(gxi_access_reader *r, const gxi_access_form *form) {
+    uint32_t to[GXI_ACCESS_VECTOR], from[GXI_ACCESS_VECTOR];
+    if (form->is_float || form->is_float_first) return 1;
+    if (form->count != 2) return gxi_access_has(r, ".pack");
+    if (gxi_access_values(r, form, 0, to) != 1 || gxi_access_values(r, form, 1, from) != 1)
+        return 0;
+    gxi_flow_edge_add(&r->f, from[0], to[0],
+            form->size_first == form->size          ? GXI_EDGE_COPY
+                    : form->size_first > form->size ? GXI_EDGE_SHIFTED
+                                                    : GXI_EDGE_UNSHIFTED,
+            0);
+    return 1;
+}
+/* The number that an operand is; -1: it is none, or less than 0. */
+static int64_t gxi_access_constant(
+        const gxi_access_reader *r, const gxi_access_form *form, unsigned operand) {
+    const uint32_t begin = form->begin[operand];
+    return operand < form->count && form->end[operand] == begin + 1 &&
+                    gxi_access_is_digit(r->tokens[begin])
+            ? gxi_access_number(r->tokens[begin])
+            : -1;
+}
+/* Arithmetic: see gxi_access_opcodes. */
+static int gxi_access_arithmetic(gxi_access_reader *r, const gxi_access_form *form) {
+    uint32_t nodes[GXI_ACCESS_OPERANDS], to[GXI_ACCESS_VECTOR], from[GXI_ACCESS_VECTOR];
+    const char *letter;
+    unsigned k, kind;
+    int is_mask = 0;
+    int64_t minus = GXI_FLOW_ANY_OFFSET;
+    if (form->count < 2) return 0;
+    if (*form->letters != 'm' && form->is_float) return 1;
+    if (gxi_access_values(r, form, 0, to) != 1) return 0;
+    for (k = 1; k < form->count; k++) {
+        const int64_t x = gxi_access_constant(r, form, k);
+        is_mask |= *form->letters == 'B' && x >= 0 && x < 0x10000;
+        if (k == 2 && x >= 0 && x < (int64_t)1 << 31) minus = -x;
+        if (gxi_access_values(r, form, k, from) != 1) return 0;
+        nodes[k] = from[0];
+    }
+    for (k = 1, letter = form->letters + 2; *letter && k < form->count; k++, letter++) {
+        kind = *letter == 'n'               ? GXI_EDGE_NEGATED
+                : *letter == 'p' || is_mask ? GXI_EDGE_PART
+                : *letter == 'f'            ? GXI_EDGE_SHIFTED
+                : *letter == 'h'            ? GXI_EDGE_UNSHIFTED
+                : *letter == 'b'            ? GXI_EDGE_BITS
+                                            : GXI_EDGE_COPY;
+        if (*letter == 'x') continue;
+        gxi_flow_edge_add(&r->f, nodes[k], to[0], kind,
+                *form->letters == 'm'                     ? 0
+                        : *form->letters == 'S' && k == 1 ? minus
+                                                          : GXI_FLOW_ANY_OFFSET);
+    }
+    return 1;
+}
+/* add: operands 1 and 2; mad: a product, and operand 3. */
+static int gxi_access_sum(gxi_access_reader *r, const gxi_access_form *form) {
+    const unsigned products = (unsigned)strlen(form->letters) - 2;
+    uint32_t to[GXI_ACCESS_VECTOR], a[GXI_ACCESS_VECTOR], b[GXI_ACCESS_VECTOR];
+    unsigned k;
+    if (form->is_float) return 1;
+    if (form->count != (products ? 4u : 3u) || gxi_access_values(r, form, 0, to) != 1) return 0;
+    for (k = 1; k <= products; k++) {
+        if (gxi_access_values(r, form, k, a) != 1) return 0;
+        gxi_flow_edge_add(&r->f, a[0], to[0],
+                form->letters[1 + k] == 'f' ? GXI_EDGE_SHIFTED : GXI_EDGE_PART, 0);
+    }
+    if (gxi_access_values(r, form, products + 1, a) != 1) return 0;
+    if (products) {
+        gxi_flow_edge_add(&r->f, a[0], to[0], GXI_EDGE_COPY, GXI_FLOW_ANY_OFFSET);
+        return 1;
+    }
+    if (gxi_access_values(r, form, 2, b) != 1) return 0;
+    if (a[0] != GXI_FLOW_NONE && b[0] != GXI_FLOW_NONE) {
+        gxi_flow_edge_add(&r->f, a[0], to[0], GXI_EDGE_ADD, (int64_t)b[0]);
+        gxi_flow_edge_add(&r->f, b[0], to[0], GXI_EDGE_ADD, (int64_t)a[0]);
+    } else {
+        gxi_access_place place;
+        if (!gxi_access_place_read(r, form->begin[a[0] == GXI_FLOW_NONE ? 1 : 2],
+                    form->end[a[0] == GXI_FLOW_NONE ? 1 : 2], &place))
+            return 0;
+        gxi_flow_edge_add(
+                &r->f, a[0] == GXI_FLOW_NONE ? b[0] : a[0], to[0], GXI_EDGE_COPY, place.offset);
+    }
+    return 1;
+}
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-summaries   Functions of a PTX text: what they do with their parameters, which their
+   callers apply to what they pass; so each is read once, unless it is recursive. */
+
+/* The operands of a call in parentheses from token *i on, appended to r->operands: nodes, or
+   regions. Returns their number; -1: they cannot be read. */
+static int gxi_access_call_operands(gxi_access_reader *r, uint32_t *i) {
+    uint32_t begin = ++*i;
+    gxi_access_place place;
+    int n = 0;
+    for (; *i < r->ntokens; ++*i) {
+        const char c = *r->tokens[*i].p;
+        if (c != ',' && c != ')') continue;
+        if (*i == begin && c == ')' && !n) break;
+        if (!gxi_access_place_read(r, begin, *i, &place)) return -1;
+        r->operands = (uint32_t *)gxi_flow_room(
+                &r->f, r->operands, &r->operands_cap, r->noperands, sizeof *r->operands);
+        if (r->f.failed) return -1;
+        r->operands[r->noperands++] = place.region >= 0 && !place.offset
+                ? (uint32_t)place.region | GXI_OPERAND_REGION
+                : gxi_access_node_of(r, &place);
+        n++;
+        begin = *i + 1;
+        if (c == ')') break;
+    }
+    if (*i == r->ntokens) return -1;
+    ++*i;
+    return n;
+}
+/* The node of a word of an operand of a call; none if it has no such word. */
+static uint32_t gxi_access_operand_word(gxi_access_reader *r, uint32_t operand, int64_t word) {
+    uint32_t node, both;
+    if (operand == GXI_FLOW_NONE || !(operand & GXI_OPERAND_REGION))
+        return word <= 0 ? operand : GXI_FLOW_NONE;
+    operand &= ~GXI_OPERAND_REGION;
+    if (r->f.failed) return 0;
+    if (word < 0) return r->f.regions[operand].out;
+    node = gxi_flow_node_of(&r->f, (int32_t)operand, word);
+    if (!r->f.regions[operand].taken) return node;
+    both = gxi_flow_node_new(&r->f);
+    gxi_flow_copy(&r->f, node, both);
+    if (!r->f.failed) gxi_flow_copy(&r->f, r->f.regions[operand].in, both);
+    return both;
+}
+/* Where results go: word 0 of each operand, or, for further words of one that is a region, that. */
+static uint32_t gxi_access_result_node(
+        gxi_access_reader *r, const gxi_access_call *call, unsigned word) {
+    const uint32_t operand = call->nrets ? r->operands[call->first] : GXI_FLOW_NONE;
+    if (r->f.failed || operand == GXI_FLOW_NONE) return GXI_FLOW_NONE;
+    if (call->nrets > 1) /* old texts: registers */
+        return word < call->nrets ? r->operands[call->first + word] & ~GXI_OPERAND_REGION
+                                  : GXI_FLOW_NONE;
+    if (!(operand & GXI_OPERAND_REGION)) return word ? GXI_FLOW_NONE : operand;
+    return word + 1 == GXI_FLOW_RETURNS
+            ? r->f.regions[operand & ~GXI_OPERAND_REGION].in
+            : gxi_flow_node_of(&r->f, (int32_t)(operand & ~GXI_OPERAND_REGION), word);
+}
+/* The edge for what a function returns of a value: by the kinds of that fact. */
+static void gxi_access_return_edges(
+        gxi_access_reader *r, uint32_t from, uint32_t to, uint64_t facts, unsigned word) {
+    const unsigned kinds = (unsigned)(facts >> (8 + 4 * word)) & 15;
+    if (kinds & 1) gxi_flow_edge_add(&r->f, from, to, GXI_EDGE_COPY, GXI_FLOW_ANY_OFFSET);
+    if (kinds & 2) gxi_flow_edge_add(&r->f, from, to, GXI_EDGE_NEGATED, 0);
+    if (kinds & 4) gxi_flow_edge_add(&r->f, from, to, GXI_EDGE_PART, 0);
+    if (kinds & 8) gxi_flow_edge_add(&r->f, from, to, GXI_EDGE_SHIFTED, 0);
+}
+/* The edges that a fact about a parameter, or about a variable, means for the value passed. */
+static void gxi_access_call_edges(
+        gxi_access_reader *r, const gxi_access_call *call, uint32_t from, uint64_t facts) {
+    unsigned j, k;
+    for (j = 0; j < GXI_FLOW_RETURNS; j++) {
+        const uint32_t to = facts & (GXI_FACT_RETURN(j) * 15 | GXI_FACT_OF_RETURN(j))
+                ? gxi_access_result_node(r, call, j)
+                : GXI_FLOW_NONE;
+        if (to == GXI_FLOW_NONE) continue;
+        gxi_access_return_edges(r, from, to, facts, j);
+        if (!(facts & GXI_FACT_OF_RETURN(j))) continue;
+        gxi_flow_edge_add(&r->f, from, to, GXI_EDGE_LOAD, 0);
+        gxi_flow_copy(&r->f, GXI_NODE_LOADED, to);
+        for (k = GXI_NODE_LOCAL_OUT; k <= GXI_NODE_PARAM_OUT; k += 2)
+            gxi_flow_edge_add(&r->f, k, to, GXI_EDGE_BLUR, 0);
+    }
+    for (k = GXI_NODE_LOCAL_IN; k <= GXI_NODE_PARAM_IN; k += 2) {
+        if (facts & GXI_FACT_STORED) gxi_flow_edge_add(&r->f, from, k, GXI_EDGE_BLUR, 0);
+        if (facts & GXI_FACT_OF_STORED) gxi_flow_edge_add(&r->f, k + 1, k, GXI_EDGE_BLUR, 0);
+    }
+    if (facts & GXI_FACT_STORED_SHARED)
+        gxi_flow_edge_add(&r->f, from, GXI_NODE_SHARED_IN, GXI_EDGE_BLUR, 0);
+}
+/* A call of a function that is not in the text, or of an unknown one. */
+static void gxi_access_call_unknown(gxi_access_reader *r, const gxi_access_call *call) {
+    uint32_t i, k;
+    for (i = 0; i < call->nrets + call->nargs && !r->f.failed; i++) {
+        const uint32_t operand = r->operands[call->first + i];
+        if (operand == GXI_FLOW_NONE) continue;
+        if (i < call->nrets) {
+            if (operand & GXI_OPERAND_REGION)
+                gxi_flow_copy(
+                        &r->f, GXI_NODE_LOADED, r->f.regions[operand & ~GXI_OPERAND_REGION].in);
+            else gxi_flow_copy(&r->f, GXI_NODE_LOADED, operand);
+        } else gxi_flow_escape(&r->f, gxi_access_operand_word(r, operand, -1));
+    }
+    for (k = GXI_NODE_LOCAL_IN; k <= GXI_NODE_PARAM_IN; k += 2)
+        gxi_flow_copy(&r->f, GXI_NODE_LOADED, k);
+}
+/* What a function does with variables and memory, for its caller. Its parameters: see
+   gxi_access_call_facts. */
+static void gxi_access_call_bind(gxi_access_reader *r, const gxi_access_call *call) {
+    gxi_access_function *const g = &r->functions[call->function];
+    uint32_t i, k;
+    for (i = 0; i < g->nfacts; i++) {
+        const gxi_access_fact *const fact = &g->facts[i];
+        const uint32_t from = i >= g->nwords ? gxi_access_variable_of(r, fact->variable)
+                : fact->parameter < call->nargs
+                ? gxi_access_operand_word(
+                          r, r->operands[call->first + call->nrets + fact->parameter], fact->word)
+                : GXI_FLOW_NONE;
+        if (from != GXI_FLOW_NONE) gxi_access_call_edges(r, call, from, fact->facts);
+    }
+    if (g->result & (GXI_FLOW_GLOBAL | GXI_FLOW_VARIABLE))
+        for (i = 0; i < GXI_FLOW_RETURNS && i < (call->nrets ? GXI_FLOW_RETURNS : 0); i++)
+            if (i == 0 || (g->loaded & GXI_FACT_RETURN(i) * 15))
+                gxi_flow_copy(&r->f, GXI_NODE_LOADED, gxi_access_result_node(r, call, i));
+    for (k = GXI_NODE_LOCAL_IN; k <= GXI_NODE_PARAM_IN && g->stores_outside; k += 2)
+        gxi_flow_copy(&r->f, GXI_NODE_LOADED, k);
+}
+/* Whether a function of the device's library does only what is known: prints, and aborts. */
+static int gxi_access_is_print(gxi_access_token name) {
+    return gxi_access_is(name, "vprintf") || gxi_access_is(name, "__assertfail") ||
+            gxi_access_is(name, "__assert_fail");
+}
+static int gxi_access_call_read(gxi_access_reader *r) {
+    gxi_access_call call;
+    const gxi_access_name *symbol;
+    gxi_access_token name;
+    uint32_t i = 1;
+    int n = 0;
+    memset(&call, 0, sizeof call);
+    call.first = r->noperands;
+    call.function = GXI_FLOW_NONE;
+    while (i < r->ntokens && *r->tokens[i].p == '.') i++;
+    if (i < r->ntokens && *r->tokens[i].p == '(') {
+        if ((n = gxi_access_call_operands(r, &i)) < 0) return 0;
+        call.nrets = (uint32_t)n;
+        if (i < r->ntokens && *r->tokens[i].p == ',') i++;
+    }
+    if (i == r->ntokens || !gxi_is_name((unsigned char)*r->tokens[i].p)) return 0;
+    name = r->tokens[i++];
+    if (i + 1 < r->ntokens && *r->tokens[i].p == ',' && *r->tokens[i + 1].p == '(') {
+        i++;
+        if ((n = gxi_access_call_operands(r, &i)) < 0) return 0;
+        call.nargs = (uint32_t)n;
+    }
+    symbol = gxi_access_name_find(&r->locals, name) ? NULL : gxi_access_symbol(r, name);
+    if (symbol && symbol->kind == GXI_NAME_FUNCTION) {
+        call.function = symbol->id;
+        for (n = 0; r->functions[call.function].alias.n && n < 8; n++) {
+            symbol = gxi_access_symbol(r, r->functions[call.function].alias);
+            if (!symbol || symbol->kind != GXI_NAME_FUNCTION) break;
+            call.function = symbol->id;
+        }
+    }
+    if (call.function == GXI_FLOW_NONE || !r->functions[call.function].body ||
+            r->functions[call.function].nparameters != call.nargs) {
+        const int is_print = call.function != GXI_FLOW_NONE && !r->functions[call.function].body &&
+                gxi_access_is_print(name);
+        /* not analysed yet: a recursive call; it is read again */
+        if (call.function != GXI_FLOW_NONE && r->functions[call.function].body &&
+                !r->functions[call.function].runs)
+            return 1;
+        if (!is_print && !gxi_access_is(name, "malloc") && !gxi_access_is(name, "free")) {
+            r->current->is_foreign = 1;
+            gxi_flow_fact(&r->f, GXI_NODE_LOADED, GXI_FACT_READ | GXI_FACT_WRITE);
+        }
+        call.function = GXI_FLOW_NONE;
+        gxi_access_call_unknown(r, &call);
+        return 1;
+    }
+    r->calls = (gxi_access_call *)gxi_flow_room(
+            &r->f, r->calls, &r->calls_cap, r->ncalls, sizeof *r->calls);
+    if (r->f.failed) return 0;
+    r->calls[r->ncalls++] = call;
+    gxi_access_call_bind(r, &call);
+    return 1;
+}
+/* The facts that a call makes, once all states are known. */
+static void gxi_access_call_facts(gxi_access_reader *r, const gxi_access_call *call) {
+    const gxi_access_function *const g = &r->functions[call->function];
+    const uint64_t written = GXI_FACT_WRITE * 15;
+    unsigned into = 0;
+    uint32_t i;
+    for (i = 0; i < g->nwords && !r->f.failed; i++) {
+        const uint32_t node = g->facts[i].parameter < call->nargs && g->facts[i].facts & written
+                ? gxi_access_operand_word(r,
+                          r->operands[call->first + call->nrets + g->facts[i].parameter],
+                          g->facts[i].word)
+                : GXI_FLOW_NONE;
+        if (node == GXI_FLOW_NONE || r->f.failed) continue;
+        into |= r->f.nodes[node].bits ? r->f.nodes[node].bits : (unsigned)GXI_FLOW_GLOBAL;
+    }
+    for (i = 0; i < g->nfacts && !r->f.failed; i++) {
+        const gxi_access_fact *const fact = &g->facts[i];
+        const uint64_t returned = 0xFFFFFFFF00u,
+                       own = fact->facts & ~returned & ~GXI_FACT_OF &
+                ~(GXI_FACT_STORED | GXI_FACT_STORED_SHARED);
+        const uint64_t contents = fact->facts & GXI_FACT_OF;
+        const uint32_t node = i >= g->nwords ? gxi_access_variable_of(r, fact->variable)
+                : fact->parameter < call->nargs
+                ? gxi_access_operand_word(
+                          r, r->operands[call->first + call->nrets + fact->parameter], fact->word)
+                : GXI_FLOW_NONE;
+        unsigned bits;
+        if (node == GXI_FLOW_NONE || r->f.failed) continue;
+        bits = r->f.nodes[node].bits;
+        /* addresses of the caller's memory are no pointers of its parameters */
+        if (gxi_flow_is_certain(&r->f, node) && !(bits & GXI_FLOW_VARIABLE))
+            gxi_flow_fact(&r->f, node, own & GXI_FACT_ESCAPES);
+        else gxi_flow_fact(&r->f, node, own);
+        if (own & GXI_FACT_ESCAPES) gxi_flow_contents_escape(&r->f, node, GXI_FACT_ESCAPES);
+        if (fact->facts & GXI_FACT_STORED) {
+            if (into & (GXI_FLOW_GLOBAL | GXI_FLOW_VARIABLE) || i >= g->nwords) {
+                gxi_flow_fact(&r->f, node, GXI_FACT_ESCAPES);
+                gxi_flow_contents_escape(&r->f, node, GXI_FACT_ESCAPES);
+            }
+            if (into & GXI_FLOW_CALLER) gxi_flow_fact(&r->f, node, GXI_FACT_STORED);
+        }
+        if (fact->facts & GXI_FACT_STORED_SHARED)
+            gxi_flow_fact(&r->f, node, r->f.is_entry ? 0 : (uint64_t)GXI_FACT_STORED_SHARED);
+        if (!contents) continue;
+        gxi_flow_contents_escape(
+                &r->f, node, contents & ~GXI_FACT_OF_PART ? GXI_FACT_ESCAPES : GXI_FACT_READ << 2);
+        if (bits & GXI_FLOW_CALLER) gxi_flow_fact(&r->f, node, contents);
+        if (bits & (GXI_FLOW_GLOBAL | GXI_FLOW_VARIABLE) || !bits) {
+            if (contents & GXI_FACT_OF_READ) gxi_flow_fact(&r->f, GXI_NODE_LOADED, GXI_FACT_READ);
+            if (contents & GXI_FACT_OF_WRITE) gxi_flow_fact(&r->f, GXI_NODE_LOADED, GXI_FACT_WRITE);
+        }
+    }
+    if (r->f.failed) return;
+    gxi_flow_fact(&r->f, GXI_NODE_LOADED, g->loaded & (GXI_FACT_READ | GXI_FACT_WRITE));
+    if (g->shared)
+        gxi_flow_fact(&r->f, GXI_NODE_SHARED_OUT, gxi_flow_facts_before(GXI_EDGE_BLUR, g->shared));
+    r->current->is_foreign |= g->is_foreign;
+    r->current->is_strong |= g->is_strong;
+    r->current->is_unknown |= g->is_unknown;
+    r->current->stores_outside |= g->stores_outside;
+}
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+static int gxi_access_instruction(gxi_access_reader *r) {
+    gxi_access_form form;
+    unsigned space;
+    if (!gxi_access_form_read(r, &form))
+        return gxi_access_is(r->tokens[0], "call") ? gxi_access_call_read(r) : gxi_access_escape(r);
+    space = form.spaces[0];
+    if (space != GXI_FLOW_SHARED && form.letters &&
+            (*form.letters == 't' || gxi_access_has(r, ".volatile") ||
+                    gxi_access_has(r, ".relaxed") || gxi_access_has(r, ".acquire") ||
+                    gxi_access_has(r, ".release") || gxi_access_has(r, ".mmio")))
+        r->current->is_strong = 1;
+    switch (form.letters ? *form.letters : 0) {
+    case '-': return 1;
+    case 'k': return gxi_access_call_read(r);
+    case 'l': return gxi_access_memory(r, &form, space, 1, 0, -1, GXI_ACCESS_READ);
+    case 's': return gxi_access_memory(r, &form, space, 0, -1, 1, GXI_ACCESS_WRITE);
+    case 't': {
+        const int is_red = gxi_access_is(r->tokens[0], "red");
+        return gxi_access_memory(r, &form, space, is_red ? 0 : 1, is_red ? -1 : 0, is_red ? 1 : 2,
+                GXI_ACCESS_READ | GXI_ACCESS_WRITE);
+    }
+    case 'w': return gxi_access_memory(r, &form, space, 0, -1, -1, GXI_ACCESS_WRITE);
+    case 'o': return gxi_access_move(r, &form);
+    case 'v': return gxi_access_convert(r, &form);
+    case 'y': return gxi_access_copy(r, &form);
+    case 'A': return gxi_access_sum(r, &form);
+    case 'a': {
+        uint32_t to[GXI_ACCESS_VECTOR];
+        const int32_t region = gxi_flow_region_new(&r->f, GXI_FLOW_LOCAL, 0);
+        if (gxi_access_values(r, &form, 0, to) != 1) return 0;
+        gxi_flow_edge_add(&r->f, gxi_flow_address(&r->f, region, 0), to[0], GXI_EDGE_COPY,
+                GXI_FLOW_ANY_OFFSET);
+        return 1;
+    }
+    case 'z': /* wmma */
+        if (gxi_access_has(r, ".load"))
+            return gxi_access_memory(r, &form, space, 1, -1, -1, GXI_ACCESS_READ);
+        if (gxi_access_has(r, ".store"))
+            return gxi_access_memory(r, &form, space, 0, -1, -1, GXI_ACCESS_WRITE);
+        return 1;
+    case 'e': /* multimem */
+        if (gxi_access_has(r, ".ld_reduce"))
+            return gxi_access_memory(r, &form, space, 1, 0, -1, GXI_ACCESS_READ);
+        return gxi_access_memory(r, &form, space, 0, -1, 1,
+                gxi_access_has(r, ".red") ? GXI_ACCESS_READ | GXI_ACCESS_WRITE
+                                          : (unsigned)GXI_ACCESS_WRITE);
+    case 'u': { /* in shared memory, but for tensormap */
+        unsigned k;
+        for (k = 0; k < form.count; k++)
+            if (*r->tokens[form.begin[k]].p == '[')
+                return gxi_access_memory(
+                        r, &form, space, k, -1, -1, GXI_ACCESS_READ | GXI_ACCESS_WRITE);
+        return 1;
+    }
+    case 0: return gxi_access_escape(r);
+    default: return gxi_access_arithmetic(r, &form);
+    }
+}
+/* Skips what is in braces, behind the first one, which is before p. NULL: it does not end. */
+static const char *gxi_access_skip(const char *p, const char *end, char open, char close) {
+    unsigned deep = 1;
+    while ((p = gxi_access_space(p, end)) < end) {
+        const gxi_access_token t = gxi_access_token_at(p, end);
+        p += t.n;
+        if (*t.p == open) deep++;
+        if (*t.p == close && !--deep) return p;
+    }
+    return NULL;
+}
+static const char *gxi_access_skip_line(const char *p, const char *end) {
+    while (p < end && *p != '\n') p++;
+    return p;
+}
+/* Reads the statement at p, in the function. Returns what follows; NULL: it cannot be read. */
+static const char *gxi_access_body_next(gxi_access_reader *r, const char *p) {
+    const gxi_access_token t = gxi_access_token_at(p, r->end);
+    const char *next = gxi_access_space(p + t.n, r->end);
+    if (*p == ';') return next;
+    if (*p == '@') { /* the guard: what follows may not happen */
+        if (next < r->end && *next == '!') next = gxi_access_space(next + 1, r->end);
+        if (next == r->end || !gxi_is_name((unsigned char)*next)) return NULL;
+        return next + gxi_access_token_at(next, r->end).n;
+    }
+    if (*p == '.') {
+        if (gxi_access_is(t, ".loc") || gxi_access_is(t, ".file"))
+            return gxi_access_skip_line(p, r->end);
+        if ((next = gxi_access_statement(r, p)) == NULL) return NULL;
+        if (!gxi_access_is(t, ".reg") && !gxi_access_space_of(t)) return next;
+        return gxi_access_declare(r) ? next : NULL;
+    }
+    if (!gxi_is_name((unsigned char)*p)) return NULL;
+    if (next < r->end && *next == ':') return next + 1; /* a label */
+    if ((next = gxi_access_statement(r, p)) == NULL) return NULL;
+    return gxi_access_instruction(r) ? next : NULL;
+}
+static int gxi_access_body(gxi_access_reader *r, const char *p) {
+    unsigned depth = 1;
+    while (p && (p = gxi_access_space(p, r->end)) < r->end && !r->f.failed) {
+        if (*p == '{') {
+            depth++;
+            r->inner = (uint32_t *)gxi_flow_room(
+                    &r->f, r->inner, &r->inner_cap, r->ninner, sizeof *r->inner);
+            if (r->f.failed) return 0;
+            r->inner[r->ninner++] = 0;
+            p++;
+        } else if (*p == '}') {
+            if (!--depth) return 1;
+            for (; r->ninner && r->inner[r->ninner - 1]; r->ninner--)
+                gxi_access_name_remove(&r->locals, r->inner[r->ninner - 1] - 1);
+            if (r->ninner) r->ninner--;
+            p++;
+        } else p = gxi_access_body_next(r, p);
+    }
+    return 0;
+}
+/* Reads a list of parameters or results in parentheses at p: each becomes a region, which begins
+   in that state. 0: it cannot be read. */
+static int gxi_access_parameters(
+        gxi_access_reader *r, const char *p, unsigned first, int are_results) {
+    gxi_access_declared d;
+    uint32_t i = 0;
+    int64_t size = 0;
+    r->ntokens = 0;
+    for (p = gxi_access_space(p + 1, r->end); p < r->end && *p != ')';) {
+        const gxi_access_token t = gxi_access_token_at(p, r->end);
+        r->tokens = (gxi_access_token *)gxi_flow_room(
+                &r->f, r->tokens, &r->tokens_cap, r->ntokens, sizeof *r->tokens);
+        if (r->f.failed) return 0;
+        r->tokens[r->ntokens++] = t;
+        p = gxi_access_space(t.p + t.n, r->end);
+    }
+    if (p == r->end) return 0;
+    while (i < r->ntokens) {
+        uint32_t node;
+        int32_t region;
+        d.space = 0;
+        size = 0;
+        if (!gxi_access_declared_next(r, &i, r->ntokens, &d, &size)) return 0;
+        if (d.bytes <= 0 || d.bytes > 0x10000) d.bytes = d.bytes <= 0 ? 0 : 0x10000;
+        region = gxi_flow_region_new(&r->f, GXI_FLOW_PARAM, first);
+        r->bytes = (uint32_t *)gxi_flow_room(
+                &r->f, r->bytes, &r->bytes_cap, r->nbytes, sizeof *r->bytes);
+        if (r->f.failed) return 0;
+        r->bytes[r->nbytes++] = (uint32_t)d.bytes;
+        if (d.space != 'r') gxi_access_local_add(r, d.name, GXI_NAME_REGION, (uint32_t)region);
+        else {
+            node = gxi_flow_node_new(&r->f);
+            gxi_access_local_add(r, d.name, GXI_NAME_NODE, node);
+            if (are_results) gxi_flow_copy(&r->f, node, gxi_flow_node_of(&r->f, region, 0));
+            else gxi_flow_copy(&r->f, gxi_flow_node_of(&r->f, region, 0), node);
+        }
+    }
+    return 1;
+}
+static void gxi_access_fact_add(gxi_access_reader *r, uint32_t *cap, const gxi_access_fact *fact) {
+    gxi_access_function *const g = r->current;
+    g->facts = (gxi_access_fact *)gxi_flow_room(&r->f, g->facts, cap, g->nfacts, sizeof *g->facts);
+    if (!r->f.failed) g->facts[g->nfacts++] = *fact;
+}
+/* Writes the summary of the function that was read. */
+static void gxi_access_summarize(gxi_access_reader *r, uint32_t nresults) {
+    gxi_access_function *const g = r->current;
+    gxi_flow *const f = &r->f;
+    uint32_t i, cap = 0;
+    gxi_access_fact fact;
+    gxi_free(g->facts);
+    memset(&fact, 0, sizeof fact);
+    g->facts = NULL;
+    g->nfacts = 0;
+    for (i = 0; i < f->nwords && !f->failed; i++) {
+        const gxi_flow_word *const w = &f->words[i];
+        if (f->regions[w->region].bits & GXI_FLOW_SHARED) g->shared |= f->nodes[w->node].facts;
+        if ((uint32_t)w->region < nresults) g->result |= f->nodes[w->node].bits;
+        else if ((uint32_t)w->region < nresults + g->nparameters && f->nodes[w->node].facts) {
+            fact.facts = f->nodes[w->node].facts;
+            fact.word = w->word;
+            fact.parameter = (uint32_t)w->region - nresults;
+            fact.bytes = r->bytes[w->region];
+            gxi_access_fact_add(r, &cap, &fact);
+        }
+    }
+    for (i = 0; i < f->nregions && !f->failed; i++) {
+        const gxi_flow_region *const region = &f->regions[i];
+        if (region->bits & GXI_FLOW_SHARED) g->shared |= f->nodes[region->in].facts;
+        if (i < nresults) g->result |= f->nodes[region->out].bits;
+        else if (i < nresults + g->nparameters && f->nodes[region->out].facts) {
+            fact.facts = f->nodes[region->out].facts;
+            fact.word = -1;
+            fact.parameter = i - nresults;
+            fact.bytes = r->bytes[i];
+            gxi_access_fact_add(r, &cap, &fact);
+        }
+    }
+    if (f->failed) return;
+    g->nwords = g->nfacts;
+    for (i = 0; i < r->used.n && !f->failed; i++) {
+        fact.facts = f->nodes[r->used.names[i].id].facts;
+        fact.variable = r->used.names[i].token;
+        if (fact.facts) gxi_access_fact_add(r, &cap, &fact);
+    }
+    if (f->failed) return;
+    g->shared |= f->nodes[GXI_NODE_SHARED_IN].facts;
+    g->loaded = f->nodes[GXI_NODE_LOADED].facts;
+    if (f->is_entry) g->shared = 0;
+    for (i = 0; i < f->naccesses; i++) { /* through pointers of the caller */
+        const gxi_flow_access *const a = &f->accesses[i];
+        if (a->stores && a->value != GXI_FLOW_NONE && a->bits & GXI_FLOW_CALLER &&
+                f->nodes[a->value].bits & (GXI_FLOW_GLOBAL | GXI_FLOW_VARIABLE))
+            g->stores_outside = 1;
+    }
+}
+static uint64_t gxi_access_summary_sum(const gxi_access_function *g) {
+    uint64_t sum = g->shared * 3 + g->loaded * 5 + g->is_unknown * 7u + g->is_foreign * 11u +
+            g->is_strong * 13u + g->result * 13u + g->stores_outside * 17u;
+    uint32_t i;
+    for (i = 0; i < g->nfacts; i++) {
+        const gxi_access_fact *const fact = &g->facts[i];
+        sum += (fact->facts * 0x9E3779B97F4A7C15u + (uint64_t)fact->word) * 0xD6E8FEB86659FD93u +
+                fact->parameter * (uint64_t)31 + (uint64_t)(uintptr_t)fact->variable.p;
+    }
+    return sum;
+}
+/* Reads a function, and writes its summary. */
+static void gxi_access_function_read(gxi_access_reader *r, gxi_access_function *g) {
+    gxi_flow *const f = &r->f;
+    const unsigned first = g->is_entry ? GXI_FLOW_GLOBAL : GXI_FLOW_CALLER;
+    uint32_t i, nresults;
+    int ok = 1;
+    r->current = g;
+    r->module = g->module;
+    r->locals.n = r->used.n = r->ninner = r->ncalls = r->noperands = r->nbytes = 0;
+    gxi_flow_begin(f, r->address_size, g->is_entry);
+    if (f->failed) return;
+    g->runs++;
+    g->read = ++r->clock;
+    if (g->results) ok = gxi_access_parameters(r, g->results, 0, 1);
+    nresults = r->nbytes;
+    if (ok && g->parameters) ok = gxi_access_parameters(r, g->parameters, first, 0);
+    g->nparameters = r->nbytes - nresults;
+    if (!ok || !gxi_access_body(r, g->body)) g->is_unknown = 1;
+    if (f->failed) return;
+    gxi_flow_forward(f);
+    for (i = 0; i < f->nwords && nresults && !f->failed; i++) {
+        const gxi_flow_word *const w = &f->words[i];
+        const int64_t word = nresults > 1 ? w->region : w->word;
+        const int limit = GXI_FLOW_RETURNS - 1;
+        if ((uint32_t)w->region < nresults)
+            gxi_flow_fact(
+                    f, w->node, GXI_FACT_RETURN(word < 0 || word > limit ? limit : (int)word));
+    }
+    for (i = 0; i < nresults && !f->failed; i++) {
+        gxi_flow_fact(f, f->regions[i].in, GXI_FACT_RETURN(GXI_FLOW_RETURNS - 1));
+    }
+    for (i = 0; i < r->ncalls && !f->failed; i++) gxi_access_call_facts(r, &r->calls[i]);
+    gxi_flow_backward(f);
+    if (!f->failed) gxi_access_summarize(r, nresults);
+}
+
+/* -------------------------------------------------------------------------------------------------
+   >>impl-access   What kernels do with their arguments, read from the text. Functions are read
+   after those that they call. What is not understood makes a kernel "unknown". */
+
+/* A function at p, behind .entry or .func; NULL: it cannot be read further. */
+static const char *gxi_access_scan_function(gxi_access_reader *r, const char *p, int is_entry) {
+    gxi_access_function g;
+    gxi_access_token t;
+    int is_attribute = 0;
+    memset(&g, 0, sizeof g);
+    g.module = r->module;
+    g.is_entry = (unsigned char)is_entry;
+    g.first_call = r->ntargets;
+    while ((p = gxi_access_space(p, r->end)) < r->end && *p != ';' && *p != '{') {
+        t = gxi_access_token_at(p, r->end);
+        is_attribute |= gxi_access_is(t, ".attribute");
+        if (*t.p == '(') {
+            if (is_attribute) is_attribute = 0;
+            else if (!g.name.n) g.results = p;
+            else if (!g.parameters) g.parameters = p;
+            p = gxi_access_skip(p + 1, r->end, '(', ')');
+            if (!p) return NULL;
+            continue;
+        }
+        p += t.n;
+        if (gxi_is_name((unsigned char)*t.p) && !g.name.n && !gxi_access_is_digit(t)) g.name = t;
+    }
+    if (p == r->end || !g.name.n) return NULL;
+    if (*p == '{') { /* its body: which functions it calls */
+        const char *q = g.body = p + 1;
+        unsigned deep = 1;
+        int calls = 0, in_list = 0;
+        while (deep && (q = gxi_access_space(q, r->end)) < r->end) {
+            t = gxi_access_token_at(q, r->end);
+            q += t.n;
+            deep += *t.p == '{';
+            deep -= *t.p == '}';
+            if (gxi_access_is(t, "call")) calls = 1;
+            else if (*t.p == ';') calls = 0;
+            else if (calls && *t.p == '(') in_list = 1;
+            else if (calls && *t.p == ')') in_list = 0;
+            else if (calls && !in_list && gxi_is_name((unsigned char)*t.p)) {
+                r->targets = (gxi_access_token *)gxi_flow_room(
+                        &r->f, r->targets, &r->targets_cap, r->ntargets, sizeof *r->targets);
+                if (r->f.failed) return NULL;
+                r->targets[r->ntargets++] = t;
+                calls = 0;
+            }
+        }
+        p = deep ? r->end : q;
+        g.is_unknown = deep != 0;
+    } else p++;
+    g.ncalls = r->ntargets - g.first_call;
+    r->functions = (gxi_access_function *)gxi_flow_room(
+            &r->f, r->functions, &r->functions_cap, r->nfunctions, sizeof *r->functions);
+    if (r->f.failed) return NULL;
+    r->functions[r->nfunctions++] = g;
+    return p;
+}
+/* A variable of the module, at its directive. */
+static const char *gxi_access_scan_variable(gxi_access_reader *r, const char *p) {
+    gxi_access_declared d;
+    int64_t size = 0;
+    uint32_t i = 0;
+    d.space = 0;
+    if ((p = gxi_access_statement(r, p)) == NULL) return NULL;
+    while (i < r->ntokens) {
+        if (!gxi_access_declared_next(r, &i, r->ntokens, &d, &size)) break;
+        gxi_access_name_add(r, &r->symbols, d.name,
+                d.space == 's' ? (uint32_t)GXI_NAME_SHARED : (uint32_t)GXI_NAME_VARIABLE, 0);
+        size = 0;
+    }
+    return p;
+}
+static void gxi_access_scan(gxi_access_reader *r, const char *p) {
+    while (p && (p = gxi_access_space(p, r->end)) < r->end && !r->f.failed) {
+        const gxi_access_token t = gxi_access_token_at(p, r->end);
+        const char *const at = p;
+        p += t.n;
+        if (gxi_access_is(t, ".version")) r->module++;
+        else if (gxi_access_is(t, ".address_size")) {
+            p = gxi_access_space(p, r->end);
+            r->address_size = p < r->end && *p == '3' ? 4 : 8;
+        } else if (gxi_access_is(t, ".file") || gxi_access_is(t, ".loc"))
+            p = gxi_access_skip_line(p, r->end);
+        else if (gxi_access_is(t, ".entry") || gxi_access_is(t, ".func"))
+            p = gxi_access_scan_function(r, p, t.p[1] == 'e');
+        else if (gxi_access_is(t, ".alias")) {
+            gxi_access_function g;
+            memset(&g, 0, sizeof g);
+            if ((p = gxi_access_statement(r, p)) == NULL || r->ntokens < 3) continue;
+            g.name = r->tokens[0];
+            g.alias = r->tokens[2];
+            g.module = r->module;
+            r->functions = (gxi_access_function *)gxi_flow_room(
+                    &r->f, r->functions, &r->functions_cap, r->nfunctions, sizeof *r->functions);
+            if (!r->f.failed) r->functions[r->nfunctions++] = g;
+        } else if (*t.p == '{') p = gxi_access_skip(p, r->end, '{', '}');
+        else if (gxi_access_is(t, ".global") || gxi_access_is(t, ".const") ||
+                gxi_access_is(t, ".shared") || gxi_access_is(t, ".tex"))
+            p = gxi_access_scan_variable(r, at);
+    }
+}
+/* Names of functions: a definition rather than a declaration. */
+static void gxi_access_name_functions(gxi_access_reader *r) {
+    unsigned pass;
+    uint32_t i;
+    for (pass = 0; pass < 2; pass++)
+        for (i = 0; i < r->nfunctions && !r->f.failed; i++) {
+            const gxi_access_function *const g = &r->functions[i];
+            const gxi_access_name *known;
+            if ((g->body || g->alias.n) != (pass == 0)) continue;
+            r->module = g->module;
+            known = gxi_access_name_find(&r->symbols, g->name);
+            if (pass && known && known->kind == GXI_NAME_FUNCTION) continue;
+            gxi_access_name_add(r, &r->symbols, g->name, GXI_NAME_FUNCTION, i);
+        }
+}
+/* The order in which functions are read: those that they call first, except in recursion. */
+static int gxi_access_make_order(gxi_access_reader *r) {
+    uint32_t i, top, *stack = NULL, cap = 0;
+    r->callees = (uint32_t *)gxi_realloc(NULL, (r->ntargets + (size_t)1) * sizeof *r->callees);
+    r->order = (uint32_t *)gxi_realloc(NULL, (r->nfunctions + (size_t)1) * sizeof *r->order);
+    if (!r->callees || !r->order) return 0;
+    for (i = 0; i < r->nfunctions; i++) {
+        gxi_access_function *const g = &r->functions[i];
+        for (top = 0, r->module = g->module; top < g->ncalls; top++) {
+            const gxi_access_name *s = gxi_access_symbol(r, r->targets[g->first_call + top]);
+            unsigned tries = 0;
+            while (s && s->kind == GXI_NAME_FUNCTION && r->functions[s->id].alias.n && tries++ < 8)
+                s = gxi_access_symbol(r, r->functions[s->id].alias);
+            r->callees[g->first_call + top] = s && s->kind == GXI_NAME_FUNCTION ? s->id
+                                                                                : GXI_FLOW_NONE;
+        }
+    }
+    for (i = 0; i < r->nfunctions && !r->f.failed; i++) {
+        if (r->functions[i].is_placed) continue;
+        top = 0;
+        stack = (uint32_t *)gxi_flow_room(&r->f, stack, &cap, top, sizeof *stack);
+        if (r->f.failed) break;
+        stack[top++] = i;
+        r->functions[i].is_placed = 1;
+        while (top && !r->f.failed) {
+            gxi_access_function *const g = &r->functions[stack[top - 1]];
+            if (g->next_call == g->ncalls) {
+                r->order[r->norder++] = stack[--top];
+            } else {
+                const uint32_t callee = r->callees[g->first_call + g->next_call++];
+                if (callee == GXI_FLOW_NONE || r->functions[callee].is_placed) continue;
+                stack = (uint32_t *)gxi_flow_room(&r->f, stack, &cap, top, sizeof *stack);
+                if (r->f.failed) break;
+                stack[top++] = callee;
+                r->functions[callee].is_placed = 1;
+            }
+        }
+    }
+    gxi_free(stack);
+    return !r->f.failed;
+}
+/* Reads all functions; again those that call one whose summary has changed since, in recursion. */
+static void gxi_access_read_all(gxi_access_reader *r) {
+    enum { GXI_ACCESS_RUNS = 12 };
+    uint32_t i, k;
+    int again = 1;
+    unsigned pass;
+    for (pass = 0; again && pass <= GXI_ACCESS_RUNS && !r->f.failed; pass++) {
+        again = 0;
+        for (i = 0; i < r->norder && !r->f.failed; i++) {
+            gxi_access_function *const g = &r->functions[r->order[i]];
+            uint64_t sum;
+            int is_due = !pass;
+            if (!g->body) continue;
+            for (k = 0; k < g->ncalls && !is_due; k++) {
+                const uint32_t callee = r->callees[g->first_call + k];
+                is_due = callee != GXI_FLOW_NONE && r->functions[callee].changed >= g->read;
+            }
+            if (!is_due) continue;
+            if (pass == GXI_ACCESS_RUNS) g->is_unknown = 1;
+            gxi_access_function_read(r, g);
+            sum = gxi_access_summary_sum(g);
+            if (sum == g->sum) continue;
+            again = 1;
+            g->sum = sum;
+            g->changed = r->clock;
+        }
+    }
+}
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+static unsigned gxi_access_bits_of(uint64_t facts) {
+    unsigned bits = 0, k;
+    for (k = 0; k < 2; k++) { /* READ, WRITE */
+        const unsigned kinds = (unsigned)(facts >> (4 * k)) & 15;
+        if (kinds & 1) /* added and subtracted: perhaps nothing is left of it */
+            bits |= kinds & 2 ? GXI_ACCESS_UNKNOWN : k ? GXI_ACCESS_WRITE : GXI_ACCESS_READ;
+        if (kinds & 14) bits |= GXI_ACCESS_PART;
+    }
+    if (facts & (GXI_FACT_ESCAPES | GXI_FACT_STORED | GXI_FACT_STORED_SHARED))
+        bits |= GXI_ACCESS_UNKNOWN;
+    if (facts & GXI_FACT_OF) bits |= GXI_ACCESS_UNKNOWN;
+    return bits;
+}
+/* What is gathered for the result. */
+typedef struct gxi_access_results {
+    struct gxi_accesses *access;
+    size_t nuses, nvariables, nnames;
+    uint32_t uses_cap, variables_cap, names_cap, kernels_cap;
+} gxi_access_results;
+enum { GXI_ACCESS_MAX_USES = 1 << 20 }; /* words, and variables, of all kernels */
+
+static size_t gxi_access_add_name(
+        gxi_access_reader *r, gxi_access_results *s, gxi_access_token name) {
+    const size_t at = s->nnames;
+    uint32_t i;
+    for (i = 0; i <= name.n; i++) {
+        s->access->names = (char *)gxi_flow_room(
+                &r->f, s->access->names, &s->names_cap, (uint32_t)s->nnames, 1);
+        if (r->f.failed) return 0;
+        s->access->names[s->nnames++] = i < name.n ? name.p[i] : (char)0;
+    }
+    return at;
+}
+static void gxi_access_add_use(gxi_access_reader *r, gxi_access_results *s, uint32_t parameter,
+        int64_t word, unsigned bits) {
+    struct gxi_access_use *use;
+    s->access->uses = (struct gxi_access_use *)gxi_flow_room(
+            &r->f, s->access->uses, &s->uses_cap, (uint32_t)s->nuses, sizeof *use);
+    if (r->f.failed) return;
+    use = &s->access->uses[s->nuses++];
+    use->argument = (int)parameter;
+    use->offset = (size_t)word * r->f.pointer;
+    use->bits = bits;
+}
+static int gxi_access_use_order(const void *a, const void *b) {
+    const struct gxi_access_use *const x = (const struct gxi_access_use *)a,
+                                       *const y = (const struct gxi_access_use *)b;
+    if (x->argument != y->argument) return x->argument < y->argument ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+/* Sorts the uses from `first` on, and makes one of those of the same word. */
+static void gxi_access_merge_uses(gxi_access_results *s, size_t first) {
+    struct gxi_access_use *const uses = s->access->uses;
+    size_t i, n = first;
+    if (s->nuses == first) return;
+    qsort(uses + first, s->nuses - first, sizeof *uses, gxi_access_use_order);
+    for (i = first; i < s->nuses; i++) {
+        if (n > first && !gxi_access_use_order(&uses[n - 1], &uses[i]))
+            uses[n - 1].bits |= uses[i].bits;
+        else uses[n++] = uses[i];
+    }
+    s->nuses = n;
+}
+static void gxi_access_add_uses(
+        gxi_access_reader *r, gxi_access_results *s, const gxi_access_function *g) {
+    const size_t first = s->nuses;
+    uint32_t i;
+    for (i = 0; i < g->nwords && !r->f.failed; i++) {
+        const gxi_access_fact *const fact = &g->facts[i];
+        const int64_t words = fact->bytes / r->f.pointer;
+        const unsigned bits = gxi_access_bits_of(fact->facts);
+        int64_t word = fact->word < 0 ? 0 : fact->word;
+        for (; bits && word < words && s->nuses < GXI_ACCESS_MAX_USES; word++) {
+            gxi_access_add_use(r, s, fact->parameter, word, bits);
+            if (fact->word >= 0) break;
+        }
+    }
+    if (!r->f.failed) gxi_access_merge_uses(s, first);
+}
+static void gxi_access_add_variable(
+        gxi_access_reader *r, gxi_access_results *s, gxi_access_token name, unsigned bits) {
+    struct gxi_access_variable *v;
+    if (!bits) return;
+    s->access->variables = (struct gxi_access_variable *)gxi_flow_room(
+            &r->f, s->access->variables, &s->variables_cap, (uint32_t)s->nvariables, sizeof *v);
+    if (r->f.failed) return;
+    v = &s->access->variables[s->nvariables++];
+    v->name = NULL;
+    v->bits = bits;
+    gxi_access_add_name(r, s, name);
+}
+/* A kernel that calls what is not known: it may reach the variables of all functions. */
+static void gxi_access_add_foreign(
+        gxi_access_reader *r, gxi_access_results *s, struct gxi_access_kernel *k) {
+    uint32_t i, j;
+    for (i = 0; i < r->nfunctions && !r->f.failed; i++) {
+        const gxi_access_function *const g = &r->functions[i];
+        if (g->is_entry || !g->body) continue;
+        k->indirect |= (int)gxi_access_bits_of(g->loaded) & (GXI_ACCESS_READ | GXI_ACCESS_WRITE);
+        for (j = g->nwords; j < g->nfacts && s->nvariables < GXI_ACCESS_MAX_USES; j++)
+            gxi_access_add_variable(r, s, g->facts[j].variable, GXI_ACCESS_UNKNOWN);
+    }
+}
+static void gxi_access_add_kernel(
+        gxi_access_reader *r, gxi_access_results *s, const gxi_access_function *g) {
+    const size_t first_use = s->nuses, first_variable = s->nvariables;
+    struct gxi_access_kernel *k;
+    uint32_t i;
+    s->access->kernels = (struct gxi_access_kernel *)gxi_flow_room(
+            &r->f, s->access->kernels, &s->kernels_cap, (uint32_t)s->access->count, sizeof *k);
+    if (r->f.failed) return;
+    k = &s->access->kernels[s->access->count++];
+    memset(k, 0, sizeof *k);
+    k->foreign = g->is_foreign;
+    k->strong = g->is_strong;
+    k->indirect = (int)gxi_access_bits_of(g->loaded) & (GXI_ACCESS_READ | GXI_ACCESS_WRITE);
+    gxi_access_add_name(r, s, g->name);
+    gxi_access_add_uses(r, s, g);
+    for (i = g->nwords; i < g->nfacts && s->nvariables < GXI_ACCESS_MAX_USES && !r->f.failed; i++)
+        gxi_access_add_variable(r, s, g->facts[i].variable, gxi_access_bits_of(g->facts[i].facts));
+    if (k->foreign) gxi_access_add_foreign(r, s, k);
+    k->unknown = g->is_unknown || s->nuses >= GXI_ACCESS_MAX_USES ||
+            s->nvariables >= GXI_ACCESS_MAX_USES;
+    k->use_count = s->nuses - first_use;
+    k->variable_count = s->nvariables - first_variable;
+}
+static int gxi_access_kernel_order(const void *a, const void *b) {
+    return strcmp(((const struct gxi_access_kernel *)a)->name,
+            ((const struct gxi_access_kernel *)b)->name);
+}
+/* Sets the pointers of the result, whose arrays do not move any more, and sorts it. */
+static void gxi_access_finish(struct gxi_accesses *access) {
+    struct gxi_access_variable *v = access->variables;
+    const struct gxi_access_use *use = access->uses;
+    const char *name = access->names;
+    size_t i, j;
+    for (i = 0; i < access->count; i++) {
+        struct gxi_access_kernel *const k = &access->kernels[i];
+        k->name = name;
+        name += strlen(name) + 1;
+        k->uses = use;
+        k->variables = v;
+        if (use) use += k->use_count;
+        for (j = 0; j < k->variable_count; j++, v++) {
+            v->name = name;
+            name += strlen(name) + 1;
+        }
+    }
+    if (!access->count) return;
+    qsort(access->kernels, access->count, sizeof *access->kernels, gxi_access_kernel_order);
+    for (i = 1; i < access->count; i++) /* of two inputs of a linked text */
+        if (!strcmp(access->kernels[i - 1].name, access->kernels[i].name))
+            access->kernels[i - 1].unknown = access->kernels[i].unknown = 1;
+}
+static void gxi_access_reader_free(gxi_access_reader *r) {
+    gxi_access_names *const maps[3] = { &r->symbols, &r->locals, &r->used };
+    uint32_t i;
+    for (i = 0; i < r->nfunctions; i++) gxi_free(r->functions[i].facts);
+    for (i = 0; i < 3; i++) {
+        gxi_free(maps[i]->names);
+        gxi_free(maps[i]->heads);
+    }
+    gxi_free(r->functions);
+    gxi_free(r->tokens);
+    gxi_free(r->inner);
+    gxi_free(r->callees);
+    gxi_free(r->operands);
+    gxi_free(r->calls);
+    gxi_free(r->targets);
+    gxi_free(r->bytes);
+    gxi_free(r->order);
+    gxi_flow_free(&r->f);
+    gxi_free(r);
+}
+static void gxi_access_free(struct gxi_accesses *access) {
+    if (!access) return;
+    gxi_free(access->kernels);
+    gxi_free(access->names);
+    gxi_free(access->uses);
+    gxi_free(access->variables);
+    gxi_free(access);
+}
+/* What each kernel of a PTX text does with its arguments; ends at the first NUL. NULL: no memory.
+ */
+static struct gxi_accesses *gxi_access_analyse(const char *ptx, size_t bytes) {
+    gxi_access_reader *const r = (gxi_access_reader *)gxi_realloc(NULL, sizeof *r);
+    struct gxi_accesses *access = (struct gxi_accesses *)gxi_realloc(NULL, sizeof *access);
+    const char *const nul = bytes ? (const char *)memchr(ptx, 0, bytes) : NULL;
+    gxi_access_results results;
+    uint32_t i;
+    if (access) memset(access, 0, sizeof *access);
+    if (r) memset(r, 0, sizeof *r);
+    if (!r || !access) {
+        gxi_free(r);
+        gxi_free(access);
+        return NULL;
+    }
+    memset(&results, 0, sizeof results);
+    results.access = access;
+    if (nul) bytes = (size_t)(nul - ptx);
+    if (bytes > 0x3FFFFFFF) bytes = 0; /* no kernel of it is known */
+    r->end = ptx + bytes;
+    r->address_size = 8;
+    gxi_access_scan(r, ptx);
+    gxi_access_name_functions(r);
+    if (!r->f.failed && !gxi_access_make_order(r)) r->f.failed = 1;
+    gxi_access_read_all(r);
+    for (i = 0; i < r->nfunctions && !r->f.failed; i++)
+        if (r->functions[i].is_entry && r->functions[i].body)
+            gxi_access_add_kernel(r, &results, &r->functions[i]);
+    if (!r->f.failed) gxi_access_finish(access);
+    else {
+        gxi_access_free(access);
+        access = NULL;
+    }
+    gxi_access_reader_free(r);
+    return access;
+}
+/* NULL: the text has no kernel with that name. */
+static const struct gxi_access_kernel *gxi_access_find(
+        const struct gxi_accesses *access, const char *kernel_name) {
+    size_t low = 0, high = access->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(access->kernels[middle].name, kernel_name);
+        if (!order) return &access->kernels[middle];
+        if (order < 0) low = middle + 1;
+        else high = middle;
+    }
+    return NULL;
+}
+#endif /* GPUEXEC_NO_FINDER */
 
 /* -------------------------------------------------------------------------------------------------
    >>impl-image   Shared by loading and linking: device code in memory, its kind and its headers;
@@ -34769,42 +37106,11 @@ static void gxi_order_free(void) {
     memset(&gxi_order, 0, sizeof gxi_order);
 }
 
-/*STUB*/
-#define GXI_ACCESS_READ 1u
-#define GXI_ACCESS_WRITE 2u
-#define GXI_ACCESS_UNKNOWN 4u
-#define GXI_ACCESS_PART 8u
+/* a use of a kernel that has atomics, or accesses that order others */
 #define GXI_ACCESS_STRONG 16u
-typedef struct gxi_access_use {
-    unsigned argument;
-    size_t offset;
-    unsigned bits;
-} gxi_access_use;
-typedef struct gxi_access_variable {
-    const char *name;
-    unsigned bits;
-} gxi_access_variable;
-typedef struct gxi_access_kernel {
-    const char *name;
-    int unknown, indirect;
-    size_t use_count;
-    const gxi_access_use *uses;
-    size_t variable_count;
-    const gxi_access_variable *variables;
-} gxi_access_kernel;
-typedef struct gxi_accesses gxi_accesses;
-static gxi_accesses *gxi_accesses_of_ptx(const char *t, size_t n) {
-    (void)t;
-    (void)n;
-    return NULL;
-}
-static void gxi_accesses_free(gxi_accesses *a) { (void)a; }
-static const gxi_access_kernel *gxi_accesses_find(const gxi_accesses *a, const char *n) {
-    (void)a;
-    (void)n;
-    return NULL;
-}
-/*END*/
+#if defined(GPUEXEC_NO_IMAGES)
+enum { GXI_ACCESS_READ = 1, GXI_ACCESS_WRITE = 2, GXI_ACCESS_UNKNOWN = 4, GXI_ACCESS_PART = 8 };
+#endif
 /* -------------------------------------------------------------------------------------------------
    >>impl-finder   The finder (>>finder). Its hook sees each driver call after it has
    succeeded, and notes which bytes it uses: in a list for each allocation, with the strand and the
@@ -35251,7 +37557,9 @@ static void gxi_code_free(const void *native) {
     while ((c = *at) != NULL && c->native != native) at = &c->next;
     if (!c) return;
     *at = c->next;
-    if (!c->shared) gxi_accesses_free(c->accesses);
+#if !defined(GPUEXEC_NO_IMAGES)
+    if (!c->shared) gxi_access_free(c->accesses);
+#endif
     gxi_free(c);
 }
 static gxi_code *gxi_code_new(const void *native) {
@@ -35269,7 +37577,7 @@ static void gxi_code_load(const void *native, const void *image) {
     const char *const text = (const char *)image;
     gxi_code *const c = gxi_code_new(native);
 #if !defined(GPUEXEC_NO_IMAGES)
-    if (c && gxi_is_ptx(text)) c->accesses = gxi_accesses_of_ptx(text, strlen(text));
+    if (c && gxi_is_ptx(text)) c->accesses = gxi_access_analyse(text, strlen(text));
 #else
     (void)c;
     (void)text;
@@ -35336,14 +37644,15 @@ static void gxi_uses_add_words(gxi_use_list *list, const char *bytes, size_t n) 
     for (at = 0; at + 8 <= n; at += 8)
         gxi_uses_add_pointer(list, gxi_word_at(bytes + at, 8), GXI_USE_ANY, GXI_ACCESS_READ, 0);
 }
-static void gxi_uses_add_known(gxi_use_list *list, const gxi_access_kernel *known,
+#if !defined(GPUEXEC_NO_IMAGES)
+static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kernel *known,
         const gxi_slot *kernel, void **params, void **extra) {
     const unsigned short *const sizes = kernel->data.kernel.sizes;
     const gxi_kernel *const info = gxi_kernel_of(kernel);
     uint64_t key = 0;
     size_t i;
     for (i = 0; i < known->use_count; i++) { /* what is part of addresses */
-        const gxi_access_use *const u = &known->uses[i];
+        const struct gxi_access_use *const u = &known->uses[i];
         const char *const at = u->argument < sizes[0]
                 ? gxi_argument_at(sizes, params, extra, u->argument)
                 : NULL;
@@ -35353,9 +37662,10 @@ static void gxi_uses_add_known(gxi_use_list *list, const gxi_access_kernel *know
                 1;
     }
     for (i = 0; i < known->use_count; i++) {
-        const gxi_access_use *const u = &known->uses[i];
+        const struct gxi_access_use *const u = &known->uses[i];
         const char *at;
-        unsigned access = u->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE | GXI_ACCESS_STRONG);
+        const unsigned access = (u->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE)) |
+                (known->strong ? GXI_ACCESS_STRONG : 0);
         if (u->argument >= sizes[0] || gxi_kernel_said(info, u->argument) ||
                 u->offset + 8 > sizes[u->argument + 1] ||
                 !(at = gxi_argument_at(sizes, params, extra, u->argument)))
@@ -35368,6 +37678,7 @@ static void gxi_uses_add_known(gxi_use_list *list, const gxi_access_kernel *know
                     list, gxi_word_at(at + u->offset, 8), GXI_USE_ANY, GXI_ACCESS_READ, 0);
     }
 }
+#endif
 static void gxi_uses_add_said(
         gxi_use_list *list, const gxi_slot *kernel, void **params, void **extra) {
     const unsigned short *const sizes = kernel->data.kernel.sizes;
@@ -35387,8 +37698,10 @@ static void gxi_uses_add_said(
 static void gxi_uses_add_kernel(gxi_use_list *list, const struct CUfunc_st *function, void **params,
         void **extra, const char **title) {
     const gxi_slot *kernel, *module;
-    const gxi_code *code = NULL;
-    const gxi_access_kernel *known = NULL;
+#if !defined(GPUEXEC_NO_IMAGES)
+    const gxi_code *code;
+    const struct gxi_access_kernel *known = NULL;
+#endif
     char text[GXI_PLACE + 32];
     struct CUmod_st *native = NULL;
     unsigned i;
@@ -35401,14 +37714,18 @@ static void gxi_uses_add_kernel(gxi_use_list *list, const struct CUfunc_st *func
         snprintf(text, sizeof text, "%s%s", gxi_kernel_of(kernel)->title,
                 gxi_label_text_locked(kernel->id));
         *title = gxi_place_copy_locked(text);
+#if !defined(GPUEXEC_NO_IMAGES)
         code = native ? gxi_code_find(native) : NULL;
         if (code && code->accesses && gxi_kernel_of(kernel)->named)
-            known = gxi_accesses_find(code->accesses, gxi_kernel_of(kernel)->name);
+            known = gxi_access_find(code->accesses, gxi_kernel_of(kernel)->name);
+#endif
     }
     if (kernel && kernel->data.kernel.sizes) {
         const unsigned short *const sizes = kernel->data.kernel.sizes;
+#if !defined(GPUEXEC_NO_IMAGES)
         if (known && !known->unknown) gxi_uses_add_known(list, known, kernel, params, extra);
         else
+#endif
             for (i = 0; i < sizes[0]; i++) {
                 const char *const at = gxi_argument_at(sizes, params, extra, i);
                 if (at && !gxi_kernel_said(gxi_kernel_of(kernel), i))
@@ -35417,15 +37734,19 @@ static void gxi_uses_add_kernel(gxi_use_list *list, const struct CUfunc_st *func
         gxi_uses_add_said(list, kernel, params, extra);
     }
     gxi_unlock(&gxi_tables_mutex);
+#if !defined(GPUEXEC_NO_IMAGES)
     for (i = 0; known && !known->unknown && i < known->variable_count; i++) {
-        const gxi_access_variable *const w = &known->variables[i];
+        const struct gxi_access_variable *const w = &known->variables[i];
         const gxi_variable *const v = w->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE)
                 ? gxi_variable_get(native, w->name)
                 : NULL;
         if (v)
             gxi_uses_add_pointer(list, v->lo, GXI_USE_AT,
-                    w->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE | GXI_ACCESS_STRONG), 0);
+                    (w->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE)) |
+                            (known->strong ? GXI_ACCESS_STRONG : 0),
+                    0);
     }
+#endif
 }
 
 /* --- copies ----------------------------------------------------------------------------------- */

@@ -52,10 +52,18 @@ struct sim_block *sim_shared_owner(struct sim_block *b, enum sim_space space, ui
     return space == SIM_GENERIC && rank < b->cluster->nblocks ? b->cluster->blocks[rank] : NULL;
 }
 
+static void note(struct sim_uses *uses, uint64_t a, unsigned how) {
+    for (unsigned k = 0; k < uses->n; k++) {
+        struct sim_use *u = &uses->at[k];
+        if (a >= u->lo && a < u->hi && (__atomic_load_n(&u->done, __ATOMIC_RELAXED) & how) != how)
+            __atomic_fetch_or(&u->done, how, __ATOMIC_RELAXED);
+    }
+}
+
 /* NULL: they are not there, and no fault has been raised. What a device may only read is not
-   remembered, so that no store finds it. */
+   remembered, so that no store finds it. how: SIM_READS, SIM_WRITES */
 static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int lane,
-        enum sim_space given, uint64_t a, unsigned size, bool reads) {
+        enum sim_space given, uint64_t a, unsigned size, unsigned how) {
     struct sim_block *b = w->block;
     const enum sim_space space = space_of(given, a);
     const uint64_t offset = a & SIM_WINDOW_OFFSET;
@@ -73,10 +81,12 @@ static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int
                 offset - SIM_PARAM_BASE + size <= sim_param_room(b->code->info.param_bytes))
             return params + (offset - SIM_PARAM_BASE);
     } else if (space == SIM_GLOBAL) {
-        struct sim_range *r = &b->ranges[i->slot], only_read;
+        struct sim_uses *uses = b->grid->uses;
+        struct sim_range once, *r = uses ? &once : &b->ranges[i->slot], only_read;
+        if (uses) note(uses, a, how);
         if (sim_find_range(b, a, size, r))
             return (unsigned char *)(uintptr_t)(a + (uint64_t)r->delta);
-        if (reads && sim_mem_find_to_read(b->grid->device, a, size, &only_read))
+        if (how == SIM_READS && sim_mem_find_to_read(b->grid->device, a, size, &only_read))
             return (unsigned char *)(uintptr_t)(a + (uint64_t)only_read.delta);
     }
     return NULL;
@@ -129,7 +139,10 @@ static void space_fault(struct sim_warp *w, const struct sim_insn *i, int lane,
 }
 
 /* Every other access may write. */
-static bool reads(const char *what) { return !strcmp(what, "load") || !strncmp(what, "read", 4); }
+static unsigned how(const char *what) {
+    if (!strcmp(what, "load") || !strncmp(what, "read", 4)) return SIM_READS;
+    return strcmp(what, "atomic") ? SIM_WRITES : SIM_READS | SIM_WRITES;
+}
 
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space,
         uint64_t a, unsigned size, const char *what) {
@@ -141,12 +154,12 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
     /* outside of shared memory counts before misaligned */
     if (a & (size - 1) &&
             (space != SIM_SHARED ||
-                    bytes_at(w, i, lane, space, a & -(uint64_t)size, size, false))) {
+                    bytes_at(w, i, lane, space, a & -(uint64_t)size, size, SIM_WRITES))) {
         sim_fault_at(w, i, lane, SIM_F_MISALIGNED, "misaligned %s address 0x%llx (%u-byte %s)",
                 names[space], (unsigned long long)a, size, what);
         return NULL;
     }
-    unsigned char *p = bytes_at(w, i, lane, space, a, size, reads(what));
+    unsigned char *p = bytes_at(w, i, lane, space, a, size, how(what));
     if (p) return p;
     if (where == SIM_SHARED) shared_fault(w, i, lane, space, a, size, what);
     else
@@ -160,13 +173,13 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
 const void *sim_at_used(struct sim_warp *w, const struct sim_insn *i, int lane,
         enum sim_space space, uint64_t a, unsigned size, void *copy) {
     unsigned char *to = copy;
-    const void *p = a & (size - 1) ? NULL : bytes_at(w, i, lane, space, a, size, true);
+    const void *p = a & (size - 1) ? NULL : bytes_at(w, i, lane, space, a, size, SIM_READS);
     if (p) return p;
     memset(copy, 0, size);
     for (unsigned k = 0, n; k < size; k += n) {
         for (n = 8; n > 1 && (k % n || k + n > size || i->unused >> k & ((1u << n) - 1)); n /= 2) {}
         if (i->unused >> k & 1) continue;
-        p = a & (size - 1) ? NULL : bytes_at(w, i, lane, space, a + k, n, true);
+        p = a & (size - 1) ? NULL : bytes_at(w, i, lane, space, a + k, n, SIM_READS);
         if (!p) return sim_at(w, i, lane, space, a, size, "load");
         switch (n) {
         case 1: to[k] = __atomic_load_n((const u8 *)p, __ATOMIC_RELAXED); break;

@@ -58,7 +58,8 @@ bool sim_map_put(struct sim_map *map, uint64_t key, uint32_t value); /* false: n
 struct sim_settings {
     int driver_version, threads;
     bool trace, verbose, count, strict;
-    bool eager; /* CUDA_MODULE_LOADING */
+    bool eager;         /* CUDA_MODULE_LOADING */
+    const char *access; /* file for what each kernel accesses; NULL: not recorded */
     enum sim_peering {
         SIM_NO_ACCESS,
         SIM_PCIE,
@@ -367,9 +368,22 @@ struct sim_grid {
     uint64_t next_cluster;            /* __atomic; beyond nclusters once all have begun */
     struct sim_cluster *used; /* finished clusters, for reuse: the last first, which is cached;
                                  guarded by the engine's mutex */
+    struct sim_uses *uses;    /* what it accesses, with SIMGPU_ACCESS, or NULL */
     int fault; /* __atomic; the first one, which stops the other blocks at their next quantum */
     char fault_text[400]; /* "illegal address 0x10 (4-byte store) at line 12 of kernel one, block
                              (0,0,0) thread (3,0,0)" */
+};
+
+/* The allocations that its arguments point into, and the variables of its module: which of them it
+   reads and writes. Only address.c records this, so no range is remembered while it is on. */
+enum { SIM_READS = 1, SIM_WRITES = 2 };
+struct sim_uses {
+    unsigned n;
+    struct sim_use {
+        uint64_t lo, hi;
+        const char *variable;            /* its name; NULL: a word of an argument */
+        unsigned argument, offset, done; /* done: __atomic; SIM_READS, SIM_WRITES */
+    } at[];
 };
 
 /* fault.c. `lane` names the thread; the text says what happened, and the function appends where */

@@ -38,6 +38,7 @@ void sim_settings_read(void) {
     sim_settings.verbose = env_on("SIMGPU_VERBOSE");
     sim_settings.strict = env_on("SIMGPU_STRICT");
     sim_settings.count = env_on("SIMGPU_COUNT");
+    sim_settings.access = env_on("SIMGPU_ACCESS") ? getenv("SIMGPU_ACCESS") : NULL;
     sim_settings.eager = mode && !strcasecmp(mode, "EAGER") ? true
             : mode && !strcasecmp(mode, "LAZY")             ? false
                                                             : sim_settings.driver_version < 12020;

@@ -55,10 +55,10 @@ static inline void span_local(struct sim_warp *w, struct span *s) {
 }
 
 /* The range that the block remembers for this instruction, if it has the bytes at a; else they are
-   looked up. */
+   looked up. While accesses are recorded, none: then all go through sim_at. */
 static __attribute__((noinline)) bool look_up(
         struct sim_block *b, struct sim_range *r, uint64_t a, unsigned size) {
-    if (sim_find_range(b, a, size, r)) return true;
+    if (!b->grid->uses && sim_find_range(b, a, size, r)) return true;
     r->generation = 0;
     r->lo = r->hi = 0;
     return false;

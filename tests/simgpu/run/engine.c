@@ -137,6 +137,7 @@ struct sim_op *sim_op_copy(struct sim_op *model) {
         }
         *op->grid = *model->grid;
         op->grid->shown_params = NULL;
+        op->grid->uses = NULL;
     }
     op->always = model->always;
     op->priority = model->priority;
