@@ -17,7 +17,7 @@ enum { CANNOT_RUN = -1 };
 typedef struct ground {
     gpuexec_context ctx;
     gpuexec_module mod;
-    gpuexec_kernel set, add, take, count, show;
+    gpuexec_kernel set, set_rest, add, take, count, show;
     gpuexec_stream a, b, c; /* labels: one, two, three */
     gpuexec_event e;
     gpuexec_ptr d, d2;
@@ -75,13 +75,6 @@ static gpuexec_kernel kernel_of(const ground *g, const char *name) {
     return k;
 }
 
-/* TODO analysis: what the PTX says; remove this. */
-static void say_uses(const ground *g) {
-    CHECK_OK(gpuexec_kernel_set_access(g->set, 0, GPUEXEC_USE_WRITE));
-    CHECK_OK(gpuexec_kernel_set_access(g->take, 0, GPUEXEC_USE_WRITE));
-    CHECK_OK(gpuexec_kernel_set_access(g->take, 1, GPUEXEC_USE_READ));
-}
-
 static ground open_ground(int device) {
     ground g;
     memset(&g, 0, sizeof g);
@@ -89,6 +82,7 @@ static ground open_ground(int device) {
     g.mod = gpuexec_module_load_file(g.ctx, PTX, NULL);
     if (!CHECK_MADE(g.mod)) exit(1);
     g.set = kernel_of(&g, "set");
+    g.set_rest = kernel_of(&g, "set_rest");
     g.add = kernel_of(&g, "add");
     g.take = kernel_of(&g, "take");
     g.count = kernel_of(&g, "count");
@@ -99,8 +93,14 @@ static ground open_ground(int device) {
     g.q = (uint32_t *)gpuexec_alloc_pinned(g.ctx, 4 * BYTES);
     g.e = gpuexec_event_create(g.ctx, NULL);
     CHECK(g.d && g.d2 && g.p && g.q);
-    say_uses(&g);
     return g;
+}
+
+static gpuexec_ptr variable_of(const ground *g) {
+    size_t bytes = 0;
+    const gpuexec_ptr p = gpuexec_module_global_address(g->mod, "variable", &bytes);
+    CHECK_EQ(bytes, 4);
+    return p;
 }
 
 static gpuexec_stream labelled(gpuexec_context ctx, const char *label, int non_blocking) {
@@ -381,6 +381,27 @@ MISTAKE(a_kernel_writes_what_one_reads, "\"one\"", "\"two\"") {
     if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
     SECOND(SET(g->b, g->d, 9));
     return holds(g, g->d2, 7);
+}
+
+/* Atomics may meet, but the copy needs the result. */
+MISTAKE(a_count_that_a_copy_reads, "\"one\"", "\"two\"") {
+    FIRST(gpuexec_launch(g->count, g->a, gpuexec_grid(2, 32, 0), GPUEXEC_ARGS(g->d)));
+    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    SECOND(gpuexec_copy_out(g->b, g->p, g->d, 4));
+    CHECK_OK(gpuexec_stream_sync(g->b));
+    return g->p[0] == 2 * 32;
+}
+
+/* The count begins before its memory is zero. */
+MISTAKE(a_count_before_its_fill, "\"one\"", "\"two\"") {
+    uint32_t n = 0;
+    CHECK_OK(gpuexec_fill_now(g->ctx, g->d, 9, 4, 1));
+    FIRST(gpuexec_fill(g->a, g->d, 0, 4, 1));
+    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    SECOND(gpuexec_launch(g->count, g->b, gpuexec_grid(2, 32, 0), GPUEXEC_ARGS(g->d)));
+    CHECK_OK(gpuexec_context_sync(g->ctx));
+    CHECK_OK(gpuexec_copy_out_now(g->ctx, &n, g->d, 4));
+    return n == 2 * 32;
 }
 
 MISTAKE(a_prepared_launch, "\"one\"", "\"two\"") {
@@ -818,8 +839,6 @@ MISTAKE(a_graph_launched_again_too_early, "\"two\"", "\"three\"") {
     gpuexec_graph graph = gpuexec_graph_create(g->ctx);
     const uint32_t first = 0, by = 1, n = WORDS;
     gpuexec_node fill = gpuexec_graph_add_fill(graph, g->d2, 5, 4, WORDS, GPUEXEC_FIRST);
-    /* TODO analysis */
-    CHECK_OK(gpuexec_kernel_set_access(g->add, 0, GPUEXEC_USE_READ_WRITE));
     gpuexec_graph_add_kernel(graph, g->add, gpuexec_grid_for(n, 32),
             GPUEXEC_ARGS(g->d, first, by, n), GPUEXEC_AFTER(fill));
     CHECK_OK(gpuexec_graph_launch(graph, g->a));
@@ -978,6 +997,32 @@ MISTAKE(an_array_of_copies, "\"one\"", "\"two\"") {
     if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
     SECOND(OUT(g->b, g->p, g->d2));
     return copied(g, g->b, 7);
+}
+
+/* A variable of the module, which a kernel reads by its name. */
+MISTAKE(a_variable_that_a_kernel_reads, "\"one\"", "\"two\"") {
+    const gpuexec_ptr variable = variable_of(g);
+    uint32_t got = 0;
+    CHECK_OK(gpuexec_copy_in_now(g->ctx, variable, &(uint32_t){ 40 }, 4));
+    FIRST(gpuexec_launch(g->show, g->a, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(g->d)));
+    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    SECOND(gpuexec_fill(g->b, variable, 41, 4, 1));
+    CHECK_OK(gpuexec_context_sync(g->ctx));
+    CHECK_OK(gpuexec_copy_out_now(g->ctx, &got, g->d, 4));
+    return got == 40;
+}
+
+/* The other order: the kernel must see what the copy writes. */
+MISTAKE(a_variable_that_a_copy_writes, "\"one\"", "\"two\"") {
+    const gpuexec_ptr variable = variable_of(g);
+    uint32_t got = 0;
+    CHECK_OK(gpuexec_copy_in_now(g->ctx, variable, &(uint32_t){ 40 }, 4));
+    FIRST(gpuexec_copy_in(g->a, variable, g->q, 4));
+    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    SECOND(gpuexec_launch(g->show, g->b, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(g->d)));
+    CHECK_OK(gpuexec_context_sync(g->ctx));
+    CHECK_OK(gpuexec_copy_out_now(g->ctx, &got, g->d, 4));
+    return got == 1;
 }
 
 MISTAKE(managed_memory, "\"one\"", "\"two\"") {
@@ -1156,6 +1201,34 @@ CORRECT(chunks_by_offset) {
     CHECK_OK(gpuexec_context_sync(g->ctx));
     return holds(g, g->d, 7) && holds(g, g->d + (gpuexec_ptr)(2 * BYTES), 7) &&
             holds(g, g->d + (gpuexec_ptr)(3 * BYTES), 0);
+}
+
+/* The kernel gets the address of the whole, but leaves out its first words, as one that computes
+   the inner rows while others are received. */
+CORRECT(a_copy_beside_a_kernel_of_the_rest) {
+    const uint32_t value = 7, n = WORDS - 16;
+    uint32_t words[WORDS];
+    (void)right;
+    CHECK_OK(gpuexec_launch(
+            g->set_rest, g->a, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(g->d, value, n)));
+    CHECK_OK(gpuexec_copy_in(g->b, g->d, g->p, 64));
+    CHECK_OK(gpuexec_context_sync(g->ctx));
+    CHECK_OK(gpuexec_copy_out_now(g->ctx, words, g->d, BYTES));
+    return are(words, 0, 16, 1) && are(words, 16, WORDS - 16, 7);
+}
+
+/* Two kernels that write parts of the same memory, and both get the address of the whole. */
+CORRECT(two_kernels_of_two_parts) {
+    const uint32_t value = 7, other = 8, n = WORDS - 16, few = 16;
+    uint32_t words[WORDS];
+    (void)right;
+    CHECK_OK(gpuexec_launch(
+            g->set_rest, g->a, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(g->d, value, n)));
+    CHECK_OK(gpuexec_launch(
+            g->set, g->b, gpuexec_grid_for(few, 32), GPUEXEC_ARGS(g->d, other, few)));
+    CHECK_OK(gpuexec_context_sync(g->ctx));
+    CHECK_OK(gpuexec_copy_out_now(g->ctx, words, g->d, BYTES));
+    return are(words, 0, 16, 8) && are(words, 16, WORDS - 16, 7);
 }
 
 CORRECT(kernels_that_count) {
