@@ -15879,7 +15879,7 @@ static void gxi_access_add_uses(
     uint32_t i;
     for (i = 0; i < g->nwords && !r->f.failed; i++) {
         const gxi_access_fact *const fact = &g->facts[i];
-        const int64_t words = fact->bytes / r->f.pointer;
+        const int64_t words = (fact->bytes + r->f.pointer - 1) / r->f.pointer;
         const unsigned bits = gxi_access_bits_of(fact->facts);
         int64_t word = fact->word < 0 ? 0 : fact->word;
         for (; bits && word < words && s->nuses < GXI_ACCESS_MAX_USES; word++) {
@@ -37007,7 +37007,7 @@ static void gxi_strand_update(gxi_strand *s) {
     if (s->foreign) gxi_clock_join(&s->clock, &gxi_order.issued);
     if (s->native != GXI_STREAM_LEGACY && !s->blocking) return;
     for (t = gxi_order.strands; t; t = t->next)
-        if (t != s && !t->ended && t->context == s->context &&
+        if (t != s && t->context == s->context &&
                 (s->native == GXI_STREAM_LEGACY ? t->blocking : t->native == GXI_STREAM_LEGACY))
             gxi_clock_join(&s->clock, &t->clock);
 }
@@ -37654,9 +37654,10 @@ static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kerne
     for (i = 0; i < known->use_count; i++) { /* what is part of addresses */
         const struct gxi_access_use *const u = &known->uses[i];
         const char *const at = u->argument < sizes[0]
-                ? gxi_argument_at(sizes, params, extra, u->argument)
+                ? gxi_argument_at(sizes, params, extra, (unsigned)u->argument)
                 : NULL;
-        if (!(u->bits & GXI_ACCESS_PART) || !at || u->offset >= sizes[u->argument + 1]) continue;
+        if (!(u->bits & (unsigned)GXI_ACCESS_PART) || !at || u->offset >= sizes[u->argument + 1])
+            continue;
         key = (key ^ gxi_word_at(at + u->offset, sizes[u->argument + 1] - u->offset)) *
                         0x100000001B3u +
                 1;
@@ -37664,16 +37665,16 @@ static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kerne
     for (i = 0; i < known->use_count; i++) {
         const struct gxi_access_use *const u = &known->uses[i];
         const char *at;
-        const unsigned access = (u->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE)) |
-                (known->strong ? GXI_ACCESS_STRONG : 0);
-        if (u->argument >= sizes[0] || gxi_kernel_said(info, u->argument) ||
+        const unsigned access = (u->bits & (unsigned)(GXI_ACCESS_READ | GXI_ACCESS_WRITE)) |
+                (known->strong ? GXI_ACCESS_STRONG : 0u);
+        if (u->argument >= sizes[0] || gxi_kernel_said(info, (unsigned)u->argument) ||
                 u->offset + 8 > sizes[u->argument + 1] ||
-                !(at = gxi_argument_at(sizes, params, extra, u->argument)))
+                !(at = gxi_argument_at(sizes, params, extra, (unsigned)u->argument)))
             continue;
-        if (u->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE))
+        if (access & (unsigned)(GXI_ACCESS_READ | GXI_ACCESS_WRITE))
             gxi_uses_add_pointer(list, gxi_word_at(at + u->offset, 8),
                     key ? GXI_USE_KEYED : GXI_USE_AT, access, key);
-        if (u->bits & GXI_ACCESS_UNKNOWN)
+        if (u->bits & (unsigned)GXI_ACCESS_UNKNOWN)
             gxi_uses_add_pointer(
                     list, gxi_word_at(at + u->offset, 8), GXI_USE_ANY, GXI_ACCESS_READ, 0);
     }
@@ -37697,24 +37698,24 @@ static void gxi_uses_add_said(
 /* What a launch uses. *title: of the kernel. */
 static void gxi_uses_add_kernel(gxi_use_list *list, const struct CUfunc_st *function, void **params,
         void **extra, const char **title) {
-    const gxi_slot *kernel, *module;
+    const gxi_slot *kernel;
 #if !defined(GPUEXEC_NO_IMAGES)
     const gxi_code *code;
     const struct gxi_access_kernel *known = NULL;
+    struct CUmod_st *native = NULL;
 #endif
     char text[GXI_PLACE + 32];
-    struct CUmod_st *native = NULL;
     unsigned i;
     *text = 0;
     gxi_lock(&gxi_tables_mutex);
     kernel = gxi_kernel_of_native(function);
     if (kernel) {
-        module = gxi_peek(gxi_kernel_of(kernel)->module, GXI_MODULE);
-        native = module ? module->data.module.native : NULL;
         snprintf(text, sizeof text, "%s%s", gxi_kernel_of(kernel)->title,
                 gxi_label_text_locked(kernel->id));
         *title = gxi_place_copy_locked(text);
 #if !defined(GPUEXEC_NO_IMAGES)
+        const gxi_slot *const module = gxi_peek(gxi_kernel_of(kernel)->module, GXI_MODULE);
+        native = module ? module->data.module.native : NULL;
         code = native ? gxi_code_find(native) : NULL;
         if (code && code->accesses && gxi_kernel_of(kernel)->named)
             known = gxi_access_find(code->accesses, gxi_kernel_of(kernel)->name);
@@ -37742,8 +37743,8 @@ static void gxi_uses_add_kernel(gxi_use_list *list, const struct CUfunc_st *func
                 : NULL;
         if (v)
             gxi_uses_add_pointer(list, v->lo, GXI_USE_AT,
-                    (w->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE)) |
-                            (known->strong ? GXI_ACCESS_STRONG : 0),
+                    (w->bits & (unsigned)(GXI_ACCESS_READ | GXI_ACCESS_WRITE)) |
+                            (known->strong ? GXI_ACCESS_STRONG : 0u),
                     0);
     }
 #endif
@@ -37808,7 +37809,7 @@ static void gxi_uses_add_fill(gxi_use_list *list, const gxi_fill_node *f) {
 
 typedef struct gxi_program_node {
     struct CUgraphNode_st *native;
-    int disabled;
+    int disabled, is_host; /* is_host: its function may wait for, or signal, anything */
     gxi_use_list uses;
     struct CUevent_st *records, *waits; /* or NULL */
     unsigned char *before;              /* bits of the nodes that it is ordered after; or NULL */
@@ -37820,6 +37821,7 @@ typedef struct gxi_program {
     gxi_program_node *nodes;
     unsigned n;
     int checked;     /* the nodes among each other */
+    int has_host;    /* it has a node that runs on the host */
     gxi_clock clock; /* of its last launch, which the next one waits for */
 } gxi_program;
 enum { GXI_MOST_ORDERED_NODES = 4096 };
@@ -37838,7 +37840,7 @@ static void gxi_program_clear(gxi_program *p) {
     gxi_free(p->nodes);
     p->nodes = NULL;
     p->n = 0;
-    p->checked = 0;
+    p->checked = p->has_host = 0;
 }
 static void gxi_program_free(gxi_program **at) {
     gxi_program *const p = *at;
@@ -37887,6 +37889,7 @@ static void gxi_program_read_node(gxi_program_node *node, struct CUgraphNode_st 
         if (!gxi.cu.cuGraphChildGraphNodeGetGraph(native, &child))
             gxi_program_read_child(node, child);
         break;
+    case GXI_GRAPH_NODE_TYPE_HOST: node->is_host = 1; break;
     case GXI_GRAPH_NODE_TYPE_WAIT_EVENT:
         gxi.cu.cuGraphEventWaitNodeGetEvent(native, &node->waits);
         break;
@@ -38005,6 +38008,7 @@ static void gxi_program_read(struct CUgraphExec_st *exec, struct CUgraph_st *gra
             p->nodes[i].native = nodes[i];
             gxi_program_read_node(&p->nodes[i], nodes[i]);
             gxi_program_name_uses(&p->nodes[i], (unsigned)i, NULL);
+            p->has_host |= p->nodes[i].is_host;
         }
         gxi_program_read_order(p);
     }
@@ -38291,6 +38295,10 @@ static void gxi_finder_launch_graph(gxi_work_use *work, struct CUgraphExec_st *e
         }
     gxi_finder_enqueue(work);
     if (!p->checked && !work->strand->foreign) gxi_program_check(p, work);
+    if (p->has_host) {
+        work->strand->clock.blurred = 1;
+        gxi_order_host_waited(&work->strand->clock);
+    }
     gxi_clock_copy(&p->clock, &work->strand->clock);
     for (i = 0; i < p->n; i++)
         if (p->nodes[i].records && !gxi_program_is_before_work(p, i))
@@ -38330,6 +38338,7 @@ static void gxi_finder_note_work(
     gxi_use_list *const list = &gxi_finder.uses;
     const unsigned long long *const args = w->args;
     gxi_found_pointer p;
+    gpuexec_memory_kind kind;
     gxi_work_use work;
     gxi_strand *s;
     gxi_fill_node fill;
@@ -38396,6 +38405,8 @@ static void gxi_finder_note_work(
         break;
     case GXI_FINDS_VALUE:
         gxi_use_add_bytes(list, args[1], found->unit, GXI_ACCESS_WRITE | GXI_ACCESS_STRONG);
+        gxi_area_of(args[1], &kind);
+        work.waits = kind != GPUEXEC_MEMORY_DEVICE; /* the host may wait for the value */
         break;
     case GXI_FINDS_WAIT_FOR_VALUE:
     case GXI_FINDS_HOST: /* they may wait for anything, also on the host, and the host for them */

@@ -134,32 +134,28 @@ static const struct {
 #define POINTER_TEXT(p) \
     " ld.param.u64 %" p ", [" p "];\n cvta.to.global.u64 %" p ", %" p ";\n" \
     " add.u64 %" p ", %" p ", %t;\n"
-static const char kernel_text[] =
-        ".version 6.0\n.target sm_70\n.address_size 64\n" KERNEL_TEXT("store", "",
-                " add.u32 %r4, %r3, %r2;\n st.global.u32 [%a], %r4;\n")
-                KERNEL_TEXT("scale", "",
-                        " ld.global.u32 %r4, [%a];\n mad.lo.u32 %r4, %r4, 3, %r2;\n"
-                        " st.global.u32 [%a], %r4;\n")
-                        KERNEL_TEXT("shift", ", .param .u64 b",
-                                POINTER_TEXT("b") " ld.global.u32 %r4, [%b];\n"
-                                                  " add.u32 %r4, %r4, %r2;\n"
-                                                  " st.global.u32 [%a], %r4;\n")
-                                KERNEL_TEXT("mix", ", .param .u64 b, .param .u64 c",
-                                        POINTER_TEXT("b")
-                                                POINTER_TEXT("c") " ld.global.u32 %r4, [%b];\n"
-                                                                  " ld.global.u32 %r5, [%c];\n"
-                                                                  " mad.lo.u32 %r4, %r4, 5, %r5;\n"
-                                                                  " add.u32 %r4, %r4, %r2;\n"
-                                                                  " st.global.u32 [%a], %r4;\n")
-                                        KERNEL_TEXT("fold", ", .param .u64 b",
-                                                POINTER_TEXT("b") " ld.global.u32 %r4, [%a];\n"
-                                                                  " ld.global.u32 %r5, [%b];\n"
-                                                                  " mad.lo.u32 %r4, %r4, 7, %r5;\n"
-                                                                  " add.u32 %r4, %r4, %r2;\n"
-                                                                  " st.global.u32 [%a], %r4;\n")
-                                                KERNEL_TEXT("adds", "",
-                                                        " add.u32 %r4, %r3, %r2;\n"
-                                                        " red.global.add.u32 [%a], %r4;\n");
+static const char kernel_text[] = ".version 6.0\n.target sm_70\n.address_size 64\n" KERNEL_TEXT(
+        "store", "", " add.u32 %r4, %r3, %r2;\n st.global.u32 [%a], %r4;\n") KERNEL_TEXT("scale",
+        "",
+        " ld.global.u32 %r4, [%a];\n mad.lo.u32 %r4, %r4, 3, %r2;\n"
+        " st.global.u32 [%a], %r4;\n") KERNEL_TEXT("shift", ", .param .u64 b",
+        POINTER_TEXT("b") " ld.global.u32 %r4, [%b];\n"
+                          " add.u32 %r4, %r4, %r2;\n"
+                          " st.global.u32 [%a], %r4;\n")
+        KERNEL_TEXT("mix", ", .param .u64 b, .param .u64 c",
+                POINTER_TEXT("b") POINTER_TEXT("c") " ld.global.u32 %r4, [%b];\n"
+                                                    " ld.global.u32 %r5, [%c];\n"
+                                                    " mad.lo.u32 %r4, %r4, 5, %r5;\n"
+                                                    " add.u32 %r4, %r4, %r2;\n"
+                                                    " st.global.u32 [%a], %r4;\n")
+                KERNEL_TEXT("fold", ", .param .u64 b",
+                        POINTER_TEXT("b") " ld.global.u32 %r4, [%a];\n"
+                                          " ld.global.u32 %r5, [%b];\n"
+                                          " mad.lo.u32 %r4, %r4, 7, %r5;\n"
+                                          " add.u32 %r4, %r4, %r2;\n"
+                                          " st.global.u32 [%a], %r4;\n") KERNEL_TEXT("adds", "",
+                        " add.u32 %r4, %r3, %r2;\n"
+                        " red.global.add.u32 [%a], %r4;\n");
 
 /* Whether the finder reads what a kernel uses from its PTX; otherwise, the test says so. */
 static int reads_ptx = 0;
@@ -183,7 +179,7 @@ static uint32_t first_word(uint32_t seed, int buf, int unit) {
     return (seed * 2654435761u) ^ (uint32_t)(buf * 977 + unit * 131 + 7);
 }
 static uint32_t fill_word(const op *o) {
-    return o->element == 1 ? (o->value & 0xff) * 0x01010101u
+    return o->element == 1    ? (o->value & 0xff) * 0x01010101u
             : o->element == 2 ? (o->value & 0xffff) * 0x00010001u
                               : o->value;
 }
@@ -250,7 +246,7 @@ static void print_program(const program *p) {
     printf("program of seed %u, %d devices\n", p->seed, p->devices);
     for (i = 0; i < p->streams; i++)
         printf("  stream %d: device %d, %s\n", i, p->stream[i].device,
-                p->stream[i].blocking == 2       ? "legacy"
+                p->stream[i].blocking == 2      ? "legacy"
                         : p->stream[i].blocking ? "blocking"
                                                 : "non-blocking");
     for (i = 0; i < p->buffers; i++)
@@ -335,7 +331,7 @@ typedef struct pair {
     int why;
 } pair;
 typedef struct pairs {
-    int n, seen; /* seen: those with why 0 */
+    int n, seen;               /* seen: those with why 0 */
     int unordered_instance[2]; /* the first pair of instances */
     pair at[MAX_PAIRS];
 } pairs;
@@ -403,8 +399,7 @@ static void compare(model *m, const instance *old, const instance *now, int i, i
                 m->found->unordered_instance[0] = i;
                 m->found->unordered_instance[1] = j;
             }
-            if (m->s.host_function >= 0 && m->s.host_function <= now->place &&
-                    why == SEEN)
+            if (m->s.host_function >= 0 && m->s.host_function <= now->place && why == SEEN)
                 why = AFTER_HOST_FUNCTION;
             if (old->place == now->place)
                 note_pair(m->found, place_of(m->p, old->op), place_of(m->p, now->op), why);
@@ -438,7 +433,7 @@ static bits joined(const model *m, int stream) {
     bits_add(&b, &m->s.host);
     for (i = 0; i < p->streams; i++)
         if (p->stream[i].device == p->stream[stream].device &&
-                (p->stream[stream].blocking == 2   ? p->stream[i].blocking == 1
+                (p->stream[stream].blocking == 2             ? p->stream[i].blocking == 1
                                 : p->stream[stream].blocking ? p->stream[i].blocking == 2
                                                              : 0))
             bits_add(&b, &m->s.strand[i]);
@@ -583,7 +578,9 @@ static op op_of(op_kind kind) {
     o.rows = 1;
     return o;
 }
-static int is_full(const generator *g) { return g->p->ops > MAX_OPS - 24 || g->m.s.n > MAX_INSTANCES - 2 * MAX_NODES; }
+static int is_full(const generator *g) {
+    return g->p->ops > MAX_OPS - 24 || g->m.s.n > MAX_INSTANCES - 2 * MAX_NODES;
+}
 static void append(generator *g, const op *o) {
     if (g->p->ops == MAX_OPS) {
         printf("too many operations\n");
@@ -640,7 +637,8 @@ static void choose_units(generator *g, op *o, int boxes) {
     o->cols = pitched ? 4 * (1 + below(g, 4)) : chance(g, 40) ? UNITS : 8 * (1 + below(g, 6));
     for (k = 0; k < 3; k++) {
         if (o->buf[k] < 0) continue;
-        if (pitched) o->at[k] = ROW * below(g, 4) + (chance(g, 60) ? 0 : 4 * below(g, 5 - o->cols / 4));
+        if (pitched)
+            o->at[k] = ROW * below(g, 4) + (chance(g, 60) ? 0 : 4 * below(g, 5 - o->cols / 4));
         else o->at[k] = chance(g, 50) ? 0 : 4 * below(g, 1 + (UNITS - o->cols) / 4);
     }
 }
@@ -865,8 +863,7 @@ static void add_any(generator *g) {
         choose_value(g, &o);
         for (i = 0; i < 1 + (o.kind == HOST_COPY); i++) {
             const int b = below(g, p->buffers);
-            if (p->buf[b].kind != PINNED && p->buf[b].kind != MANAGED &&
-                    p->buf[b].kind != PAGEABLE)
+            if (p->buf[b].kind != PINNED && p->buf[b].kind != MANAGED && p->buf[b].kind != PAGEABLE)
                 return;
             if (b == o.buf[0]) return;
             o.buf[i] = b;
@@ -939,8 +936,9 @@ static void make_program(program *p, uint32_t seed, uint32_t again, int devices,
     p->streams = p->devices + streams;
     for (i = 0; i < p->streams; i++) {
         const int legacy = i < p->devices;
-        p->stream[i].device = legacy ? i : i < 2 * p->devices ? i - p->devices
-                                                              : below(&g, p->devices);
+        p->stream[i].device = legacy ? i
+                : i < 2 * p->devices ? i - p->devices
+                                     : below(&g, p->devices);
         p->stream[i].blocking = legacy ? 2 : chance(&g, 45);
     }
     for (i = 0; i < MAX_EVENTS; i++) p->event_device[i] = i % p->devices;
@@ -948,11 +946,11 @@ static void make_program(program *p, uint32_t seed, uint32_t again, int devices,
     p->buffers = buffers;
     for (i = 0; i < buffers; i++) {
         const int kind = below(&g, 100);
-        p->buf[i].kind = kind < 45           ? DEVICE
-                : kind < 60                  ? PITCHED
-                : kind < 78                  ? PINNED
-                : kind < 92 && has_managed   ? MANAGED
-                                             : PAGEABLE;
+        p->buf[i].kind = kind < 45         ? DEVICE
+                : kind < 60                ? PITCHED
+                : kind < 78                ? PINNED
+                : kind < 92 && has_managed ? MANAGED
+                                           : PAGEABLE;
         p->buf[i].device = i < p->devices ? i : below(&g, p->devices);
         p->buf[i].alive = 1;
     }
@@ -1047,7 +1045,7 @@ static void begin_world(int validation, int listing) {
             CHECK_MADE(the.kernel[i][k]);
             for (pointer = 0; !reads_ptx && pointer < kernel_table[k].pointers; pointer++)
                 CHECK_OK(gpuexec_kernel_set_access(the.kernel[i][k], pointer,
-                        pointer                       ? GPUEXEC_USE_READ
+                        pointer                               ? GPUEXEC_USE_READ
                                 : kernel_table[k].reads_first ? GPUEXEC_USE_READ_WRITE
                                                               : GPUEXEC_USE_WRITE));
         }
@@ -1161,8 +1159,7 @@ static void fill_on_host(const running *r, const op *o, const uint32_t *from) {
         for (col = 0; col < o->cols; col++) {
             const int unit = row * ROW + col;
             __atomic_store_n(&r->host[b][o->at[0] + unit],
-                    from ? __atomic_load_n(&from[o->at[1] + unit], __ATOMIC_RELAXED)
-                         : fill_word(o),
+                    from ? __atomic_load_n(&from[o->at[1] + unit], __ATOMIC_RELAXED) : fill_word(o),
                     __ATOMIC_RELAXED);
         }
 }
@@ -1193,7 +1190,8 @@ static gpuexec_result run_copy(const running *r, const op *o, const char *where)
     void *const to_host = (void *)(uintptr_t)copy.to.host;
     const gpuexec_stream stream = r->stream[o->stream];
     if (!copy.bytes) return gpuexec_copy_with_at(where, stream, &copy);
-    if (copy.from.host) return gpuexec_copy_in_at(where, stream, copy.to.device, copy.from.host, copy.bytes);
+    if (copy.from.host)
+        return gpuexec_copy_in_at(where, stream, copy.to.device, copy.from.host, copy.bytes);
     if (to_host) return gpuexec_copy_out_at(where, stream, to_host, copy.from.device, copy.bytes);
     return gpuexec_copy_at(where, stream, copy.to.device, copy.from.device, copy.bytes);
 }
@@ -1392,11 +1390,11 @@ static int run_program(const program *p, outcome *out) {
     CHECK_OK(gpuexec_take_error());
     for (i = 0; i < p->ops && !result; i++) {
         snprintf(r->where[i], sizeof r->where[i], "s%u:%d", p->seed, i);
-        if (i != p->skip || p->skip_dep >= 0) result = run_op(r, i, i == p->skip ? p->skip_dep : -1);
+        if (i != p->skip || p->skip_dep >= 0)
+            result = run_op(r, i, i == p->skip ? p->skip_dep : -1);
     }
     for (i = 0; i < p->devices && !result; i++) result = gpuexec_context_sync(the.context[i]);
-    if (result && the.listing)
-        printf("operation %d failed:\n%s\n", i - 1, gpuexec_error_text());
+    if (result && the.listing) printf("operation %d failed:\n%s\n", i - 1, gpuexec_error_text());
     out->failed = result != GPUEXEC_OK;
     if (!result) out->wrong = !has_contents(r, expected);
     out->reports = gpuexec_validation_reports() - reports;
@@ -1597,7 +1595,9 @@ static int reason_of(const pairs *found) {
 TEST_ALONE_MULTI(programs_without_an_edge) {
     enum { MOST_ADVERSARIES = 16 };
     const int n = count_of_programs(60),
-              adversaries = !on_cpu_device() ? 0 : getenv("TEST_ALL") ? 12 : 8,
+              adversaries = !on_cpu_device() ? 0
+            : getenv("TEST_ALL")             ? 12
+                                             : 8,
               nways = 1 + adversaries;
     program *const programs = programs_of_seeds(n);
     pairs *const found = (pairs *)calloc((size_t)n, sizeof *found);
@@ -1657,8 +1657,8 @@ TEST_ALONE_MULTI(programs_without_an_edge) {
     printf("  %d programs without one necessary edge, %d adversary schedules\n", n, adversaries);
     printf("  %-60s %8s %8s\n", "", "changed", "same");
     for (k = 0; k < HOW; k++)
-        printf("  reported; what hides the pairs of the model: %-15.15s %8d %8d\n",
-                reason_names[k], table[1][1][k], table[1][0][k]);
+        printf("  reported; what hides the pairs of the model: %-15.15s %8d %8d\n", reason_names[k],
+                table[1][1][k], table[1][0][k]);
     for (k = 0; k < HOW; k++)
         printf("  not reported; %-46s %8d %8d\n", reason_names[k], table[0][1][k], table[0][0][k]);
     printf("  not reported, because a fault ended the program first: %d\n", faults);
