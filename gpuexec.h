@@ -1017,8 +1017,9 @@
 
       What the finder cannot see, it assumes to be right, with one exception: a kernel that gets an
       array's address but does not use its first bytes is reported beside work that uses these. Pass
-      the address of the part that it uses. The finder does not see what other code enqueues, so it does not check work on streams that other code can use
-      (adopted, or given away with gpuexec_stream_native); it does not see accesses of the host, or
+      the address of the part that it uses. The finder does not see what other code enqueues, so
+      it does not check work on streams that other code can use (adopted, or given away with
+      gpuexec_stream_native); it does not see accesses of the host, or
       through addresses that kernels read from memory. Kernels that only add atomically, or that
       wait for each other through memory, may overlap. Host functions and waits for values order all
       work before them. Memory that gpuexec did not allocate is not checked. Other code that waits
