@@ -19,6 +19,7 @@
    address does, is started again behind this program.
 
    VALIDATION_PROGRAMS=3000  how many of each kind; TEST_ALL=1: 3,000
+   VALIDATION_SAID=1         with gpuexec_kernel_set_access instead of what the PTX says
    VALIDATION_SEED=17        only this one, which is listed, with all reports */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "../../test.h"
@@ -103,7 +104,7 @@ typedef struct program {
     uint32_t seed;
     int devices, streams, buffers, graphs, ops;
     struct {
-        int device, blocking; /* blocking 2: legacy */
+        int device, blocking; /* blocking 2: the legacy default stream, 3: the per-thread one */
     } stream[MAX_STREAMS];
     buffer buf[MAX_BUFFERS];
     int event_device[MAX_EVENTS];
@@ -112,17 +113,13 @@ typedef struct program {
 } program;
 
 /* What the kernels do with their pointers, as gpuexec_use. */
-enum { ADDS = 5, KERNELS = 6 };
+enum { ADDS = 5, PLACED = 6, KERNELS = 7 };
 static const struct {
     const char *name;
     int pointers, reads_first;
 } kernel_table[KERNELS] = {
-    { "store", 1, 0 },
-    { "scale", 1, 1 },
-    { "shift", 2, 0 },
-    { "mix", 3, 0 },
-    { "fold", 2, 1 },
-    { "adds", 1, 1 },
+    { "store", 1, 0 }, { "scale", 1, 1 }, { "shift", 2, 0 }, { "mix", 3, 0 }, { "fold", 2, 1 },
+    { "adds", 1, 1 }, { "placed", 1, 0 }, /* its last parameter is where it begins */
 };
 #define KERNEL_TEXT(name, more, body) \
     ".visible .entry " name "(.param .u64 a" more ", .param .u32 n, .param .u32 k) {\n" \
@@ -134,31 +131,33 @@ static const struct {
 #define POINTER_TEXT(p) \
     " ld.param.u64 %" p ", [" p "];\n cvta.to.global.u64 %" p ", %" p ";\n" \
     " add.u64 %" p ", %" p ", %t;\n"
-static const char kernel_text[] = ".version 6.0\n.target sm_70\n.address_size 64\n" KERNEL_TEXT(
-        "store", "", " add.u32 %r4, %r3, %r2;\n st.global.u32 [%a], %r4;\n") KERNEL_TEXT("scale",
-        "",
-        " ld.global.u32 %r4, [%a];\n mad.lo.u32 %r4, %r4, 3, %r2;\n"
-        " st.global.u32 [%a], %r4;\n") KERNEL_TEXT("shift", ", .param .u64 b",
-        POINTER_TEXT("b") " ld.global.u32 %r4, [%b];\n"
-                          " add.u32 %r4, %r4, %r2;\n"
-                          " st.global.u32 [%a], %r4;\n")
-        KERNEL_TEXT("mix", ", .param .u64 b, .param .u64 c",
-                POINTER_TEXT("b") POINTER_TEXT("c") " ld.global.u32 %r4, [%b];\n"
-                                                    " ld.global.u32 %r5, [%c];\n"
-                                                    " mad.lo.u32 %r4, %r4, 5, %r5;\n"
-                                                    " add.u32 %r4, %r4, %r2;\n"
-                                                    " st.global.u32 [%a], %r4;\n")
-                KERNEL_TEXT("fold", ", .param .u64 b",
-                        POINTER_TEXT("b") " ld.global.u32 %r4, [%a];\n"
-                                          " ld.global.u32 %r5, [%b];\n"
-                                          " mad.lo.u32 %r4, %r4, 7, %r5;\n"
-                                          " add.u32 %r4, %r4, %r2;\n"
-                                          " st.global.u32 [%a], %r4;\n") KERNEL_TEXT("adds", "",
-                        " add.u32 %r4, %r3, %r2;\n"
-                        " red.global.add.u32 [%a], %r4;\n");
+/* clang-format off */
+static const char kernel_text[] =
+    ".version 6.0\n.target sm_70\n.address_size 64\n"
+    KERNEL_TEXT("store", "",
+        " add.u32 %r4, %r3, %r2;\n st.global.u32 [%a], %r4;\n")
+    KERNEL_TEXT("scale", "",
+        " ld.global.u32 %r4, [%a];\n mad.lo.u32 %r4, %r4, 3, %r2;\n st.global.u32 [%a], %r4;\n")
+    KERNEL_TEXT("shift", ", .param .u64 b",
+        POINTER_TEXT("b")
+        " ld.global.u32 %r4, [%b];\n add.u32 %r4, %r4, %r2;\n st.global.u32 [%a], %r4;\n")
+    KERNEL_TEXT("mix", ", .param .u64 b, .param .u64 c",
+        POINTER_TEXT("b") POINTER_TEXT("c")
+        " ld.global.u32 %r4, [%b];\n ld.global.u32 %r5, [%c];\n"
+        " mad.lo.u32 %r4, %r4, 5, %r5;\n add.u32 %r4, %r4, %r2;\n st.global.u32 [%a], %r4;\n")
+    KERNEL_TEXT("fold", ", .param .u64 b",
+        POINTER_TEXT("b")
+        " ld.global.u32 %r4, [%a];\n ld.global.u32 %r5, [%b];\n"
+        " mad.lo.u32 %r4, %r4, 7, %r5;\n add.u32 %r4, %r4, %r2;\n st.global.u32 [%a], %r4;\n")
+    KERNEL_TEXT("adds", "",
+        " add.u32 %r4, %r3, %r2;\n red.global.add.u32 [%a], %r4;\n")
+    KERNEL_TEXT("placed", ", .param .u32 first",
+        " ld.param.u32 %r4, [first];\n mul.wide.u32 %t, %r4, 4;\n add.u64 %a, %a, %t;\n"
+        " mad.lo.u32 %r4, %r3, 3, %r2;\n st.global.u32 [%a], %r4;\n");
+/* clang-format on */
 
 /* Whether the finder reads what a kernel uses from its PTX; otherwise, the test says so. */
-static int reads_ptx = 0;
+static int reads_ptx = 1;
 
 static int is_node(const op *o) { return o->graph >= 0 && o->kind <= KERNEL; }
 static int is_on_host(memory_kind kind) { return kind == PINNED || kind == PAGEABLE; }
@@ -201,6 +200,7 @@ static void compute_op(const op *o, contents mem) {
                 case 2: *a = b + k; break;
                 case 3: *a = b * 5 + c + k; break;
                 case 4: *a = *a * 7 + b + k; break;
+                case PLACED: *a = i * 3 + k; break;
                 default: *a += i + k; break;
                 }
         }
@@ -246,9 +246,10 @@ static void print_program(const program *p) {
     printf("program of seed %u, %d devices\n", p->seed, p->devices);
     for (i = 0; i < p->streams; i++)
         printf("  stream %d: device %d, %s\n", i, p->stream[i].device,
-                p->stream[i].blocking == 2      ? "legacy"
-                        : p->stream[i].blocking ? "blocking"
-                                                : "non-blocking");
+                p->stream[i].blocking == 3           ? "per-thread"
+                        : p->stream[i].blocking == 2 ? "legacy"
+                        : p->stream[i].blocking      ? "blocking"
+                                                     : "non-blocking");
     for (i = 0; i < p->buffers; i++)
         printf("  buffer %d: %s, device %d\n", i, memory_names[p->buf[i].kind], p->buf[i].device);
     for (i = 0; i < p->ops; i++) print_op(p, i);
@@ -269,7 +270,9 @@ static int bits_get(const bits *b, int i) { return (int)(b->word[i / 64] >> i % 
 
 typedef struct touch {
     int buf, at, writes;
-    int by_kernel, atomic, by_host, whole;
+    int by_kernel, atomic, by_host;
+    int whole;  /* all of the memory, which each pointer into it meets */
+    int placed; /* from where another argument says */
     uint64_t units;
 } touch;
 static int accesses_of(const program *p, const op *o, touch out[3]) {
@@ -286,7 +289,9 @@ static int accesses_of(const program *p, const op *o, touch out[3]) {
         out[n].by_kernel = o->kind == KERNEL;
         out[n].atomic = o->kind == KERNEL && o->kernel == ADDS;
         out[n].by_host = o->kind == HOST_FILL || o->kind == HOST_COPY || o->kind == HOST_FUNCTION;
-        out[n].whole = o->kind == ALLOC || o->kind == FREE;
+        out[n].whole = o->kind == ALLOC || o->kind == FREE ||
+                (o->kind <= COPY && o->cols == UNITS && p->buf[o->buf[k]].kind != PITCHED);
+        out[n].placed = o->kind == KERNEL && o->kernel == PLACED;
         n++;
     }
     return n;
@@ -294,13 +299,17 @@ static int accesses_of(const program *p, const op *o, touch out[3]) {
 /* why the finder cannot see a pair; 0: it can */
 enum {
     SEEN,
-    OF_HOST, /* the host's own access */
-    OF_PART, /* of a kernel only the byte at the pointer counts, or the same pointer */
+    OF_HOST,    /* the host's own access */
+    OF_PART,    /* of a kernel only the byte at the pointer counts, or the same pointer */
+    OF_ATOMICS, /* kernels may wait for each other, or for the host, with atomics */
     AFTER_HOST_FUNCTION,
+    ASSUMED, /* not ordered for certain, but the finder assumes that it is */
     HOW
 };
-static const char *const reason_names[HOW] = { "none", "an access of the host's own code",
-    "a kernel's bytes behind its pointer", "a host function counts as ordered with everything" };
+static const char *const reason_names[HOW] = { "not explained", "an access of the host's own code",
+    "a kernel's bytes behind its pointer", "kernels with atomics may wait for others or the host",
+    "a host function is ordered with everything",
+    "a wait on a default stream counts as work there" };
 
 /* 0: they may overlap. Otherwise 1, and *why. */
 static int accesses_conflict(const touch *a, const touch *b, int *why) {
@@ -311,7 +320,10 @@ static int accesses_conflict(const touch *a, const touch *b, int *why) {
     if (!meet) return 0;
     *why = SEEN;
     if (a->by_host || b->by_host) *why = OF_HOST;
-    else if (a->by_kernel && b->by_kernel) {
+    else if (a->whole || b->whole) return 1;
+    else if (a->placed || b->placed) {
+        if (a->placed != b->placed || a->at != b->at) *why = OF_PART;
+    } else if (a->by_kernel && b->by_kernel) {
         if (a->at != b->at) *why = OF_PART;
     } else if (a->by_kernel ? !(b->units >> a->at & 1) : b->by_kernel && !(a->units >> b->at & 1))
         *why = OF_PART;
@@ -352,6 +364,8 @@ typedef struct model_state {
 } model_state;
 typedef struct model {
     const program *p;
+    int assumes; /* 1: also what is not certain, namely that a stream's wait for an event is work
+                    there, with what this means for the legacy default stream. It is on an H100 */
     model_state s;
     instance at[MAX_INSTANCES];
     pairs *found; /* or NULL */
@@ -359,6 +373,7 @@ typedef struct model {
 
 static void model_begin(model *m, const program *p, pairs *found) {
     m->p = p;
+    m->assumes = 0;
     m->found = found;
     memset(&m->s, 0, sizeof m->s);
     m->s.host_function = -1;
@@ -390,6 +405,26 @@ static int place_of(const program *p, int of_op) {
             return i;
     return of_op;
 }
+/* Bits of the buffers on which the operation has atomics; of a launch, all of its nodes. */
+static unsigned atomics_of(const program *p, int place) {
+    const op *const o = &p->op[place];
+    unsigned bits_of = 0;
+    int i;
+    if (o->kind == KERNEL && o->kernel == ADDS) return 1u << o->buf[0];
+    for (i = 0; i < place && o->kind == LAUNCH; i++)
+        if (is_node(&p->op[i]) && p->op[i].graph == o->graph) bits_of |= atomics_of(p, i);
+    return bits_of;
+}
+/* Whether the finder takes the atomics of operations that are not in one launch for a way to wait.
+   It may take two allocations for one. */
+static int may_wait(const program *p, int first, int second) {
+    const unsigned atomics = atomics_of(p, first);
+    int i;
+    if (!reads_ptx || first == second || !atomics) return 0;
+    for (i = 0; i < p->buffers; i++)
+        if (atomics >> i & 1 && (p->buf[i].kind == PINNED || p->buf[i].kind == MANAGED)) return 1;
+    return atomics_of(p, second) != 0;
+}
 static void compare(model *m, const instance *old, const instance *now, int i, int j) {
     int k, l, why;
     for (k = 0; k < old->n; k++)
@@ -401,6 +436,7 @@ static void compare(model *m, const instance *old, const instance *now, int i, i
             }
             if (m->s.host_function >= 0 && m->s.host_function <= now->place && why == SEEN)
                 why = AFTER_HOST_FUNCTION;
+            if (why == SEEN && may_wait(m->p, old->place, now->place)) why = OF_ATOMICS;
             if (old->place == now->place)
                 note_pair(m->found, place_of(m->p, old->op), place_of(m->p, now->op), why);
             else note_pair(m->found, place_of(m->p, old->place), place_of(m->p, now->place), why);
@@ -433,7 +469,7 @@ static bits joined(const model *m, int stream) {
     bits_add(&b, &m->s.host);
     for (i = 0; i < p->streams; i++)
         if (p->stream[i].device == p->stream[stream].device &&
-                (p->stream[stream].blocking == 2             ? p->stream[i].blocking == 1
+                (p->stream[stream].blocking == 2             ? p->stream[i].blocking & 1
                                 : p->stream[stream].blocking ? p->stream[i].blocking == 2
                                                              : 0))
             bits_add(&b, &m->s.strand[i]);
@@ -512,12 +548,16 @@ static void model_step(model *m, int i, int skip_dep) {
         break;
     case WAIT_EVENT:
         if (captures) s->captured[o->stream] |= s->captured_event[o->event];
-        else bits_add(&s->strand[o->stream], &s->event[o->event]);
+        else {
+            if (m->assumes) s->strand[o->stream] = joined(m, o->stream);
+            bits_add(&s->strand[o->stream], &s->event[o->event]);
+        }
         break;
     case WAIT_STREAM:
         if (captures) s->captured[o->stream] |= s->captured[o->other];
         else {
             s->strand[o->other] = joined(m, o->other);
+            if (m->assumes) s->strand[o->stream] = joined(m, o->stream);
             bits_add(&s->strand[o->stream], &s->strand[o->other]);
         }
         break;
@@ -545,13 +585,29 @@ static void model_step(model *m, int i, int skip_dep) {
     case CAPTURE_END: break;
     }
 }
-/* All conflicting operations that are not ordered if the program leaves out what it says. */
-static void analyse(const program *p, pairs *found) {
+static void run_model(const program *p, int assumes, pairs *found) {
     static model m;
     int i;
     model_begin(&m, p, found);
+    m.assumes = assumes;
     for (i = 0; i < p->ops; i++)
         if (i != p->skip || p->skip_dep >= 0) model_step(&m, i, i == p->skip ? p->skip_dep : -1);
+}
+/* All conflicting operations that are not ordered if the program leaves out what it says. */
+static void analyse(const program *p, pairs *found) {
+    static pairs certain;
+    int i, j;
+    run_model(p, 0, found);
+    if (!found->n) return;
+    run_model(p, 1, &certain);
+    for (i = 0; i < found->n; i++) {
+        pair *const at = &found->at[i];
+        for (j = 0; j < certain.n; j++)
+            if (certain.at[j].first == at->first && certain.at[j].second == at->second) break;
+        if (at->why != SEEN || (j < certain.n && certain.at[j].why == SEEN)) continue;
+        at->why = ASSUMED;
+        found->seen--;
+    }
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -698,6 +754,7 @@ static void add_wait(generator *g, op_kind kind, int stream, int what, int graph
 static void add_edge(generator *g, int instance_of, int stream) {
     const program *const p = g->p;
     int from = g->m.at[instance_of].stream, i, way;
+    if (from == HOST) return; /* what follows is ordered already */
     for (i = 0; i < 4; i++) { /* through another stream that is ordered after it */
         const int other = below(g, p->streams);
         const bits b = g->m.s.strand[other];
@@ -765,9 +822,15 @@ static int node_that_conflicts(const generator *g, int graph, const op *o, unsig
     }
     return -1;
 }
-static void add_capture(generator *g) {
+static int any_created_stream(generator *g) {
     const program *const p = g->p;
-    const int graph = g->p->graphs++, origin = p->devices + below(g, p->streams - p->devices);
+    int s;
+    do s = p->devices + below(g, p->streams - p->devices);
+    while (p->stream[s].blocking == 3 && s > p->devices);
+    return s;
+}
+static void add_capture(generator *g) {
+    const int graph = g->p->graphs++, origin = any_created_stream(g);
     int member[MAX_STREAMS] = { 0 }, streams[3], n = 1, i, tries, event;
     const int nodes = 2 + below(g, 6);
     op o = op_of(CAPTURE_BEGIN);
@@ -776,8 +839,7 @@ static void add_capture(generator *g) {
     append(g, &o);
     member[origin] = 1;
     for (i = 0; i < nodes; i++) {
-        const int s = n < 3 && chance(g, 40) ? p->devices + below(g, p->streams - p->devices)
-                                             : streams[below(g, n)];
+        const int s = n < 3 && chance(g, 40) ? any_created_stream(g) : streams[below(g, n)];
         if (!member[s]) { /* it joins */
             const int from = streams[below(g, n)];
             if (chance(g, 50)) {
@@ -923,7 +985,7 @@ static void add_any(generator *g) {
 }
 static void make_program(program *p, uint32_t seed, uint32_t again, int devices, int has_managed) {
     static generator g;
-    int i, streams, buffers, works;
+    int i, k, streams, buffers, works;
     memset(&g, 0, sizeof g);
     memset(p, 0, sizeof *p);
     g.p = p;
@@ -940,6 +1002,10 @@ static void make_program(program *p, uint32_t seed, uint32_t again, int devices,
                 : i < 2 * p->devices ? i - p->devices
                                      : below(&g, p->devices);
         p->stream[i].blocking = legacy ? 2 : chance(&g, 45);
+        if (i > p->devices && chance(&g, 6)) p->stream[i].blocking = 3;
+        for (k = 0; k < i && p->stream[i].blocking == 3; k++) /* a device has only one */
+            if (p->stream[k].blocking == 3 && p->stream[k].device == p->stream[i].device)
+                p->stream[i].blocking = 1;
     }
     for (i = 0; i < MAX_EVENTS; i++) p->event_device[i] = i % p->devices;
     buffers = 2 + below(&g, 4);
@@ -1124,10 +1190,11 @@ static gpuexec_copy_desc copy_of(const running *r, const op *o) {
 /* The arguments of a kernel; they are valid until the next call. */
 static gpuexec_args args_of(const running *r, const op *o) {
     static gpuexec_ptr pointer[3];
-    static uint32_t n, k;
+    static uint32_t n, k, first;
     static const void *addresses[5];
     static unsigned short sizes[5];
-    const int pointers = kernel_table[o->kernel].pointers;
+    const int pointers = kernel_table[o->kernel].pointers, placed = o->kernel == PLACED;
+    unsigned next = (unsigned)pointers;
     gpuexec_args args;
     int i;
     for (i = 0; i < pointers; i++) {
@@ -1137,13 +1204,19 @@ static gpuexec_args args_of(const running *r, const op *o) {
     }
     n = (uint32_t)o->cols;
     k = o->value;
-    addresses[pointers] = &n;
-    addresses[pointers + 1] = &k;
-    sizes[pointers] = sizes[pointers + 1] = sizeof n;
+    if (placed) {
+        pointer[0] = r->device[o->buf[0]];
+        first = (uint32_t)(offset_of(r, o->buf[0], o->at[0]) / 4);
+        addresses[next] = &first;
+        sizes[next++] = sizeof first;
+    }
+    addresses[next] = &n;
+    addresses[next + 1] = &k;
+    sizes[next] = sizes[next + 1] = sizeof n;
     memset(&args, 0, sizeof args);
     args.addresses = addresses;
     args.sizes = sizes;
-    args.count = (unsigned)pointers + 2;
+    args.count = next + 2;
     return args;
 }
 static gpuexec_kernel kernel_of(const running *r, const op *o) {
@@ -1302,6 +1375,7 @@ static void make_objects(running *r) {
         const gpuexec_context context = the.context[p->stream[i].device];
         desc.non_blocking = !p->stream[i].blocking;
         r->stream[i] = p->stream[i].blocking == 2 ? gpuexec_stream_legacy(context)
+                : p->stream[i].blocking == 3      ? gpuexec_stream_per_thread(context)
                                                   : gpuexec_stream_create(context, &desc);
     }
     for (i = 0; i < MAX_EVENTS; i++) {
@@ -1366,7 +1440,7 @@ static void destroy_objects(running *r) {
         if (r->batch[i].id) gpuexec_batch_destroy(r->batch[i]);
     }
     for (i = 0; i < p->streams; i++)
-        if (p->stream[i].blocking != 2) gpuexec_stream_destroy(r->stream[i]);
+        if (p->stream[i].blocking < 2) gpuexec_stream_destroy(r->stream[i]);
     for (i = 0; i < MAX_EVENTS; i++) gpuexec_event_destroy(r->event[i]);
     for (i = 0; i < p->buffers; i++)
         if (p->buf[i].kind == PINNED) gpuexec_free_pinned(r->host[i]);
@@ -1511,6 +1585,7 @@ static outcome *run_ways(const way *ways, int nways, const program *programs, in
 static void look_at_devices(void) {
     const way plain = { 0, 0, 0 };
     pid_t child;
+    reads_ptx = !getenv("VALIDATION_SAID");
     ours = (shared *)share(sizeof *ours);
     fflush(NULL);
     if ((child = fork()) == 0) {
@@ -1541,7 +1616,7 @@ static program *programs_of_seeds(int n) {
 
 TEST_ALONE_MULTI(correct_programs) {
     const way ways[] = { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 1, 5 } };
-    const int n = count_of_programs(60), nways = on_cpu_device() ? 3 : 1;
+    const int n = count_of_programs(200), nways = on_cpu_device() ? 3 : 1;
     program *const programs = programs_of_seeds(n);
     int bad = 0, operations = 0, edges = 0, i, k;
     outcome *out;
@@ -1594,13 +1669,14 @@ static int reason_of(const pairs *found) {
 
 TEST_ALONE_MULTI(programs_without_an_edge) {
     enum { MOST_ADVERSARIES = 16 };
-    const int n = count_of_programs(60),
+    const int n = count_of_programs(200),
               adversaries = !on_cpu_device() ? 0
             : getenv("TEST_ALL")             ? 12
                                              : 8,
               nways = 1 + adversaries;
     program *const programs = programs_of_seeds(n);
     pairs *const found = (pairs *)calloc((size_t)n, sizeof *found);
+    char seeds[2][HOW][64] = { { "" } };
     int table[2][2][HOW] = { { { 0 } } }; /* reported, changed, why */
     int exact = 0, part = 0, other = 0, faults = 0, bad = 0, none = 0, seen_pairs = 0, reports = 0;
     way ways[1 + MOST_ADVERSARIES] = { { 1, 0, 0 } };
@@ -1648,6 +1724,11 @@ TEST_ALONE_MULTI(programs_without_an_edge) {
             faults++;
             continue;
         }
+        if ((changed || o->n) && table[o->n > 0][changed][why] < 5) {
+            char *const at = seeds[o->n > 0][why];
+            const size_t used = strlen(at);
+            snprintf(at + used, sizeof seeds[0][0] - used, " %u", programs[i].seed);
+        }
         table[o->n > 0][changed][why]++;
         if (!o->n && why == SEEN && bad++ < 20)
             printf("seed %u: no report; the model has %d and %d\n", programs[i].seed,
@@ -1655,12 +1736,14 @@ TEST_ALONE_MULTI(programs_without_an_edge) {
     }
     CHECK_EQ(bad, 0);
     printf("  %d programs without one necessary edge, %d adversary schedules\n", n, adversaries);
-    printf("  %-60s %8s %8s\n", "", "changed", "same");
+    printf("  %-66s %8s %8s\n", "", "changed", "same");
+    printf("  %-66s %8d %8d\n", "reported", table[1][1][SEEN], table[1][0][SEEN]);
+    for (k = 1; k < HOW; k++)
+        printf("  reported; the model has only: %-36s %8d %8d%s%s\n", reason_names[k],
+                table[1][1][k], table[1][0][k], seeds[1][k][0] ? "  seeds" : "", seeds[1][k]);
     for (k = 0; k < HOW; k++)
-        printf("  reported; what hides the pairs of the model: %-15.15s %8d %8d\n", reason_names[k],
-                table[1][1][k], table[1][0][k]);
-    for (k = 0; k < HOW; k++)
-        printf("  not reported; %-46s %8d %8d\n", reason_names[k], table[0][1][k], table[0][0][k]);
+        printf("  not reported; %-52s %8d %8d%s%s\n", reason_names[k], table[0][1][k],
+                table[0][0][k], seeds[0][k][0] ? "  seeds" : "", seeds[0][k]);
     printf("  not reported, because a fault ended the program first: %d\n", faults);
     printf("  the reported pairs are those of the model: %d programs; some of them: %d; "
            "others, too: %d (pairs: %d reported, %d of the model)\n",
