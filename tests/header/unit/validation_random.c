@@ -153,7 +153,7 @@ static const char kernel_text[] =
         " add.u32 %r4, %r3, %r2;\n red.global.add.u32 [%a], %r4;\n")
     KERNEL_TEXT("placed", ", .param .u32 first",
         " ld.param.u32 %r4, [first];\n mul.wide.u32 %t, %r4, 4;\n add.u64 %a, %a, %t;\n"
-        " mad.lo.u32 %r4, %r3, 3, %r2;\n st.global.u32 [%a], %r4;\n");
+        " mad.lo.u32 %r5, %r3, 3, %r2;\n st.global.u32 [%a], %r5;\n");
 /* clang-format on */
 
 /* Whether the finder reads what a kernel uses from its PTX; otherwise, the test says so. */
