@@ -710,7 +710,8 @@ static int choose_work(generator *g, op *o, int stream, int in_graph) {
     o->stream = stream;
     choose_value(g, o);
     if (o->kind == KERNEL) {
-        o->kernel = below(g, KERNELS);
+        o->kernel = below(g, reads_ptx ? KERNELS : PLACED); /* the byte at its pointer is not used
+                                                             */
         for (k = 0; k < kernel_table[o->kernel].pointers; k++)
             if ((o->buf[k] = any_buffer(g, o, device, in_graph, 0)) < 0) return 0;
     } else if (o->kind == FILL) {
