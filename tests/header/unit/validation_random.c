@@ -1617,7 +1617,7 @@ static program *programs_of_seeds(int n) {
 
 TEST_ALONE_MULTI(correct_programs) {
     const way ways[] = { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 1, 5 } };
-    const int n = count_of_programs(400), nways = on_cpu_device() ? 3 : 1;
+    const int n = count_of_programs(250), nways = on_cpu_device() ? 3 : 1;
     program *const programs = programs_of_seeds(n);
     int bad = 0, operations = 0, edges = 0, i, k;
     outcome *out;
@@ -1670,7 +1670,7 @@ static int reason_of(const pairs *found) {
 
 TEST_ALONE_MULTI(programs_without_an_edge) {
     enum { MOST_ADVERSARIES = 16 };
-    const int n = count_of_programs(400),
+    const int n = count_of_programs(250),
               adversaries = !on_cpu_device() ? 0
             : getenv("TEST_ALL")             ? 12
                                              : 8,
