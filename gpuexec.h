@@ -36992,9 +36992,10 @@ static gxi_strand *gxi_strand_of(const gxi_call *call, struct CUstream_st *nativ
     unsigned flags = 0;
     if (slot && slot->data.stream.native != native) slot = NULL;
     if (!native) native = GXI_STREAM_LEGACY;
-    if (is_default) {
-        if (slot) context = slot->cu_context;
-        else if (gxi.cu.cuCtxGetCurrent(&context)) return NULL;
+    if (is_default) { /* of the current context: the call may also use that of another one */
+        if (gxi.cu.cuCtxGetCurrent(&context)) return NULL;
+        if (!context && slot) context = slot->cu_context;
+        if (slot && slot->cu_context != context) slot = NULL;
         if (native != GXI_STREAM_LEGACY) thread = &gxi_local;
     }
     s = gxi_order.buckets[gxi_order_bucket(native)];
@@ -38268,7 +38269,8 @@ static void gxi_finder_before(const gxi_call *call, const gxi_watched_call *w) {
         if (found->kind == GXI_FINDS_STREAM_DONE) {
             if (!gxi_native_is_capturing(call, gxi_found_at(w, 0).stream, 0) &&
                     (s = gxi_strand_of(call, gxi_found_at(w, 0).stream)) != NULL) {
-                gxi_strand_update(s);
+                /* a blocking stream does not wait for the legacy stream until its next work */
+                if (s->foreign || s->native == GXI_STREAM_LEGACY) gxi_strand_update(s);
                 gxi_clock_join(&gxi_finder_waits, &s->clock);
             }
         } else if (found->kind == GXI_FINDS_CONTEXT_DONE) {
