@@ -36857,13 +36857,13 @@ GPUEXEC_API gpuexec_result gpuexec_timeline_get_info_at(
 
 #if !defined(GPUEXEC_NO_FINDER)
 /* -------------------------------------------------------------------------------------------------
-   >>impl-order   What is ordered after what, for >>impl-finder. A strand is a stream, or one of its
-   default streams for each context (and thread). Its clock says, for each strand, up to which work
-   its next work is ordered after: a vector clock (Mattern, "Virtual Time and Global States of
-   Distributed Systems", 1989). All host threads together have one clock: how they order each other
-   is not seen, so a wait of one counts for all. Where other code may order work unseen, work is
-   ordered after everything before it: that can hide a mistake, but never accuses a correct program.
-   gxi_finder_mutex guards all of this. */
+   >>impl-order   The order of work, for >>impl-finder. A strand is a stream; a default stream has
+   one for each context, and the per-thread one also for each thread. Its clock says, for each
+   strand, up to which work its next work is ordered after: a vector clock (Mattern, "Virtual Time
+   and Global States of Distributed Systems", 1989). All host threads together have one clock: how
+   they order each other is not seen, so a wait of one counts for all. Where other code may order
+   work unseen, work is ordered after everything before it: that can hide a mistake, but never
+   accuses a correct program. gxi_finder_mutex guards all of this. */
 
 typedef struct gxi_clock {
     uint64_t *at; /* by gxi_strand.index; 0: not ordered after any of its work */
@@ -37213,13 +37213,12 @@ static struct {
     int said_foreign;
 } gxi_finder;
 
-/* The work of one driver call, or of one node. */
+/* The work of one driver call. */
 typedef struct gxi_work_use {
     const gxi_call *call;
     gxi_strand *strand;
     uint64_t tick;
     const char *title;
-    unsigned node;
     int waits;       /* a copy to pageable memory: the host waits for it */
     gxi_area *freed; /* memory that is no longer in the table of allocations */
 } gxi_work_use;
@@ -37513,7 +37512,7 @@ static void gxi_area_add(gxi_area *a, const gxi_use *now, const gxi_clock *c) {
         if (gxi_use_is_ordered(old, &gxi_order.host)) continue; /* it is done */
         if (!ordered && !old->blurred && gxi_uses_conflict(old, now) && gxi_uses_meet(old, now, a))
             gxi_finder_report(a, old, now, NULL);
-        /* what is not ordered after `old` is not ordered after `now`, either: `now` is enough */
+        /* a later use that `old` would report is reported for `now`: `old` can go */
         if (ordered && !now->blurred &&
                 (now->access & GXI_ACCESS_WRITE || !(old->access & GXI_ACCESS_WRITE)) &&
                 !(now->access & ~old->access & GXI_ACCESS_STRONG) && !(now->talks & ~old->talks) &&
@@ -37588,7 +37587,13 @@ static void gxi_code_free(const void *native) {
     if (!c) return;
     *at = c->next;
 #if !defined(GPUEXEC_NO_IMAGES)
-    if (!c->shared) gxi_access_free(c->accesses);
+    if (!c->shared) {
+        gxi_code *other;
+        for (other = gxi_finder.code; other && c->accesses; other = other->next)
+            if (other->accesses == c->accesses)
+                other->accesses = NULL; /* a module of the library */
+        gxi_access_free(c->accesses);
+    }
 #endif
     gxi_free(c);
 }
@@ -38619,7 +38624,7 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_set_access_at(
     int count;
     GXI_CALL(gpuexec_kernel_set_access, GXI_MAKES);
     if (!(slot = gxi_get(call, kernel.id, GXI_KERNEL, "the kernel"))) return gxi_failed_result();
-    info = (gxi_kernel *)(uintptr_t)gxi_kernel_of(slot);
+    info = slot->data.kernel.info;
     if (!slot->data.kernel.sizes)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                 "the parameters of %s are not known, so its argument %d cannot be described",

@@ -713,7 +713,7 @@ static gpuexec_result fault_last(void) {
 
 /* 1 if the fault was reached */
 static int fault_run(void (*flow)(void), fault_source source, fault_manner manner, int at) {
-    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     gpuexec_result r;
     int i;
     memset(&fault, 0, sizeof fault);

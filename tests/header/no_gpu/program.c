@@ -18,7 +18,7 @@ static void check(int ok, const char *what) {
 int main(int argc, char **argv) {
     const char *text = argc > 2 ? argv[2] : "", *path = getenv("GPUEXEC_DRIVER");
     const gpuexec_result wanted = (gpuexec_result)(argc > 1 ? atoi(argv[1]) : 0);
-    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     gpuexec_context ctx;
     int round;
     CHECK(gpuexec_device_count() == 0);
