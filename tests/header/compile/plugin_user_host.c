@@ -20,7 +20,7 @@ static void check(int ok, int line) {
 }
 
 int main(int argc, char **argv) {
-    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 1, look, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 1, look, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     union {
         void *object;
         unsigned long long (*works)(void);

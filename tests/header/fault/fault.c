@@ -2524,6 +2524,7 @@ static const struct {
     { ROW_cuCtxGetApiVersion, "called only without cuCtxGetId" },
     { ROW_cuMemPrefetchAsync, "called only without its second interface" },
     { ROW_cuMemAdvise, "called only without its second interface" },
+    { ROW_cuStreamGetCaptureInfo_11030, "called only by the finder, which no flow turns on" },
 };
 TEST_ALONE(rows) {
     const int devices = gpuexec_device_count();
