@@ -14178,12 +14178,13 @@ static uint64_t gxi_flow_facts_before(unsigned kind, uint64_t x) {
                    part = x >> 2 & GXI_FACT_PLAIN, shifted = x >> 3 & GXI_FACT_PLAIN;
     uint64_t flags = x & (GXI_FACT_ESCAPES | GXI_FACT_STORED | GXI_FACT_STORED_SHARED), y = 0;
     unsigned i;
+    if (kind == GXI_EDGE_PACK || kind == GXI_EDGE_UNPACK) flags |= x & GXI_FACT_OF;
     switch (kind) {
     case GXI_EDGE_NEGATED: return negated | plain << 1 | (part | shifted) << 2 | flags;
     case GXI_EDGE_PART: return (plain | negated | part | shifted) << 2 | flags;
-    case GXI_EDGE_PACK: flags |= x & GXI_FACT_OF; /* fall through */
+    case GXI_EDGE_PACK:
     case GXI_EDGE_SHIFTED: return (plain | shifted) << 3 | (negated | part) << 2 | flags;
-    case GXI_EDGE_UNPACK: flags |= x & GXI_FACT_OF; /* fall through */
+    case GXI_EDGE_UNPACK:
     case GXI_EDGE_UNSHIFTED: return shifted | shifted << 3 | (plain | negated | part) << 2 | flags;
     case GXI_EDGE_BITS:
         return (plain | shifted) * 9 | (negated | part) << 2 | flags | (x & GXI_FACT_OF);
