@@ -38403,7 +38403,7 @@ static void gxi_finder_note_work(
     memset(&work, 0, sizeof work);
     work.call = call;
     work.strand = s;
-    switch (found->kind) {
+    switch ((int)found->kind) {
     case GXI_FINDS_KERNEL:
         gxi_uses_add_kernel(list, gxi_found_at(w, 0).function, gxi_found_at(w, 9).list,
                 w->count > 10 ? gxi_found_at(w, 10).list : NULL, &work.title);
@@ -38484,7 +38484,7 @@ static void gxi_program_change(gxi_found_kind kind, const gxi_watched_call *w) {
 static void gxi_finder_note_object(
         const gxi_call *call, const gxi_watched_call *w, const gxi_found_call *found) {
     gxi_point *point;
-    switch (found->kind) {
+    switch ((int)found->kind) {
     case GXI_FINDS_NODE: gxi_node_note_place(call, *gxi_found_at(w, 0).new_node); break;
     case GXI_FINDS_EVENT_CREATED: gxi_point_create(*gxi_found_at(w, 0).new_event); break;
     case GXI_FINDS_EVENT_DESTROYED: gxi_point_free(gxi_found_at(w, 0).event); break;
