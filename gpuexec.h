@@ -38267,7 +38267,7 @@ static GXI_THREAD gxi_clock gxi_finder_waits;
 static void gxi_finder_before(const gxi_call *call, const gxi_watched_call *w) {
     const gxi_found_call *const found = gxi_found_call_of(w->name);
     struct CUctx_st *context = NULL;
-    gxi_strand *s;
+    gxi_strand *s = NULL;
     if (!found || found->kind <= GXI_FINDS_ON_STREAM || found->kind >= GXI_FINDS_WAITED) return;
     gxi_lock(&gxi_finder_mutex);
     if (gxi_finder_is_on()) {
