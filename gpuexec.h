@@ -36074,7 +36074,7 @@ static int gxi_timed_lane_step(gxi_timed_lane *lane, int wait) {
     } else if (work->call->kind == GXI_IS_WAIT && p) {
         if (!p->known && !wait) return 0; /* its lane's turn comes first */
         if (p->at > lane->ready) lane->ready = p->at;
-        if (p->slice_end > p->slice_begin && lane->narrows < GXI_ARROWS &&
+        if (p->slice_end > 0 && lane->narrows < GXI_ARROWS &&
                 !(p->lane == lane->number && p->device == 1000 + c->ordinal)) {
             lane->arrows[lane->narrows++] = p;
             p->refs++;
