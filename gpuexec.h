@@ -62,7 +62,7 @@
         >>entering    working in an object's context
         >>impl-setup, impl-device, impl-naming, impl-trace, impl-capturing, impl-close,
         >>impl-context, impl-primary, impl-green, impl-shutdown, impl-ptx, impl-flow, impl-words,
-        >>impl-operations, impl-summaries, impl-access, impl-image, impl-files,
+        >>impl-operations, impl-steps, impl-summaries, impl-access, impl-image, impl-files,
         >>impl-find, impl-cache, impl-includes, impl-module, impl-kernel, impl-best, impl-library,
         >>impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory, impl-stream,
         >>impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual, impl-growth,
@@ -70,7 +70,8 @@
         >>impl-dims, impl-attributes, impl-launch, impl-params, impl-kept, impl-used, impl-graph,
         >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
         >>impl-messages, impl-connection, impl-nvtx, impl-label, impl-cupti, impl-work,
-        >>impl-slices, impl-timeline, impl-order, impl-finder, impl-uses, impl-found, impl-spans,
+        >>impl-slices, impl-timeline, impl-order, impl-finder, impl-reach, impl-uses, impl-found,
+   impl-spans,
         >>impl-json, impl-lanes, impl-style, impl-script, impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
@@ -13725,7 +13726,8 @@ enum {
     GXI_ACCESS_READ = 1,    /* a pointer that the kernel reads through */
     GXI_ACCESS_WRITE = 2,   /* ... writes through */
     GXI_ACCESS_UNKNOWN = 4, /* not known what happens to it: it was stored or passed on */
-    GXI_ACCESS_PART = 8     /* a number that takes part in addresses of other arguments */
+    GXI_ACCESS_PART = 8,    /* a number that takes part in addresses of other arguments */
+    GXI_ACCESS_STRONG = 16  /* of a use: an atomic, or an access that orders others */
 };
 
 /* Facts. Those with a kind have four bits: the value is used as it is, negated, as a part of a sum
@@ -14309,6 +14311,7 @@ typedef struct gxi_access_function {
     uint32_t nwords, nfacts, nparameters;
     uint64_t shared, loaded; /* facts about what shared memory holds; about loaded pointers */
     uint64_t sum;            /* of the summary: whether it has changed */
+    struct gxi_steps *steps; /* or NULL */
     unsigned char is_entry, is_taken, is_unknown, is_foreign, is_placed;
     unsigned char is_strong;              /* it has atomics, or accesses that order others */
     unsigned char result, stores_outside; /* the state of results; stores other pointers than its
@@ -14338,6 +14341,7 @@ struct gxi_access_kernel {
     size_t use_count, variable_count;
     const struct gxi_access_use *uses;
     const struct gxi_access_variable *variables;
+    struct gxi_steps *steps; /* NULL: they cannot be followed */
 };
 struct gxi_accesses {
     struct gxi_access_kernel *kernels; /* by name */
@@ -14368,6 +14372,13 @@ typedef struct gxi_access_reader {
     gxi_access_function *current;
     uint32_t clock; /* functions read */
     unsigned module, address_size;
+    /* of the kernel that is read, for >>impl-steps */
+    struct gxi_step *steps;
+    gxi_access_token *jumps;                              /* labels that branches name */
+    gxi_access_names labels;                              /* id: a step */
+    uint32_t nsteps, steps_cap, njumps, jumps_cap, guard; /* guard: a node, or none */
+    uint32_t all_steps;                                   /* of all kernels */
+    int guard_not, no_steps;
 } gxi_access_reader;
 #define GXI_OPERAND_REGION 0x80000000u
 
@@ -14591,7 +14602,8 @@ static int gxi_access_declared_next(const gxi_access_reader *r, uint32_t *i, uin
             } else if (gxi_access_is(t, ".texref") || gxi_access_is(t, ".samplerref") ||
                     gxi_access_is(t, ".surfref"))
                 *size = 8;
-            else if (t.n > 1 && strchr("rplsgc", t.p[1]) && !gxi_access_is(t, ".ptr"))
+            else if (t.n > 1 && strchr("rplsgc", t.p[1]) && !gxi_access_is(t, ".ptr") &&
+                    !gxi_access_is(t, ".pred"))
                 d->space = (unsigned char)t.p[1];
         } else if (*t.p == '[') {
             const gxi_access_token size_token = *i + 1 < n ? r->tokens[*i + 1] : t;
@@ -14782,9 +14794,9 @@ typedef struct gxi_access_form { /* an instruction */
     const char *letters;
     uint32_t begin[GXI_ACCESS_OPERANDS], end[GXI_ACCESS_OPERANDS]; /* tokens */
     unsigned count;
-    unsigned spaces[2], nspaces;           /* as GXI_FLOW_..., 0: none */
-    unsigned vector, size, size_first;     /* sizes of the last and the first type */
-    int is_float, is_float_first, is_wide; /* is_wide: .wide */
+    unsigned spaces[2], nspaces;       /* as GXI_FLOW_..., 0: none */
+    unsigned vector, size, size_first; /* sizes of the last and the first type */
+    int is_float, is_float_first, is_signed, is_signed_first, is_wide; /* is_wide: .wide */
 } gxi_access_form;
 /* A value, or what is in brackets. */
 typedef struct gxi_access_place {
@@ -14824,9 +14836,11 @@ static void gxi_access_modifier(gxi_access_form *form, gxi_access_token t) {
         if (!form->size) {
             form->size_first = size;
             form->is_float_first = is_float;
+            form->is_signed_first = t.p[1] == 's';
         }
         form->size = size;
         form->is_float = is_float;
+        form->is_signed = t.p[1] == 's';
     }
     if (gxi_access_is(t, ".v2")) form->vector = 2;
     if (gxi_access_is(t, ".v4")) form->vector = 4;
@@ -15132,6 +15146,473 @@ static int gxi_access_sum(gxi_access_reader *r, const gxi_access_form *form) {
 }
 
 /* -------------------------------------------------------------------------------------------------
+   >>impl-steps   The instructions of a kernel that decide which bytes it uses, as steps for
+   >>impl-reach: integers, comparisons, branches, loads and stores. What others compute is not
+   known. */
+
+typedef enum gxi_step_kind {
+    GXI_STEP_UNKNOWN, /* the first ones have a result */
+    GXI_STEP_PARAMETER,
+    GXI_STEP_MOVE,
+    GXI_STEP_CONVERT,
+    GXI_STEP_ADD,
+    GXI_STEP_SUB,
+    GXI_STEP_MUL,
+    GXI_STEP_MAD,
+    GXI_STEP_SHL,
+    GXI_STEP_SHR,
+    GXI_STEP_DIV,
+    GXI_STEP_REM,
+    GXI_STEP_AND,
+    GXI_STEP_OR,
+    GXI_STEP_XOR,
+    GXI_STEP_NEG,
+    GXI_STEP_NOT,
+    GXI_STEP_MIN,
+    GXI_STEP_MAX,
+    GXI_STEP_SELECT,
+    GXI_STEP_COMPARE,
+    GXI_STEP_BOTH, /* of two predicates, and the next two */
+    GXI_STEP_EITHER,
+    GXI_STEP_NEITHER, /* of one: not */
+    GXI_STEP_HAS_RESULT,
+    GXI_STEP_ACCESS = GXI_STEP_HAS_RESULT,
+    GXI_STEP_HIDDEN, /* an access of which the place or the size is not known */
+    GXI_STEP_BRANCH,
+    GXI_STEP_EXIT
+} gxi_step_kind;
+typedef enum gxi_operand_kind {
+    GXI_OPERAND_NONE, /* not known */
+    GXI_OPERAND_REGISTER,
+    GXI_OPERAND_NUMBER,
+    GXI_OPERAND_INDEX,   /* 0 to 5: tid.x to ctaid.z */
+    GXI_OPERAND_DIM,     /* ntid.x to nctaid.z */
+    GXI_OPERAND_VARIABLE /* its address */
+} gxi_operand_kind;
+typedef enum gxi_comparison { GXI_EQ, GXI_NE, GXI_LT, GXI_LE, GXI_GT, GXI_GE } gxi_comparison;
+typedef struct gxi_operand {
+    int64_t value; /* what is added to a register or to an address, or the number itself */
+    uint32_t id;   /* of the register, of the variable; 0 to 5 */
+    unsigned char kind;
+} gxi_operand;
+typedef struct gxi_step {
+    gxi_operand a, b, c;
+    uint32_t to, guard, target; /* registers, or GXI_FLOW_NONE; target: a step, then a block */
+    unsigned short bytes;       /* that an access, or each load of a parameter, has */
+    unsigned char kind, bits, from_bits, is_signed, from_signed;
+    unsigned char access, compare, combine, guard_not; /* combine: GXI_STEP_BOTH, _EITHER or 0 */
+} gxi_step;
+/* Steps without branches inside; the last one can branch. next: the block behind it. Blocks are
+   numbered; their number itself means: the end of the kernel. */
+typedef struct gxi_step_block {
+    uint32_t first, end, next, target; /* target: or GXI_FLOW_NONE */
+    uint32_t after;                    /* the first block that certainly runs after this one */
+} gxi_step_block;
+typedef struct gxi_steps {
+    gxi_step *steps;
+    gxi_step_block *blocks;
+    gxi_access_token *names; /* of variables, until gxi_steps_name_variables */
+    uint32_t nsteps, nblocks, nregisters, nnames;
+} gxi_steps;
+enum {
+    GXI_STEPS_MOST = 8192, /* of a kernel */
+    GXI_BLOCKS_MOST = 1024,
+    GXI_STEPS_OF_IMAGE = 1 << 17
+};
+
+static void gxi_steps_free(gxi_steps *s) {
+    if (!s) return;
+    gxi_free(s->steps);
+    gxi_free(s->blocks);
+    gxi_free(s->names);
+    gxi_free(s);
+}
+static gxi_step *gxi_step_new(gxi_access_reader *r, gxi_step_kind kind) {
+    gxi_step *step;
+    if (r->nsteps >= GXI_STEPS_MOST) r->no_steps = 1;
+    if (r->no_steps) return NULL;
+    r->steps = (gxi_step *)gxi_flow_room(
+            &r->f, r->steps, &r->steps_cap, r->nsteps, sizeof *r->steps);
+    if (r->f.failed) return NULL;
+    step = &r->steps[r->nsteps++];
+    memset(step, 0, sizeof *step);
+    step->kind = (unsigned char)kind;
+    step->to = step->target = GXI_FLOW_NONE;
+    step->guard = r->guard;
+    step->guard_not = (unsigned char)r->guard_not;
+    return step;
+}
+/* What the names in an operand are afterwards is not known. */
+static void gxi_step_results_unknown(
+        gxi_access_reader *r, const gxi_access_form *form, unsigned operand) {
+    uint32_t i, id;
+    for (i = form->begin[operand]; operand < form->count && i < form->end[operand]; i++) {
+        const gxi_access_token t = r->tokens[i];
+        gxi_step *step;
+        if (!gxi_is_name((unsigned char)*t.p) || gxi_access_is_digit(t) || gxi_access_is(t, "_"))
+            continue;
+        if (gxi_access_meaning(r, t, &id) != GXI_NAME_NODE) continue;
+        if (!(step = gxi_step_new(r, GXI_STEP_UNKNOWN))) return;
+        step->to = id;
+    }
+}
+/* tid.x to nctaid.z: 0 to 11; -1: it is none of these. */
+static int gxi_special_of(const gxi_access_reader *r, uint32_t begin, uint32_t end) {
+    static const char *const names[] = { "%tid", "%ctaid", "%ntid", "%nctaid" };
+    int i;
+    if (end - begin != 2) return -1;
+    for (i = 0; i < 4; i++)
+        if (gxi_access_is(r->tokens[begin], names[i])) {
+            const gxi_access_token axis = r->tokens[begin + 1];
+            if (axis.n == 2 && axis.p[1] >= 'x' && axis.p[1] <= 'z') return 3 * i + axis.p[1] - 'x';
+        }
+    return -1;
+}
+static gxi_operand gxi_operand_between(gxi_access_reader *r, uint32_t begin, uint32_t end) {
+    const int special = gxi_special_of(r, begin, end);
+    const gxi_access_name *used;
+    gxi_access_place place;
+    gxi_operand o;
+    memset(&o, 0, sizeof o);
+    if (special >= 0) {
+        o.kind = special < 6 ? GXI_OPERAND_INDEX : GXI_OPERAND_DIM;
+        o.id = (uint32_t)special % 6;
+        return o;
+    }
+    if (begin >= end || *r->tokens[begin].p == '{' || *r->tokens[begin].p == '!' ||
+            !gxi_access_place_read(r, begin, end, &place) || place.region >= 0 ||
+            place.offset == GXI_FLOW_ANY_OFFSET)
+        return o;
+    o.value = place.offset;
+    if (place.node == GXI_FLOW_NONE) o.kind = GXI_OPERAND_NUMBER;
+    else if ((used = gxi_access_name_find(&r->used, r->tokens[begin])) != NULL) {
+        o.kind = GXI_OPERAND_VARIABLE;
+        o.id = (uint32_t)(used - r->used.names);
+    } else {
+        o.kind = GXI_OPERAND_REGISTER;
+        o.id = place.node;
+    }
+    return o;
+}
+static gxi_operand gxi_operand_read(
+        gxi_access_reader *r, const gxi_access_form *form, unsigned operand) {
+    return gxi_operand_between(r, operand < form->count ? form->begin[operand] : 0,
+            operand < form->count ? form->end[operand] : 0);
+}
+/* ld.param of the kernel's own parameters. */
+static void gxi_step_parameter(gxi_access_reader *r, const gxi_access_form *form) {
+    uint32_t nodes[GXI_ACCESS_VECTOR];
+    gxi_access_place place;
+    const int n = gxi_access_values(r, form, 0, nodes);
+    int i;
+    if (n <= 0 || !gxi_access_address(r, form, 1, &place) || place.region < 0 ||
+            (uint32_t)place.region >= r->nbytes || place.offset < 0) {
+        gxi_step_results_unknown(r, form, 0);
+        return;
+    }
+    for (i = 0; i < n; i++) {
+        gxi_step *const step = gxi_step_new(r, GXI_STEP_PARAMETER);
+        if (!step) return;
+        step->to = nodes[i];
+        step->a.id = (uint32_t)place.region;
+        step->a.value = place.offset + i * (int64_t)form->size;
+        step->bytes = (unsigned short)form->size;
+        step->is_signed = (unsigned char)form->is_signed;
+        if (form->is_float) step->kind = GXI_STEP_UNKNOWN;
+    }
+}
+/* An access in operand `at`. bytes 0: its size is not known. */
+static void gxi_step_access(gxi_access_reader *r, const gxi_access_form *form, unsigned at,
+        unsigned space, unsigned access, unsigned bytes) {
+    const uint32_t begin = at < form->count ? form->begin[at] : 0,
+                   end = at < form->count ? form->end[at] : 0;
+    gxi_step *step;
+    if (space & GXI_FLOW_REGIONS) return;
+    step = gxi_step_new(r, bytes ? GXI_STEP_ACCESS : GXI_STEP_HIDDEN);
+    if (!step) return;
+    if (end - begin >= 3 && *r->tokens[begin].p == '[')
+        step->a = gxi_operand_between(r, begin + 1, end - 1);
+    step->access = (unsigned char)access;
+    step->bytes = (unsigned short)bytes;
+}
+static const struct gxi_step_name {
+    const char *name;
+    unsigned char kind, operands;
+} gxi_step_names[] = { { "add", GXI_STEP_ADD, 2 }, { "and", GXI_STEP_AND, 2 },
+    { "cvt", GXI_STEP_CONVERT, 1 }, { "cvta", GXI_STEP_MOVE, 1 }, { "div", GXI_STEP_DIV, 2 },
+    { "mad", GXI_STEP_MAD, 3 }, { "max", GXI_STEP_MAX, 2 }, { "min", GXI_STEP_MIN, 2 },
+    { "mov", GXI_STEP_MOVE, 1 }, { "mul", GXI_STEP_MUL, 2 }, { "neg", GXI_STEP_NEG, 1 },
+    { "not", GXI_STEP_NOT, 1 }, { "or", GXI_STEP_OR, 2 }, { "rem", GXI_STEP_REM, 2 },
+    { "selp", GXI_STEP_SELECT, 3 }, { "setp", GXI_STEP_COMPARE, 2 }, { "shl", GXI_STEP_SHL, 2 },
+    { "shr", GXI_STEP_SHR, 2 }, { "sub", GXI_STEP_SUB, 2 }, { "xor", GXI_STEP_XOR, 2 } };
+/* Sets what a comparison compares. 0: it is not known. */
+static int gxi_step_compare(const gxi_access_reader *r, gxi_step *step) {
+    static const char *const names[] = { ".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".lo", ".ls",
+        ".hi", ".hs" };
+    unsigned i;
+    for (i = 0; i < 10 && !gxi_access_has(r, names[i]); i++) {}
+    if (i == 10 || gxi_access_has(r, ".xor")) return 0;
+    step->compare = (unsigned char)(i < 6 ? i : i - 4);
+    if (gxi_access_has(r, ".and")) step->combine = GXI_STEP_BOTH;
+    if (gxi_access_has(r, ".or")) step->combine = GXI_STEP_EITHER;
+    return 1;
+}
+/* An instruction that computes a value, in the last new step. 0: it is not known. */
+static int gxi_step_computes(
+        gxi_access_reader *r, const gxi_access_form *form, const struct gxi_step_name *n) {
+    const int is_predicate = gxi_access_has(r, ".pred");
+    gxi_operand to;
+    gxi_step step;
+    memset(&step, 0, sizeof step);
+    step.kind = n->kind;
+    if (is_predicate) {
+        if (n->kind == GXI_STEP_AND) step.kind = GXI_STEP_BOTH;
+        else if (n->kind == GXI_STEP_OR) step.kind = GXI_STEP_EITHER;
+        else if (n->kind == GXI_STEP_NOT) step.kind = GXI_STEP_NEITHER;
+        else if (n->kind != GXI_STEP_MOVE) return 0;
+    }
+    if (form->count < n->operands + 1u || (!is_predicate && !form->size)) return 0;
+    if (form->is_float || form->is_float_first || gxi_access_has(r, ".sat") ||
+            gxi_access_has(r, ".hi") || gxi_access_has(r, ".pack"))
+        return 0;
+    if (gxi_access_has(r, ".shared") || gxi_access_has(r, ".local") ||
+            gxi_access_has(r, ".param") || form->size > 8 || form->size_first > 8)
+        return 0;
+    to = gxi_operand_read(r, form, 0);
+    step.a = gxi_operand_read(r, form, 1);
+    if (n->operands > 1) step.b = gxi_operand_read(r, form, 2);
+    if (form->count > 3) step.c = gxi_operand_read(r, form, 3);
+    if (to.kind != GXI_OPERAND_REGISTER || to.value || form->end[0] - form->begin[0] > 1) /* such as
+                                                                                             p|q */
+        return 0;
+    step.from_bits = (unsigned char)(8 * form->size);
+    step.from_signed = (unsigned char)form->is_signed;
+    step.bits = (unsigned char)(n->kind == GXI_STEP_CONVERT ? 8 * form->size_first
+                    : form->is_wide                         ? 16 * form->size
+                                                            : 8 * form->size);
+    step.is_signed = (unsigned char)(n->kind == GXI_STEP_CONVERT ? form->is_signed_first
+                                                                 : form->is_signed);
+    if (n->kind == GXI_STEP_COMPARE && !gxi_step_compare(r, &step)) return 0;
+    if (step.kind == GXI_STEP_COMPARE && step.combine && form->count < 4) return 0;
+    step.to = to.id;
+    step.target = GXI_FLOW_NONE;
+    step.guard = r->guard;
+    step.guard_not = (unsigned char)r->guard_not;
+    {
+        gxi_step *const kept = gxi_step_new(r, GXI_STEP_UNKNOWN);
+        if (kept) *kept = step;
+    }
+    return 1;
+}
+static void gxi_step_branch(gxi_access_reader *r, const gxi_access_form *form) {
+    gxi_step *const step = gxi_step_new(r, GXI_STEP_BRANCH);
+    if (!step || !form->count) {
+        r->no_steps = 1;
+        return;
+    }
+    r->jumps = (gxi_access_token *)gxi_flow_room(
+            &r->f, r->jumps, &r->jumps_cap, r->njumps, sizeof *r->jumps);
+    if (r->f.failed) return;
+    step->target = r->njumps;
+    r->jumps[r->njumps++] = r->tokens[form->begin[0]];
+}
+/* The statement in r->tokens, of a kernel. */
+static void gxi_step_read(gxi_access_reader *r, const gxi_access_form *form) {
+    const gxi_access_token t = r->tokens[0];
+    const unsigned space = form->spaces[0], bytes = form->size * (form->vector ? form->vector : 1);
+    const int is_strong = gxi_access_has(r, ".volatile") || gxi_access_has(r, ".relaxed") ||
+            gxi_access_has(r, ".acquire") || gxi_access_has(r, ".release") ||
+            gxi_access_has(r, ".mmio");
+    const unsigned strong = is_strong ? GXI_ACCESS_STRONG : 0u;
+    unsigned i;
+    for (i = 0; i < sizeof gxi_step_names / sizeof *gxi_step_names; i++)
+        if (gxi_access_is(t, gxi_step_names[i].name)) {
+            if (!gxi_step_computes(r, form, &gxi_step_names[i]))
+                gxi_step_results_unknown(r, form, 0);
+            return;
+        }
+    if (gxi_access_is(t, "bra")) gxi_step_branch(r, form);
+    else if (gxi_access_is(t, "brx")) r->no_steps = 1;
+    else if (gxi_access_is(t, "ret") || gxi_access_is(t, "exit") || gxi_access_is(t, "trap"))
+        gxi_step_new(r, GXI_STEP_EXIT);
+    else if (gxi_access_is(t, "ld") && space == GXI_FLOW_PARAM) gxi_step_parameter(r, form);
+    else if (gxi_access_is(t, "ld") || gxi_access_is(t, "ldu")) {
+        gxi_step_access(r, form, 1, space, GXI_ACCESS_READ | strong, bytes);
+        gxi_step_results_unknown(r, form, 0);
+    } else if (gxi_access_is(t, "st"))
+        gxi_step_access(r, form, 0, space, GXI_ACCESS_WRITE | strong, bytes);
+    else if (gxi_access_is(t, "red"))
+        gxi_step_access(
+                r, form, 0, space, GXI_ACCESS_READ | GXI_ACCESS_WRITE | GXI_ACCESS_STRONG, bytes);
+    else if (gxi_access_is(t, "atom")) {
+        gxi_step_access(
+                r, form, 1, space, GXI_ACCESS_READ | GXI_ACCESS_WRITE | GXI_ACCESS_STRONG, bytes);
+        gxi_step_results_unknown(r, form, 0);
+    } else if (form->letters && *form->letters == 'y') { /* cp.async of a fixed size is known */
+        const int64_t size = gxi_access_has(r, ".bulk") || form->count > 3
+                ? -1
+                : gxi_access_constant(r, form, 2);
+        if (form->nspaces == 2)
+            gxi_step_access(r, form, 1, form->spaces[1], GXI_ACCESS_READ,
+                    size > 0 && size <= 16 ? (unsigned)size : 0);
+        if (form->spaces[0] == GXI_FLOW_OUTSIDE) gxi_step_new(r, GXI_STEP_HIDDEN);
+    } else {
+        if (!form->letters || (strchr("lstwzeuk", *form->letters) && !(space & GXI_FLOW_REGIONS)))
+            gxi_step_new(r, GXI_STEP_HIDDEN);
+        gxi_step_results_unknown(r, form, 0);
+    }
+}
+
+/* --- blocks ----------------------------------------------------------------------------------- */
+
+static uint32_t gxi_step_block_of(const gxi_steps *s, uint32_t step) {
+    uint32_t low = 0, high = s->nblocks;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (s->blocks[middle].end <= step) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+/* Divides the steps into blocks; targets become blocks. */
+static int gxi_blocks_make(gxi_access_reader *r, gxi_steps *s) {
+    unsigned char *const begins = (unsigned char *)gxi_realloc(NULL, s->nsteps + (size_t)1);
+    uint32_t i, n = 0;
+    if (!begins) return 0;
+    memset(begins, 0, s->nsteps + (size_t)1);
+    begins[0] = 1;
+    for (i = 0; i < s->nsteps; i++) {
+        gxi_step *const step = &s->steps[i];
+        if (step->kind < GXI_STEP_BRANCH) continue;
+        begins[i + 1] = 1;
+        if (step->kind != GXI_STEP_BRANCH) continue;
+        step->target = gxi_access_name_find(&r->labels, r->jumps[step->target])->id;
+        begins[step->target] = 1;
+    }
+    for (i = 0; i < s->nsteps; i++) n += begins[i];
+    if (n <= GXI_BLOCKS_MOST)
+        s->blocks = (gxi_step_block *)gxi_realloc(NULL, n * sizeof *s->blocks);
+    for (i = 0; s->blocks && i < s->nsteps; i++) {
+        if (begins[i]) s->blocks[s->nblocks++].first = i;
+        s->blocks[s->nblocks - 1].end = i + 1;
+    }
+    gxi_free(begins);
+    for (i = 0; i < s->nblocks; i++) {
+        const gxi_step *const last = &s->steps[s->blocks[i].end - 1];
+        const int goes_on = last->kind < GXI_STEP_BRANCH || last->guard != GXI_FLOW_NONE;
+        s->blocks[i].next = goes_on ? i + 1 : s->nblocks;
+        s->blocks[i].target = GXI_FLOW_NONE;
+        if (last->kind == GXI_STEP_EXIT && goes_on) s->blocks[i].target = s->nblocks;
+        if (last->kind != GXI_STEP_BRANCH) continue;
+        s->blocks[i].target = gxi_step_block_of(s, last->target);
+        if (!goes_on) s->blocks[i].next = s->blocks[i].target;
+    }
+    return s->blocks != NULL;
+}
+/* Which blocks run after each block in any case (its postdominators), as sets of bits, by
+   iteration; then the first of them: the one that has all others. Blocks from which the end cannot
+   be reached have the end. */
+static int gxi_blocks_order(gxi_steps *s) {
+    const size_t words = (s->nblocks + (size_t)64) / 64;
+    uint64_t *const sets = (uint64_t *)gxi_realloc(NULL, (s->nblocks + 1) * words * 8);
+    uint32_t i, k, w;
+    int changed = 1;
+    if (!sets) return 0;
+    memset(sets, 0xFF, (s->nblocks + 1) * words * 8);
+    memset(sets + s->nblocks * words, 0, words * 8);
+    sets[s->nblocks * words + s->nblocks / 64] |= (uint64_t)1 << s->nblocks % 64;
+    while (changed)
+        for (changed = 0, i = s->nblocks; i-- > 0;) {
+            const gxi_step_block *const b = &s->blocks[i];
+            const uint32_t other = b->target == GXI_FLOW_NONE ? b->next : b->target;
+            for (w = 0; w < words; w++) {
+                uint64_t set = sets[b->next * words + w] & sets[other * words + w];
+                if (w == i / 64) set |= (uint64_t)1 << i % 64;
+                changed |= set != sets[i * words + w];
+                sets[i * words + w] = set;
+            }
+        }
+    for (i = 0; i < s->nblocks; i++) {
+        uint32_t most = 0;
+        s->blocks[i].after = s->nblocks;
+        for (k = 0; k < s->nblocks; k++) {
+            uint32_t count = 0;
+            if (k == i || !(sets[i * words + k / 64] >> k % 64 & 1)) continue;
+            for (w = 0; w < words; w++) {
+                uint64_t set = sets[k * words + w];
+                for (; set; set &= set - 1) count++;
+            }
+            if (count <= most) continue;
+            most = count;
+            s->blocks[i].after = k;
+        }
+    }
+    gxi_free(sets);
+    return 1;
+}
+/* Numbers the registers without gaps. */
+static int gxi_registers_number(const gxi_access_reader *r, gxi_steps *s) {
+    uint32_t *const numbers = (uint32_t *)gxi_realloc(NULL, (r->f.nnodes + (size_t)1) * 4);
+    uint32_t i, k;
+    if (!numbers) return 0;
+    memset(numbers, 0xFF, r->f.nnodes * (size_t)4);
+    for (i = 0; i < s->nsteps; i++) {
+        gxi_step *const step = &s->steps[i];
+        gxi_operand *const operands[3] = { &step->a, &step->b, &step->c };
+        for (k = 0; k < 5; k++) {
+            uint32_t *const id = k == 3 ? &step->to : k == 4 ? &step->guard : &operands[k]->id;
+            if (k < 3 ? operands[k]->kind != GXI_OPERAND_REGISTER : *id == GXI_FLOW_NONE) continue;
+            if (numbers[*id] == GXI_FLOW_NONE) numbers[*id] = s->nregisters++;
+            *id = numbers[*id];
+        }
+    }
+    gxi_free(numbers);
+    return 1;
+}
+/* The steps of the kernel that was read; NULL: they cannot be followed. */
+static gxi_steps *gxi_steps_finish(gxi_access_reader *r) {
+    gxi_steps *s;
+    uint32_t i;
+    if (r->no_steps || !r->nsteps || r->f.failed || r->f.pointer != 8) return NULL;
+    if (r->all_steps + r->nsteps > GXI_STEPS_OF_IMAGE) return NULL;
+    gxi_step_new(r, GXI_STEP_EXIT);
+    if (r->no_steps || r->f.failed) return NULL;
+    r->steps[r->nsteps - 1].guard = GXI_FLOW_NONE;
+    for (i = 0; i < r->njumps; i++)
+        if (!gxi_access_name_find(&r->labels, r->jumps[i])) return NULL;
+    if (!(s = (gxi_steps *)gxi_realloc(NULL, sizeof *s))) return NULL;
+    memset(s, 0, sizeof *s);
+    s->nsteps = r->nsteps;
+    s->steps = (gxi_step *)gxi_realloc(NULL, s->nsteps * sizeof *s->steps);
+    s->names = (gxi_access_token *)gxi_realloc(NULL, (r->used.n + (size_t)1) * sizeof *s->names);
+    for (i = 0; s->names && i < r->used.n; i++) s->names[s->nnames++] = r->used.names[i].token;
+    if (s->steps) memcpy(s->steps, r->steps, s->nsteps * sizeof *s->steps);
+    if (s->steps && s->names && gxi_registers_number(r, s) && gxi_blocks_make(r, s) &&
+            gxi_blocks_order(s)) {
+        r->all_steps += s->nsteps;
+        return s;
+    }
+    gxi_steps_free(s);
+    return NULL;
+}
+/* From now on, the number of a variable is that among those of the kernel. */
+static void gxi_steps_name_variables(gxi_steps *s, const struct gxi_access_kernel *k) {
+    uint32_t i, j;
+    for (i = 0; s && i < s->nsteps; i++) {
+        gxi_operand *const operands[3] = { &s->steps[i].a, &s->steps[i].b, &s->steps[i].c };
+        for (j = 0; j < 3; j++) {
+            gxi_operand *const o = operands[j];
+            uint32_t v = 0;
+            if (o->kind != GXI_OPERAND_VARIABLE) continue;
+            while (v < k->variable_count && !gxi_access_is(s->names[o->id], k->variables[v].name))
+                v++;
+            if (v == k->variable_count) o->kind = GXI_OPERAND_NONE;
+            o->id = v;
+        }
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
    >>impl-summaries   Functions of a PTX text: what they do with their parameters, which their
    callers apply to what they pass; so each is read once, unless it is recursive. */
 
@@ -15395,8 +15876,12 @@ static void gxi_access_call_facts(gxi_access_reader *r, const gxi_access_call *c
 static int gxi_access_instruction(gxi_access_reader *r) {
     gxi_access_form form;
     unsigned space;
-    if (!gxi_access_form_read(r, &form))
+    if (!gxi_access_form_read(r, &form)) {
+        r->no_steps = 1;
         return gxi_access_is(r->tokens[0], "call") ? gxi_access_call_read(r) : gxi_access_escape(r);
+    }
+    if (r->current->is_entry) gxi_step_read(r, &form);
+    r->guard = GXI_FLOW_NONE;
     space = form.spaces[0];
     if (space != GXI_FLOW_SHARED && form.letters &&
             (*form.letters == 't' || gxi_access_has(r, ".volatile") ||
@@ -15471,8 +15956,10 @@ static const char *gxi_access_body_next(gxi_access_reader *r, const char *p) {
     const char *next = gxi_access_space(p + t.n, r->end);
     if (*p == ';') return next;
     if (*p == '@') { /* the guard: what follows may not happen */
-        if (next < r->end && *next == '!') next = gxi_access_space(next + 1, r->end);
+        r->guard_not = next < r->end && *next == '!';
+        if (r->guard_not) next = gxi_access_space(next + 1, r->end);
         if (next == r->end || !gxi_is_name((unsigned char)*next)) return NULL;
+        gxi_access_meaning(r, gxi_access_token_at(next, r->end), &r->guard);
         return next + gxi_access_token_at(next, r->end).n;
     }
     if (*p == '.') {
@@ -15483,7 +15970,11 @@ static const char *gxi_access_body_next(gxi_access_reader *r, const char *p) {
         return gxi_access_declare(r) ? next : NULL;
     }
     if (!gxi_is_name((unsigned char)*p)) return NULL;
-    if (next < r->end && *next == ':') return next + 1; /* a label */
+    if (next < r->end && *next == ':') { /* a label */
+        if (gxi_access_name_find(&r->labels, t)) r->no_steps = 1;
+        gxi_access_name_add(r, &r->labels, t, GXI_NAME_NODE, r->nsteps);
+        return next + 1;
+    }
     if ((next = gxi_access_statement(r, p)) == NULL) return NULL;
     return gxi_access_instruction(r) ? next : NULL;
 }
@@ -15623,6 +16114,9 @@ static void gxi_access_function_read(gxi_access_reader *r, gxi_access_function *
     r->current = g;
     r->module = g->module;
     r->locals.n = r->used.n = r->ninner = r->ncalls = r->noperands = r->nbytes = 0;
+    r->labels.n = r->nsteps = r->njumps = 0;
+    r->guard = GXI_FLOW_NONE;
+    r->no_steps = 0;
     gxi_flow_begin(f, r->address_size, g->is_entry);
     if (f->failed) return;
     g->runs++;
@@ -15633,6 +16127,8 @@ static void gxi_access_function_read(gxi_access_reader *r, gxi_access_function *
     g->nparameters = r->nbytes - nresults;
     if (!ok || !gxi_access_body(r, g->body)) g->is_unknown = 1;
     if (f->failed) return;
+    gxi_steps_free(g->steps);
+    g->steps = g->is_entry && !g->is_unknown ? gxi_steps_finish(r) : NULL;
     gxi_flow_forward(f);
     for (i = 0; i < f->nwords && nresults && !f->failed; i++) {
         const gxi_flow_word *const w = &f->words[i];
@@ -15944,7 +16440,7 @@ static void gxi_access_add_foreign(
     }
 }
 static void gxi_access_add_kernel(
-        gxi_access_reader *r, gxi_access_results *s, const gxi_access_function *g) {
+        gxi_access_reader *r, gxi_access_results *s, gxi_access_function *g) {
     const size_t first_use = s->nuses, first_variable = s->nvariables;
     struct gxi_access_kernel *k;
     uint32_t i;
@@ -15965,6 +16461,8 @@ static void gxi_access_add_kernel(
             s->nvariables >= GXI_ACCESS_MAX_USES;
     k->use_count = s->nuses - first_use;
     k->variable_count = s->nvariables - first_variable;
+    k->steps = g->steps;
+    g->steps = NULL;
 }
 static int gxi_access_kernel_order(const void *a, const void *b) {
     return strcmp(((const struct gxi_access_kernel *)a)->name,
@@ -15987,6 +16485,7 @@ static void gxi_access_finish(struct gxi_accesses *access) {
             v->name = name;
             name += strlen(name) + 1;
         }
+        gxi_steps_name_variables(k->steps, k);
     }
     if (!access->count) return;
     qsort(access->kernels, access->count, sizeof *access->kernels, gxi_access_kernel_order);
@@ -15995,10 +16494,13 @@ static void gxi_access_finish(struct gxi_accesses *access) {
             access->kernels[i - 1].unknown = access->kernels[i].unknown = 1;
 }
 static void gxi_access_reader_free(gxi_access_reader *r) {
-    gxi_access_names *const maps[3] = { &r->symbols, &r->locals, &r->used };
+    gxi_access_names *const maps[4] = { &r->symbols, &r->locals, &r->used, &r->labels };
     uint32_t i;
-    for (i = 0; i < r->nfunctions; i++) gxi_free(r->functions[i].facts);
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < r->nfunctions; i++) {
+        gxi_free(r->functions[i].facts);
+        gxi_steps_free(r->functions[i].steps);
+    }
+    for (i = 0; i < 4; i++) {
         gxi_free(maps[i]->names);
         gxi_free(maps[i]->heads);
     }
@@ -16011,11 +16513,15 @@ static void gxi_access_reader_free(gxi_access_reader *r) {
     gxi_free(r->targets);
     gxi_free(r->bytes);
     gxi_free(r->order);
+    gxi_free(r->steps);
+    gxi_free(r->jumps);
     gxi_flow_free(&r->f);
     gxi_free(r);
 }
 static void gxi_access_free(struct gxi_accesses *access) {
+    size_t i;
     if (!access) return;
+    for (i = 0; i < access->count; i++) gxi_steps_free(access->kernels[i].steps);
     gxi_free(access->kernels);
     gxi_free(access->names);
     gxi_free(access->uses);
@@ -37137,10 +37643,8 @@ static void gxi_order_free(void) {
     memset(&gxi_order, 0, sizeof gxi_order);
 }
 
-/* a use of a kernel that has atomics, or accesses that order others */
-#define GXI_ACCESS_STRONG 16u
 #if defined(GPUEXEC_NO_IMAGES)
-enum { GXI_ACCESS_READ = 1, GXI_ACCESS_WRITE = 2, GXI_ACCESS_UNKNOWN = 4, GXI_ACCESS_PART = 8 };
+enum { GXI_ACCESS_READ = 1, GXI_ACCESS_WRITE = 2, GXI_ACCESS_STRONG = 16 };
 #endif
 /* -------------------------------------------------------------------------------------------------
    >>impl-finder   The finder (>>finder). Its hook sees each driver call after it has
@@ -37151,14 +37655,13 @@ enum { GXI_ACCESS_READ = 1, GXI_ACCESS_WRITE = 2, GXI_ACCESS_UNKNOWN = 4, GXI_AC
 /* how a use covers memory */
 enum {
     GXI_USE_BYTES, /* rows */
-    GXI_USE_AT,    /* of a kernel: at least the byte there */
-    GXI_USE_KEYED, /* of a kernel whose other arguments are part of its addresses: `key` is made of
-                      these. It meets only the same pointer with the same key, or the whole
-                      allocation */
+    GXI_USE_AT,    /* of a kernel, as the program says: at least the byte there */
+    GXI_USE_SOME,  /* of a kernel: some bytes of the allocation. It meets only the whole
+                      allocation, and the same launch once more, which has the same `key` */
     GXI_USE_ANY    /* of a kernel of which nothing is known */
 };
 typedef struct gxi_use {
-    uint64_t lo, width, pitch, rows, slice, slices; /* bytes; AT, KEYED, ANY: only lo */
+    uint64_t lo, width, pitch, rows, slice, slices; /* bytes; AT, SOME, ANY: only lo */
     uint64_t key;
     int shape;
     unsigned access; /* GXI_ACCESS_READ, _WRITE, _STRONG */
@@ -37563,6 +38066,695 @@ static void gxi_finder_apply(const gxi_work_use *work, gxi_use_list *list) {
     }
 }
 
+/* The bytes of a launch's argument; NULL: not known. */
+static const char *gxi_argument_at(
+        const unsigned short *sizes, void **params, void **extra, unsigned i) {
+    void **buffer;
+    if (params) return (const char *)params[i];
+    buffer = extra ? gxi_launch_extra_of(extra, GXI_LAUNCH_PARAM_BUFFER_POINTER) : NULL;
+    return buffer ? (const char *)*buffer + sizes[2 * sizes[0] + i + 1] : NULL;
+}
+
+#if !defined(GPUEXEC_NO_IMAGES)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-reach   The bytes that a launch certainly uses: runs the steps of a kernel
+   (>>impl-steps) once for all of its threads. A value is a sum: a number, and multiples of the six
+   indices of a thread, tid.x to ctaid.z; the arguments and the dims of the launch are numbers. A
+   branch on such a sum divides the threads: each side runs for those that satisfy it. A branch on
+   anything else, or back to what ran already, goes on behind it, at the first block that runs in
+   any case; what is computed between is not known then. So each access that is met is one that
+   these threads make, at least in the first round of a loop. */
+
+typedef struct gxi_sum {
+    int64_t number, of[6];
+} gxi_sum;
+enum { GXI_VALUE_UNKNOWN, GXI_VALUE_SUM, GXI_VALUE_PREDICATE };
+typedef struct gxi_value {
+    gxi_sum sum;      /* of a predicate: number: its first condition; of: how many, whether one of
+                         them is enough */
+    uint32_t pointer; /* the argument that it is derived from: gxi_pointer_of, or 0 */
+    unsigned char kind;
+} gxi_value;
+/* rows of bytes, as gxi_use */
+typedef struct gxi_reached {
+    uint64_t lo, width, pitch, rows, slice, slices;
+    uint32_t pointer; /* or 0 */
+    unsigned access;
+} gxi_reached;
+enum {
+    GXI_REACH_CONDITIONS = 32, /* in force at a time */
+    GXI_REACH_TERMS = 256,     /* of all predicates */
+    GXI_REACH_BOXES = 32,
+    GXI_REACH_DEPTH = 12,
+    GXI_REACH_VARIABLES = 32,
+    GXI_REACH_STEPS = 30000
+};
+typedef struct gxi_reach {
+    const gxi_steps *steps;
+    int64_t dims[6]; /* ntid.x to nctaid.z */
+    const unsigned short *sizes;
+    void **params, **extra;
+    const uint64_t *variables;                                        /* addresses, 0: not known */
+    gxi_sum conditions[GXI_REACH_CONDITIONS], terms[GXI_REACH_TERMS]; /* each is >= 0 */
+    unsigned nconditions, nterms, count, budget;
+    int incomplete; /* there may be other accesses */
+    gxi_reached boxes[GXI_REACH_BOXES];
+} gxi_reach;
+static gxi_reach gxi_reach_now; /* of the launch in progress; gxi_finder_mutex guards it */
+
+static uint32_t gxi_pointer_of(unsigned argument, size_t offset) {
+    return (uint32_t)(argument << 16 | (offset & 0xFFFF)) + 1;
+}
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+#define GXI_SUM_LIMIT ((int64_t)1 << 60)
+static int gxi_is_within(int64_t x, int64_t limit) { return x <= limit && x >= -limit; }
+/* The least and the greatest value for any thread. 0: too large to compute with. */
+static int gxi_sum_range(const gxi_reach *r, const gxi_sum *s, int64_t *lo, int64_t *hi) {
+    unsigned i;
+    *lo = *hi = s->number;
+    for (i = 0; i < 6; i++) {
+        const int64_t last = r->dims[i] - 1;
+        if (!s->of[i] || !last) continue;
+        if (!gxi_is_within(s->of[i], GXI_SUM_LIMIT / last)) return 0;
+        if (s->of[i] > 0) *hi += s->of[i] * last;
+        else *lo += s->of[i] * last;
+        if (!gxi_is_within(*lo, GXI_SUM_LIMIT) || !gxi_is_within(*hi, GXI_SUM_LIMIT)) return 0;
+    }
+    return gxi_is_within(s->number, GXI_SUM_LIMIT);
+}
+static int gxi_sum_is_number(const gxi_sum *s) {
+    unsigned i;
+    for (i = 0; i < 6; i++)
+        if (s->of[i]) return 0;
+    return 1;
+}
+static gxi_value gxi_value_unknown(void) {
+    gxi_value v;
+    memset(&v, 0, sizeof v);
+    return v;
+}
+static gxi_value gxi_value_number(int64_t number) {
+    gxi_value v = gxi_value_unknown();
+    v.kind = GXI_VALUE_SUM;
+    v.sum.number = number;
+    return v;
+}
+/* The value of a register of so many bits, as a number with or without a sign: unknown if it wraps
+   around for some threads only. */
+static gxi_value gxi_value_as(const gxi_reach *r, gxi_value v, unsigned bits, int is_signed) {
+    int64_t lo, hi, least, most, turn = 0;
+    if (v.kind != GXI_VALUE_SUM) return gxi_value_unknown();
+    if (!gxi_sum_range(r, &v.sum, &lo, &hi)) return gxi_value_unknown();
+    if (bits >= 64) return lo < 0 && !is_signed ? gxi_value_unknown() : v;
+    turn = (int64_t)1 << bits;
+    least = is_signed ? -(turn / 2) : 0;
+    most = least + turn - 1;
+    if (lo < least) v.sum.number += (least - lo + turn - 1) / turn * turn;
+    if (lo > most) v.sum.number -= (lo - most + turn - 1) / turn * turn;
+    if (!gxi_sum_range(r, &v.sum, &lo, &hi) || lo < least || hi > most) return gxi_value_unknown();
+    return v;
+}
+/* The result of arithmetic in so many bits. */
+static gxi_value gxi_value_wrapped(const gxi_reach *r, gxi_value v, unsigned bits) {
+    const gxi_value as_signed = gxi_value_as(r, v, bits, 1);
+    return as_signed.kind ? as_signed : gxi_value_as(r, v, bits, 0);
+}
+static gxi_value gxi_value_plus(gxi_value a, gxi_value b, int64_t factor) {
+    unsigned i;
+    if (a.kind != GXI_VALUE_SUM || b.kind != GXI_VALUE_SUM) return gxi_value_unknown();
+    a.sum.number += factor * b.sum.number;
+    for (i = 0; i < 6; i++) a.sum.of[i] += factor * b.sum.of[i];
+    a.pointer = !b.pointer ? a.pointer : a.pointer || factor < 0 ? 0 : b.pointer;
+    return a;
+}
+static gxi_value gxi_value_times(gxi_value a, int64_t factor) {
+    unsigned i;
+    if (!gxi_is_within(factor, (int64_t)1 << 40)) return gxi_value_unknown();
+    if (a.kind != GXI_VALUE_SUM) return a;
+    for (i = 0; i < 7; i++) {
+        int64_t *const x = i < 6 ? &a.sum.of[i] : &a.sum.number;
+        if (factor && !gxi_is_within(*x, GXI_SUM_LIMIT / (factor < 0 ? -factor : factor)))
+            return gxi_value_unknown();
+        *x *= factor;
+    }
+    a.pointer = 0;
+    return a;
+}
+static gxi_value gxi_value_product(gxi_value a, gxi_value b) {
+    if (a.kind != GXI_VALUE_SUM || b.kind != GXI_VALUE_SUM) return gxi_value_unknown();
+    if (gxi_sum_is_number(&b.sum)) return gxi_value_times(a, b.sum.number);
+    if (gxi_sum_is_number(&a.sum)) return gxi_value_times(b, a.sum.number);
+    return gxi_value_unknown();
+}
+/* Whether all parts of a sum are multiples of a number. */
+static int gxi_sum_is_multiple(const gxi_sum *s, int64_t of) {
+    unsigned i;
+    for (i = 0; i < 6; i++)
+        if (s->of[i] % of) return 0;
+    return s->number % of == 0;
+}
+/* A value from 0 on, or of a number, divided by a number. */
+static gxi_value gxi_value_divided(const gxi_reach *r, gxi_value a, int64_t by, int remainder) {
+    int64_t lo, hi;
+    unsigned i;
+    if (a.kind != GXI_VALUE_SUM || by <= 0 || !gxi_sum_range(r, &a.sum, &lo, &hi) || lo < 0)
+        return gxi_value_unknown();
+    a.pointer = 0;
+    if (hi < by) return remainder ? a : gxi_value_number(0);
+    if (gxi_sum_is_number(&a.sum))
+        return gxi_value_number(remainder ? a.sum.number % by : a.sum.number / by);
+    if (!gxi_sum_is_multiple(&a.sum, by)) return gxi_value_unknown();
+    if (remainder) return gxi_value_number(0);
+    a.sum.number /= by;
+    for (i = 0; i < 6; i++) a.sum.of[i] /= by;
+    return a;
+}
+/* and, or, xor */
+static gxi_value gxi_value_bits(
+        const gxi_reach *r, gxi_step_kind kind, gxi_value a, gxi_value b, unsigned bits) {
+    int64_t lo, hi, power = 1;
+    if (a.kind != GXI_VALUE_SUM || b.kind != GXI_VALUE_SUM) return gxi_value_unknown();
+    if (gxi_sum_is_number(&a.sum) && !gxi_sum_is_number(&b.sum))
+        return gxi_value_bits(r, kind, b, a, bits);
+    if (gxi_sum_is_number(&a.sum)) {
+        const uint64_t x = (uint64_t)a.sum.number, y = (uint64_t)b.sum.number,
+                       mask = bits < 64 ? ((uint64_t)1 << bits) - 1 : ~(uint64_t)0,
+                       z = kind == GXI_STEP_AND ? x & y
+                : kind == GXI_STEP_OR           ? x | y
+                                                : x ^ y;
+        return gxi_value_wrapped(r, gxi_value_number((int64_t)(z & mask)), bits);
+    }
+    if (!gxi_sum_range(r, &b.sum, &lo, &hi) || lo < 0) return gxi_value_unknown();
+    if (kind == GXI_STEP_AND) /* a mask of low bits */
+        return gxi_sum_is_number(&b.sum) && !(lo & (lo + 1)) ? gxi_value_divided(r, a, lo + 1, 1)
+                                                             : gxi_value_unknown();
+    while (power <= hi) power *= 2; /* or, xor: of bits that the other value has not */
+    return gxi_sum_is_multiple(&a.sum, power) ? gxi_value_plus(a, b, 1) : gxi_value_unknown();
+}
+
+/* --- conditions ------------------------------------------------------------------------------- */
+
+static gxi_sum gxi_sum_negated(gxi_sum s) { /* of: s >= 0 */
+    unsigned i;
+    s.number = -s.number - 1;
+    for (i = 0; i < 6; i++) s.of[i] = -s.of[i];
+    return s;
+}
+/* A predicate with one more condition: s >= 0. */
+static void gxi_predicate_add(gxi_reach *r, gxi_value *p, gxi_sum s) {
+    if (p->kind != GXI_VALUE_PREDICATE) return;
+    if (r->nterms == GXI_REACH_TERMS) {
+        p->kind = GXI_VALUE_UNKNOWN;
+        return;
+    }
+    r->terms[r->nterms++] = s;
+    p->sum.of[0]++;
+}
+static gxi_value gxi_predicate_new(const gxi_reach *r, int one_is_enough) {
+    gxi_value p = gxi_value_unknown();
+    p.kind = GXI_VALUE_PREDICATE;
+    p.sum.number = r->nterms;
+    p.sum.of[1] = one_is_enough;
+    return p;
+}
+static gxi_value gxi_predicate_compare(gxi_reach *r, unsigned how, gxi_value a, gxi_value b) {
+    const gxi_value more = gxi_value_plus(a, b, -1), less = gxi_value_plus(b, a, -1);
+    gxi_value p = gxi_predicate_new(r, how == GXI_NE);
+    gxi_sum s;
+    if (more.kind != GXI_VALUE_SUM) return gxi_value_unknown();
+    if (how == GXI_EQ || how == GXI_GE || how == GXI_NE || how == GXI_GT) {
+        s = more.sum;
+        if (how == GXI_NE || how == GXI_GT) s.number--;
+        gxi_predicate_add(r, &p, s);
+    }
+    if (how == GXI_EQ || how == GXI_LE || how == GXI_NE || how == GXI_LT) {
+        s = less.sum;
+        if (how == GXI_NE || how == GXI_LT) s.number--;
+        gxi_predicate_add(r, &p, s);
+    }
+    return p;
+}
+/* p, or its opposite if `negated`, as a new predicate. */
+static gxi_value gxi_predicate_copy(gxi_reach *r, gxi_value p, int negated) {
+    gxi_value q;
+    int64_t i;
+    if (p.kind != GXI_VALUE_PREDICATE) return gxi_value_unknown();
+    q = gxi_predicate_new(r, (p.sum.of[1] != 0) != (negated != 0));
+    for (i = 0; i < p.sum.of[0]; i++) {
+        const gxi_sum s = r->terms[p.sum.number + i];
+        gxi_predicate_add(r, &q, negated ? gxi_sum_negated(s) : s);
+    }
+    return q;
+}
+/* 1, 0: for all threads; -1: for some, or not known */
+static int gxi_predicate_holds(const gxi_reach *r, const gxi_value *p) {
+    int64_t i, lo, hi, always = 0, never = 0;
+    if (p->kind != GXI_VALUE_PREDICATE) return -1;
+    for (i = 0; i < p->sum.of[0]; i++)
+        if (gxi_sum_range(r, &r->terms[p->sum.number + i], &lo, &hi)) {
+            always += lo >= 0;
+            never += hi < 0;
+        }
+    if (p->sum.of[1]) return always ? 1 : never == p->sum.of[0] ? 0 : -1;
+    return never ? 0 : always == p->sum.of[0] ? 1 : -1;
+}
+static gxi_value gxi_predicate_join(gxi_reach *r, gxi_value a, gxi_value b, int one_is_enough) {
+    const int first = gxi_predicate_holds(r, &a), second = gxi_predicate_holds(r, &b);
+    gxi_value p;
+    int64_t i;
+    if (first == one_is_enough || second == !one_is_enough) return a;
+    if (second == one_is_enough || first == !one_is_enough) return b;
+    if (a.kind != GXI_VALUE_PREDICATE || b.kind != GXI_VALUE_PREDICATE ||
+            (a.sum.of[0] > 1 && a.sum.of[1] != one_is_enough) ||
+            (b.sum.of[0] > 1 && b.sum.of[1] != one_is_enough))
+        return gxi_value_unknown();
+    p = gxi_predicate_copy(r, a, 0);
+    p.sum.of[1] = one_is_enough;
+    for (i = 0; i < b.sum.of[0]; i++) gxi_predicate_add(r, &p, r->terms[b.sum.number + i]);
+    return p;
+}
+
+/* --- accesses --------------------------------------------------------------------------------- */
+
+/* The threads that satisfy the conditions, as ranges of indices; those of both kinds of an axis are
+   one, if all sums see only the index in the grid. */
+typedef struct gxi_indices {
+    int64_t lo[6], hi[6];
+    int joined[3];
+} gxi_indices;
+static int64_t gxi_index_factor(const gxi_indices *x, const gxi_sum *s, unsigned i) {
+    return i >= 3 && x->joined[i - 3] ? 0 : s->of[i];
+}
+static int64_t gxi_index_least(
+        const gxi_indices *x, const gxi_sum *s, unsigned without, int64_t *greatest) {
+    int64_t least = s->number;
+    unsigned i;
+    *greatest = s->number;
+    for (i = 0; i < 6; i++) {
+        const int64_t f = gxi_index_factor(x, s, i);
+        if (i == without) continue;
+        least += f * (f > 0 ? x->lo[i] : x->hi[i]);
+        *greatest += f * (f > 0 ? x->hi[i] : x->lo[i]);
+    }
+    return least;
+}
+/* Restricts the ranges to threads that satisfy s >= 0; perhaps not to all of these: 0, or to none:
+   -1. */
+static int gxi_indices_restrict(gxi_indices *x, const gxi_sum *s) {
+    int exact = 1;
+    for (;;) {
+        int64_t most = 0, least, greatest, f, bound;
+        unsigned i, with = 6, others = 0;
+        least = gxi_index_least(x, s, 6, &greatest);
+        if (least >= 0) return exact;
+        if (greatest < 0) return -1;
+        for (i = 0; i < 6; i++) {
+            f = gxi_index_factor(x, s, i) * (x->hi[i] - x->lo[i]);
+            if (f < 0) f = -f;
+            others += f != 0;
+            if (f <= most) continue;
+            most = f;
+            with = i;
+        }
+        if (with == 6) return -1;
+        if (others > 1) exact = 0;
+        f = gxi_index_factor(x, s, with);
+        least = gxi_index_least(x, s, with, &greatest); /* that of all others */
+        bound = f > 0 ? (-least + f - 1) / f : least / -f;
+        if (least > 0 && f > 0) bound = x->lo[with];
+        if (least < 0 && f < 0) bound = x->lo[with] - 1; /* none: the others must be restricted */
+        if (f > 0 && bound <= x->hi[with]) {
+            if (bound > x->lo[with]) x->lo[with] = bound;
+        } else if (f < 0 && bound >= x->lo[with]) {
+            if (bound < x->hi[with]) x->hi[with] = bound;
+        } else if (f > 0) x->lo[with] = x->hi[with];
+        else x->hi[with] = x->lo[with];
+    }
+}
+static int gxi_indices_begin(const gxi_reach *r, const gxi_sum *address, gxi_indices *x) {
+    unsigned axis, pass, i;
+    int exact = 1;
+    for (axis = 0; axis < 3; axis++) {
+        const int64_t n = r->dims[axis];
+        x->joined[axis] = address->of[axis + 3] == address->of[axis] * n;
+        for (i = 0; i < r->nconditions; i++)
+            x->joined[axis] &= r->conditions[i].of[axis + 3] == r->conditions[i].of[axis] * n;
+        x->lo[axis] = x->lo[axis + 3] = 0;
+        x->hi[axis] = (x->joined[axis] ? n * r->dims[axis + 3] : n) - 1;
+        x->hi[axis + 3] = x->joined[axis] ? 0 : r->dims[axis + 3] - 1;
+    }
+    for (pass = 0; pass < 2; pass++) /* those of one index first: they are exact */
+        for (i = 0; i < r->nconditions; i++) {
+            const gxi_sum *const s = &r->conditions[i];
+            unsigned k, count = 0;
+            int result;
+            for (k = 0; k < 6; k++) count += gxi_index_factor(x, s, k) != 0;
+            if ((count > 1) != (pass == 1)) continue;
+            result = gxi_indices_restrict(x, s);
+            if (result < 0) return -1;
+            exact &= result;
+        }
+    return exact;
+}
+/* Adds the dimension of a box: n times, `step` apart. 0: not all of it. */
+static int gxi_reached_repeat(gxi_reached *box, uint64_t step, uint64_t n) {
+    if (box->rows == 1 && step <= box->width) {
+        box->width += step * (n - 1);
+        box->pitch = box->width;
+    } else if (box->rows == 1) {
+        box->pitch = step;
+        box->rows = n;
+    } else if (box->slices == 1 && step == box->pitch * box->rows) box->rows *= n;
+    else if (box->slices == 1) {
+        box->slice = step;
+        box->slices = n;
+    } else if (step == box->slice * box->slices) box->slices *= n;
+    else return 0;
+    return 1;
+}
+/* Keeps the box, perhaps as a part of one that is there. */
+static void gxi_reached_keep(gxi_reach *r, const gxi_reached *box) {
+    unsigned i;
+    for (i = 0; i < r->count; i++) {
+        gxi_reached *const b = &r->boxes[i];
+        if (b->pointer != box->pointer || b->access != box->access || b->rows != box->rows ||
+                b->slices != box->slices || (b->rows > 1 && b->pitch != box->pitch) ||
+                (b->slices > 1 && b->slice != box->slice))
+            continue;
+        if (box->lo > b->lo + b->width || b->lo > box->lo + box->width) continue;
+        {
+            const uint64_t lo = box->lo < b->lo ? box->lo : b->lo,
+                           end = box->lo + box->width > b->lo + b->width ? box->lo + box->width
+                                                                         : b->lo + b->width;
+            if (b->rows > 1 && end - lo > b->pitch) continue;
+            b->lo = lo;
+            b->width = end - lo;
+            if (b->rows == 1) b->pitch = b->width;
+            return;
+        }
+    }
+    if (r->count == GXI_REACH_BOXES) r->incomplete = 1;
+    else r->boxes[r->count++] = *box;
+}
+static void gxi_reach_access(gxi_reach *r, const gxi_step *step, gxi_value address) {
+    gxi_indices x;
+    gxi_reached box;
+    int64_t lo, hi, repeats[6][2];
+    unsigned i, k, n = 0;
+    int exact;
+    if (address.kind != GXI_VALUE_SUM || !gxi_sum_range(r, &address.sum, &lo, &hi) || lo < 65536) {
+        r->incomplete = 1;
+        return;
+    }
+    exact = gxi_indices_begin(r, &address.sum, &x);
+    if (exact < 0) return;
+    for (i = 0; i < 6; i++) { /* sorted by their steps */
+        int64_t f = gxi_index_factor(&x, &address.sum, i);
+        if (!f || x.hi[i] == x.lo[i]) continue;
+        if (f < 0) f = -f;
+        for (k = n++; k && repeats[k - 1][0] > f; k--)
+            memcpy(repeats[k], repeats[k - 1], sizeof repeats[k]);
+        repeats[k][0] = f;
+        repeats[k][1] = x.hi[i] - x.lo[i] + 1;
+    }
+    memset(&box, 0, sizeof box);
+    box.lo = (uint64_t)gxi_index_least(&x, &address.sum, 6, &hi);
+    box.width = box.pitch = step->bytes;
+    box.rows = box.slices = 1;
+    box.pointer = address.pointer;
+    box.access = step->access;
+    for (i = 0; i < n; i++)
+        exact &= gxi_reached_repeat(&box, (uint64_t)repeats[i][0], (uint64_t)repeats[i][1]);
+    if (!exact) r->incomplete = 1;
+    gxi_reached_keep(r, &box);
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static gxi_value gxi_reach_operand(
+        const gxi_reach *r, const gxi_value *registers, const gxi_operand *o) {
+    gxi_value v = gxi_value_number(o->value);
+    switch ((gxi_operand_kind)o->kind) {
+    case GXI_OPERAND_NUMBER: break;
+    case GXI_OPERAND_REGISTER:
+        v = registers[o->id];
+        if (v.kind == GXI_VALUE_SUM) v.sum.number += o->value;
+        break;
+    case GXI_OPERAND_INDEX: v.sum.of[o->id] = 1; break;
+    case GXI_OPERAND_DIM: v.sum.number = r->dims[o->id]; break;
+    case GXI_OPERAND_VARIABLE:
+        if (o->id < GXI_REACH_VARIABLES && r->variables[o->id])
+            v.sum.number += (int64_t)r->variables[o->id];
+        else v.kind = GXI_VALUE_UNKNOWN;
+        break;
+    case GXI_OPERAND_NONE:
+    default: v.kind = GXI_VALUE_UNKNOWN;
+    }
+    return v;
+}
+static gxi_value gxi_reach_parameter(const gxi_reach *r, const gxi_step *step) {
+    const unsigned i = step->a.id;
+    const size_t offset = (size_t)step->a.value, bytes = step->bytes;
+    const char *at;
+    gxi_value v;
+    uint64_t x = 0;
+    if (i >= r->sizes[0] || bytes > 8 || offset + bytes > r->sizes[i + 1] ||
+            (at = gxi_argument_at(r->sizes, r->params, r->extra, i)) == NULL)
+        return gxi_value_unknown();
+    memcpy(&x, at + offset, bytes); /* little-endian */
+    v = gxi_value_number((int64_t)x);
+    if (bytes == 8) v.pointer = gxi_pointer_of(i, offset);
+    return bytes < 8 ? gxi_value_as(r, v, 8 * step->bytes, step->is_signed) : v;
+}
+/* The result of a step. */
+static gxi_value gxi_reach_compute(gxi_reach *r, const gxi_value *registers, const gxi_step *s) {
+    const gxi_step_kind kind = (gxi_step_kind)s->kind;
+    gxi_value a, b, c, v;
+    int64_t lo, hi;
+    int holds;
+    if (kind == GXI_STEP_UNKNOWN) return gxi_value_unknown();
+    if (kind == GXI_STEP_PARAMETER) return gxi_reach_parameter(r, s);
+    a = gxi_reach_operand(r, registers, &s->a);
+    if (kind == GXI_STEP_MOVE) return a;
+    if (kind == GXI_STEP_NEITHER) return gxi_predicate_copy(r, a, 1);
+    if (kind == GXI_STEP_CONVERT) {
+        v = gxi_value_as(r, a, s->from_bits, s->from_signed);
+        return s->bits < 64 ? gxi_value_wrapped(r, v, s->bits) : v;
+    }
+    if (kind == GXI_STEP_NOT || kind == GXI_STEP_NEG) {
+        v = gxi_value_plus(gxi_value_number(kind == GXI_STEP_NOT ? -1 : 0), a, -1);
+        return gxi_value_wrapped(r, v, s->bits);
+    }
+    b = gxi_reach_operand(r, registers, &s->b);
+    if (kind == GXI_STEP_BOTH || kind == GXI_STEP_EITHER)
+        return gxi_predicate_join(r, a, b, kind == GXI_STEP_EITHER);
+    c = gxi_reach_operand(r, registers, &s->c);
+    if (kind == GXI_STEP_SELECT) {
+        holds = gxi_predicate_holds(r, &c);
+        if (holds < 0 && a.kind == GXI_VALUE_SUM && b.kind == GXI_VALUE_SUM &&
+                !memcmp(&a.sum, &b.sum, sizeof a.sum))
+            holds = 1;
+        return holds < 0 ? gxi_value_unknown() : holds ? a : b;
+    }
+    if (kind == GXI_STEP_ADD || kind == GXI_STEP_SUB) {
+        v = gxi_value_plus(a, b, kind == GXI_STEP_ADD ? 1 : -1);
+        return gxi_value_wrapped(r, v, s->bits);
+    }
+    if (kind == GXI_STEP_SHL) {
+        if (b.kind != GXI_VALUE_SUM || !gxi_sum_is_number(&b.sum) || b.sum.number < 0 ||
+                b.sum.number > 40)
+            return gxi_value_unknown();
+        return gxi_value_wrapped(r, gxi_value_times(a, (int64_t)1 << b.sum.number), s->bits);
+    }
+    if (kind == GXI_STEP_SHR) {
+        a = gxi_value_as(r, a, s->bits, s->is_signed);
+        if (b.kind != GXI_VALUE_SUM || !gxi_sum_is_number(&b.sum) || b.sum.number < 0 ||
+                b.sum.number > 40)
+            return gxi_value_unknown();
+        return gxi_value_divided(r, a, (int64_t)1 << b.sum.number, 0);
+    }
+    if (kind == GXI_STEP_AND || kind == GXI_STEP_OR || kind == GXI_STEP_XOR)
+        return gxi_value_bits(r, kind, a, b, s->bits);
+    a = gxi_value_as(r, a, s->from_bits, s->is_signed);
+    b = gxi_value_as(r, b, s->from_bits, s->is_signed);
+    switch ((int)kind) {
+    case GXI_STEP_MUL: return gxi_value_wrapped(r, gxi_value_product(a, b), s->bits);
+    case GXI_STEP_MAD:
+        return gxi_value_wrapped(r, gxi_value_plus(gxi_value_product(a, b), c, 1), s->bits);
+    case GXI_STEP_DIV:
+    case GXI_STEP_REM:
+        if (b.kind != GXI_VALUE_SUM || !gxi_sum_is_number(&b.sum)) return gxi_value_unknown();
+        return gxi_value_divided(r, a, b.sum.number, kind == GXI_STEP_REM);
+    case GXI_STEP_MIN:
+    case GXI_STEP_MAX:
+        v = gxi_value_plus(a, b, -1);
+        if (v.kind != GXI_VALUE_SUM || !gxi_sum_range(r, &v.sum, &lo, &hi))
+            return gxi_value_unknown();
+        if (hi <= 0) return kind == GXI_STEP_MIN ? a : b;
+        return lo < 0 ? gxi_value_unknown() : kind == GXI_STEP_MIN ? b : a;
+    case GXI_STEP_COMPARE:
+        v = gxi_predicate_compare(r, s->compare, a, b);
+        return s->combine ? gxi_predicate_join(r, v, c, s->combine == GXI_STEP_EITHER) : v;
+    default: return gxi_value_unknown();
+    }
+}
+/* What the blocks between this one and `end` compute is not known. seen: room for a byte for each
+   block. */
+static void gxi_reach_forget(const gxi_reach *r, gxi_value *registers, uint32_t block, uint32_t end,
+        unsigned char *seen, uint32_t *stack) {
+    const gxi_steps *const s = r->steps;
+    uint32_t top = 0, i, k;
+    memset(seen, 0, s->nblocks);
+    stack[top++] = block;
+    while (top) {
+        const gxi_step_block *const b = &s->blocks[stack[--top]];
+        const uint32_t to[2] = { b->next, b->target };
+        for (k = 0; k < 2; k++) {
+            if (to[k] == GXI_FLOW_NONE || to[k] == s->nblocks || to[k] == end || seen[to[k]])
+                continue;
+            seen[to[k]] = 1;
+            stack[top++] = to[k];
+            for (i = s->blocks[to[k]].first; i < s->blocks[to[k]].end; i++)
+                if (s->steps[i].to != GXI_FLOW_NONE)
+                    registers[s->steps[i].to] = gxi_value_unknown();
+        }
+    }
+}
+static void gxi_reach_run(gxi_reach *r, uint32_t block, uint32_t end, const gxi_value *registers,
+        const unsigned char *ran, unsigned depth, const gxi_step *access);
+/* Runs the block, or does the access, for the threads that satisfy the predicate. */
+static void gxi_reach_divide(gxi_reach *r, gxi_value p, uint32_t block, uint32_t end,
+        const gxi_value *registers, const unsigned char *ran, unsigned depth,
+        const gxi_step *access) {
+    const unsigned before = r->nconditions;
+    int64_t i, lo, hi;
+    for (i = 0; i < p.sum.of[0]; i++) {
+        const gxi_sum s = r->terms[p.sum.number + i];
+        if (gxi_sum_range(r, &s, &lo, &hi) && hi < 0) {
+            if (p.sum.of[1]) continue;
+            break;
+        }
+        if (r->nconditions == GXI_REACH_CONDITIONS) {
+            r->incomplete = 1;
+            break;
+        }
+        r->conditions[r->nconditions++] = s;
+        if (!p.sum.of[1] && i + 1 < p.sum.of[0]) continue;
+        gxi_reach_run(r, block, end, registers, ran, depth, access);
+        if (p.sum.of[1]) r->nconditions = before;
+    }
+    r->nconditions = before;
+}
+/* The steps of a block but for a branch at its end. */
+static void gxi_reach_block(gxi_reach *r, uint32_t block, gxi_value *registers,
+        const unsigned char *ran, unsigned depth) {
+    const gxi_steps *const s = r->steps;
+    uint32_t i;
+    for (i = s->blocks[block].first; i < s->blocks[block].end; i++) {
+        const gxi_step *const step = &s->steps[i];
+        const int is_guarded = step->guard != GXI_FLOW_NONE;
+        gxi_value guard = gxi_value_unknown();
+        int holds = 1;
+        if (step->kind >= GXI_STEP_BRANCH) break;
+        if (is_guarded) {
+            guard = registers[step->guard];
+            if (step->guard_not) guard = gxi_predicate_copy(r, guard, 1);
+            holds = gxi_predicate_holds(r, &guard);
+        }
+        if (!holds) continue;
+        if (step->kind < GXI_STEP_HAS_RESULT)
+            registers[step->to] = holds < 0 ? gxi_value_unknown()
+                                            : gxi_reach_compute(r, registers, step);
+        else if (step->kind == GXI_STEP_HIDDEN) r->incomplete = 1;
+        else if (holds > 0) gxi_reach_access(r, step, gxi_reach_operand(r, registers, &step->a));
+        else if (guard.kind == GXI_VALUE_PREDICATE)
+            gxi_reach_divide(r, guard, block, block, registers, ran, depth, step);
+        else r->incomplete = 1;
+    }
+}
+/* Runs blocks until `end`; with `access`, does only this. */
+static void gxi_reach_run(gxi_reach *r, uint32_t block, uint32_t end, const gxi_value *registers,
+        const unsigned char *ran, unsigned depth, const gxi_step *access) {
+    const gxi_steps *const s = r->steps;
+    const size_t values = s->nregisters * sizeof *registers,
+                 bytes = values + s->nblocks * (2 + sizeof(uint32_t));
+    gxi_value *mine;
+    uint32_t *stack;
+    unsigned char *done, *seen;
+    if (access) {
+        gxi_reach_access(r, access, gxi_reach_operand(r, registers, &access->a));
+        return;
+    }
+    mine = depth < GXI_REACH_DEPTH ? (gxi_value *)gxi_realloc(NULL, bytes) : NULL;
+    if (!mine) {
+        r->incomplete = 1;
+        return;
+    }
+    stack = (uint32_t *)(void *)((char *)mine + values);
+    done = (unsigned char *)(stack + s->nblocks);
+    seen = done + s->nblocks;
+    memcpy(mine, registers, values);
+    memcpy(done, ran, s->nblocks);
+    while (block != end && block != s->nblocks) {
+        const gxi_step_block *const b = &s->blocks[block];
+        const gxi_step *const last = &s->steps[b->end - 1];
+        gxi_value guard = gxi_value_unknown(), other;
+        uint32_t next = b->next, after;
+        int holds = 0;
+        r->budget -= r->budget < b->end - b->first ? r->budget : b->end - b->first;
+        if (!r->budget) r->incomplete = 1;
+        if (!r->budget) break;
+        done[block] = 1;
+        gxi_reach_block(r, block, mine, done, depth);
+        if (b->target != GXI_FLOW_NONE && last->guard != GXI_FLOW_NONE) {
+            guard = mine[last->guard];
+            if (last->guard_not) guard = gxi_predicate_copy(r, guard, 1);
+            holds = gxi_predicate_holds(r, &guard);
+        }
+        if (holds > 0) next = b->target;
+        if (holds >= 0 && (next == s->nblocks || !done[next])) {
+            block = next;
+            continue;
+        }
+        for (after = b->after; after != s->nblocks && done[after];) after = s->blocks[after].after;
+        other = gxi_predicate_copy(r, guard, 1);
+        if (holds < 0 && other.kind == GXI_VALUE_PREDICATE) {
+            if (b->target == s->nblocks || !done[b->target])
+                gxi_reach_divide(r, guard, b->target, after, mine, done, depth + 1, NULL);
+            else r->incomplete = 1;
+            if (b->next == s->nblocks || !done[b->next])
+                gxi_reach_divide(r, other, b->next, after, mine, done, depth + 1, NULL);
+            else r->incomplete = 1;
+        } else r->incomplete = 1;
+        gxi_reach_forget(r, mine, block, after, seen, stack);
+        block = after;
+    }
+    gxi_free(mine);
+}
+/* What a launch certainly uses: r has the steps, the arguments and the dims. */
+static void gxi_reach_all(gxi_reach *r) {
+    const gxi_steps *const s = r->steps;
+    const size_t bytes = s->nregisters * sizeof(gxi_value) + s->nblocks;
+    gxi_value *const registers = (gxi_value *)gxi_realloc(NULL, bytes + 1);
+    unsigned i;
+    r->budget = GXI_REACH_STEPS;
+    r->nconditions = r->nterms = r->count = 0;
+    r->incomplete = !registers;
+    for (i = 0; i < 6; i++)
+        if (r->dims[i] < 1 || r->dims[i] > INT32_MAX) r->incomplete = 1;
+    if (r->incomplete) {
+        gxi_free(registers);
+        return;
+    }
+    memset(registers, 0, bytes);
+    gxi_reach_run(r, 0, s->nblocks, registers, (const unsigned char *)(registers + s->nregisters),
+            0, NULL);
+    gxi_free(registers);
+}
+#endif
+
 /* -------------------------------------------------------------------------------------------------
    >>impl-uses   What driver calls use: kernels by their PTX (>>impl-access), copies and fills by
    their arguments, graphs by their nodes. */
@@ -37647,14 +38839,11 @@ static const gxi_variable *gxi_variable_get(struct CUmod_st *module, const char 
 
 /* --- kernels ---------------------------------------------------------------------------------- */
 
-/* The bytes of a launch's argument; NULL: not known. */
-static const char *gxi_argument_at(
-        const unsigned short *sizes, void **params, void **extra, unsigned i) {
-    void **buffer;
-    if (params) return (const char *)params[i];
-    buffer = extra ? gxi_launch_extra_of(extra, GXI_LAUNCH_PARAM_BUFFER_POINTER) : NULL;
-    return buffer ? (const char *)*buffer + sizes[2 * sizes[0] + i + 1] : NULL;
-}
+typedef struct gxi_launched {
+    const struct CUfunc_st *function;
+    const gpuexec_dims *dims;
+    void **params, **extra;
+} gxi_launched;
 static uint64_t gxi_word_at(const char *bytes, size_t n) { /* at most 8 bytes */
     uint64_t word = 0;
     memcpy(&word, bytes, n < sizeof word ? n : sizeof word);
@@ -37681,48 +38870,76 @@ static void gxi_uses_add_words(gxi_use_list *list, const char *bytes, size_t n) 
         gxi_uses_add_pointer(list, gxi_word_at(bytes + at, 8), GXI_USE_ANY, GXI_ACCESS_READ, 0);
 }
 #if !defined(GPUEXEC_NO_IMAGES)
+/* A number that launches have in common which do the same: of the kernel, its arguments and dims.
+ */
+static uint64_t gxi_launch_key(const gxi_launched *l, const unsigned short *sizes) {
+    uint64_t key = gxi_hash_bytes(l->dims, sizeof *l->dims) ^ (uintptr_t)l->function;
+    unsigned i;
+    for (i = 0; i < sizes[0]; i++) {
+        const char *const at = gxi_argument_at(sizes, l->params, l->extra, i);
+        if (at) key = key * 0x9E3779B97F4A7C15u ^ gxi_hash_bytes(at, sizes[i + 1]);
+    }
+    return key | 1;
+}
+/* What a kernel does whose PTX is known: first the bytes that it certainly uses; if it may use
+   others, then those that pointers lead to. variables: the addresses of known->variables. */
 static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kernel *known,
-        const gxi_slot *kernel, void **params, void **extra) {
+        const gxi_slot *kernel, const gxi_launched *l, const uint64_t *variables) {
     const unsigned short *const sizes = kernel->data.kernel.sizes;
     const gxi_kernel *const info = gxi_kernel_of(kernel);
-    uint64_t key = 0;
+    const uint64_t key = gxi_launch_key(l, sizes);
+    const unsigned strong = known->strong ? GXI_ACCESS_STRONG : 0u;
+    gxi_reach *const reach = &gxi_reach_now;
+    unsigned k;
     size_t i;
-    for (i = 0; i < known->use_count; i++) { /* what is part of addresses */
-        const struct gxi_access_use *const u = &known->uses[i];
-        const char *const at = u->argument < sizes[0]
-                ? gxi_argument_at(sizes, params, extra, (unsigned)u->argument)
-                : NULL;
-        if (!(u->bits & (unsigned)GXI_ACCESS_PART) || !at || u->offset >= sizes[u->argument + 1])
-            continue;
-        key = (key ^ gxi_word_at(at + u->offset, sizes[u->argument + 1] - u->offset)) *
-                        0x100000001B3u +
-                1;
+    reach->incomplete = 1;
+    if (known->steps) {
+        reach->steps = known->steps;
+        for (k = 0; k < 3; k++) {
+            reach->dims[k] = (&l->dims->block_x)[k];
+            reach->dims[k + 3] = (&l->dims->grid_x)[k];
+        }
+        reach->sizes = sizes;
+        reach->params = l->params;
+        reach->extra = l->extra;
+        reach->variables = variables;
+        gxi_reach_all(reach);
+        for (k = 0; k < reach->count; k++) {
+            const gxi_reached *const b = &reach->boxes[k];
+            if (!b->pointer || !gxi_kernel_said(info, (b->pointer - 1) >> 16))
+                gxi_use_add_box(
+                        list, b->lo, b->width, b->pitch, b->rows, b->slice, b->slices, b->access);
+        }
     }
     for (i = 0; i < known->use_count; i++) {
         const struct gxi_access_use *const u = &known->uses[i];
+        const unsigned access = u->bits & (unsigned)(GXI_ACCESS_READ | GXI_ACCESS_WRITE);
         const char *at;
-        const unsigned access = (u->bits & (unsigned)(GXI_ACCESS_READ | GXI_ACCESS_WRITE)) |
-                (known->strong ? GXI_ACCESS_STRONG : 0u);
         if (u->argument >= sizes[0] || gxi_kernel_said(info, (unsigned)u->argument) ||
                 u->offset + 8 > sizes[u->argument + 1] ||
-                !(at = gxi_argument_at(sizes, params, extra, (unsigned)u->argument)))
+                !(at = gxi_argument_at(sizes, l->params, l->extra, (unsigned)u->argument)))
             continue;
-        if (access & (unsigned)(GXI_ACCESS_READ | GXI_ACCESS_WRITE))
-            gxi_uses_add_pointer(list, gxi_word_at(at + u->offset, 8),
-                    key ? GXI_USE_KEYED : GXI_USE_AT, access, key);
+        if (access && reach->incomplete)
+            gxi_uses_add_pointer(list, gxi_word_at(at + u->offset, 8), GXI_USE_SOME,
+                    access | strong, key ^ u->offset ^ (uint64_t)u->argument << 32);
         if (u->bits & (unsigned)GXI_ACCESS_UNKNOWN)
             gxi_uses_add_pointer(
                     list, gxi_word_at(at + u->offset, 8), GXI_USE_ANY, GXI_ACCESS_READ, 0);
     }
+    for (i = 0; i < known->variable_count && i < GXI_REACH_VARIABLES; i++) {
+        const unsigned access = known->variables[i].bits &
+                (unsigned)(GXI_ACCESS_READ | GXI_ACCESS_WRITE);
+        if (access && variables[i] && reach->incomplete)
+            gxi_uses_add_pointer(list, variables[i], GXI_USE_SOME, access | strong, key ^ i);
+    }
 }
 #endif
-static void gxi_uses_add_said(
-        gxi_use_list *list, const gxi_slot *kernel, void **params, void **extra) {
+static void gxi_uses_add_said(gxi_use_list *list, const gxi_slot *kernel, const gxi_launched *l) {
     const unsigned short *const sizes = kernel->data.kernel.sizes;
     unsigned i;
     for (i = 0; i < sizes[0]; i++) {
         const int said = gxi_kernel_said(gxi_kernel_of(kernel), i);
-        const char *const at = said ? gxi_argument_at(sizes, params, extra, i) : NULL;
+        const char *const at = said ? gxi_argument_at(sizes, l->params, l->extra, i) : NULL;
         if (!at || said == GPUEXEC_USE_NONE || sizes[i + 1] < 8) continue;
         gxi_uses_add_pointer(list, gxi_word_at(at, 8), GXI_USE_AT,
                 said == GPUEXEC_USE_READ            ? GXI_ACCESS_READ
@@ -37731,59 +38948,60 @@ static void gxi_uses_add_said(
                 0);
     }
 }
+#if !defined(GPUEXEC_NO_IMAGES)
+/* What the PTX says of a kernel, or NULL. *module: the native of its module. */
+static const struct gxi_access_kernel *gxi_code_of_kernel(
+        const struct CUfunc_st *function, struct CUmod_st **module) {
+    const struct gxi_access_kernel *known = NULL;
+    const gxi_slot *kernel, *slot;
+    const gxi_code *code;
+    gxi_lock(&gxi_tables_mutex);
+    if ((kernel = gxi_kernel_of_native(function)) != NULL && gxi_kernel_of(kernel)->named &&
+            (slot = gxi_peek(gxi_kernel_of(kernel)->module, GXI_MODULE)) != NULL) {
+        *module = slot->data.module.native;
+        if ((code = gxi_code_find(*module)) != NULL && code->accesses)
+            known = gxi_access_find(code->accesses, gxi_kernel_of(kernel)->name);
+    }
+    gxi_unlock(&gxi_tables_mutex);
+    return known;
+}
+#endif
 /* What a launch uses. *title: of the kernel. */
-static void gxi_uses_add_kernel(gxi_use_list *list, const struct CUfunc_st *function, void **params,
-        void **extra, const char **title) {
+static void gxi_uses_add_kernel(gxi_use_list *list, const gxi_launched *l, const char **title) {
     const gxi_slot *kernel;
 #if !defined(GPUEXEC_NO_IMAGES)
-    const gxi_code *code;
-    const struct gxi_access_kernel *known = NULL;
-    struct CUmod_st *native = NULL;
+    struct CUmod_st *module = NULL;
+    const struct gxi_access_kernel *const known = gxi_code_of_kernel(l->function, &module);
+    uint64_t variables[GXI_REACH_VARIABLES];
 #endif
     char text[GXI_PLACE + 32];
     unsigned i;
-    *text = 0;
+#if !defined(GPUEXEC_NO_IMAGES)
+    for (i = 0; known && i < known->variable_count && i < GXI_REACH_VARIABLES; i++) {
+        const gxi_variable *const v = gxi_variable_get(module, known->variables[i].name);
+        variables[i] = v ? v->lo : 0;
+    }
+#endif
     gxi_lock(&gxi_tables_mutex);
-    kernel = gxi_kernel_of_native(function);
-    if (kernel) {
+    if ((kernel = gxi_kernel_of_native(l->function)) != NULL) {
         snprintf(text, sizeof text, "%s%s", gxi_kernel_of(kernel)->title,
                 gxi_label_text_locked(kernel->id));
         *title = gxi_place_copy_locked(text);
-#if !defined(GPUEXEC_NO_IMAGES)
-        const gxi_slot *const module = gxi_peek(gxi_kernel_of(kernel)->module, GXI_MODULE);
-        native = module ? module->data.module.native : NULL;
-        code = native ? gxi_code_find(native) : NULL;
-        if (code && code->accesses && gxi_kernel_of(kernel)->named)
-            known = gxi_access_find(code->accesses, gxi_kernel_of(kernel)->name);
-#endif
     }
     if (kernel && kernel->data.kernel.sizes) {
         const unsigned short *const sizes = kernel->data.kernel.sizes;
 #if !defined(GPUEXEC_NO_IMAGES)
-        if (known && !known->unknown) gxi_uses_add_known(list, known, kernel, params, extra);
+        if (known && !known->unknown) gxi_uses_add_known(list, known, kernel, l, variables);
         else
 #endif
             for (i = 0; i < sizes[0]; i++) {
-                const char *const at = gxi_argument_at(sizes, params, extra, i);
+                const char *const at = gxi_argument_at(sizes, l->params, l->extra, i);
                 if (at && !gxi_kernel_said(gxi_kernel_of(kernel), i))
                     gxi_uses_add_words(list, at, sizes[i + 1]);
             }
-        gxi_uses_add_said(list, kernel, params, extra);
+        gxi_uses_add_said(list, kernel, l);
     }
     gxi_unlock(&gxi_tables_mutex);
-#if !defined(GPUEXEC_NO_IMAGES)
-    for (i = 0; known && !known->unknown && i < known->variable_count; i++) {
-        const struct gxi_access_variable *const w = &known->variables[i];
-        const gxi_variable *const v = w->bits & (GXI_ACCESS_READ | GXI_ACCESS_WRITE)
-                ? gxi_variable_get(native, w->name)
-                : NULL;
-        if (v)
-            gxi_uses_add_pointer(list, v->lo, GXI_USE_AT,
-                    (w->bits & (unsigned)(GXI_ACCESS_READ | GXI_ACCESS_WRITE)) |
-                            (known->strong ? GXI_ACCESS_STRONG : 0u),
-                    0);
-    }
-#endif
 }
 
 /* --- copies ----------------------------------------------------------------------------------- */
@@ -37843,6 +39061,14 @@ static void gxi_uses_add_fill(gxi_use_list *list, const gxi_fill_node *f) {
 
 /* --- graphs ----------------------------------------------------------------------------------- */
 
+static void gxi_uses_add_node(gxi_use_list *list, const gxi_kernel_node *node, const char **title) {
+    gxi_launched l;
+    l.function = node->function;
+    l.dims = &node->dims;
+    l.params = node->params;
+    l.extra = node->extra;
+    gxi_uses_add_kernel(list, &l, title);
+}
 typedef struct gxi_program_node {
     struct CUgraphNode_st *native;
     int disabled, is_host; /* is_host: its function may wait for, or signal, anything */
@@ -37910,7 +39136,7 @@ static void gxi_program_read_node(gxi_program_node *node, struct CUgraphNode_st 
     switch (type) {
     case GXI_GRAPH_NODE_TYPE_KERNEL:
         if (!gxi.cu.cuGraphKernelNodeGetParams(native, &kernel))
-            gxi_uses_add_kernel(&node->uses, kernel.function, kernel.params, kernel.extra, &title);
+            gxi_uses_add_node(&node->uses, &kernel, &title);
         break;
     case GXI_GRAPH_NODE_TYPE_MEMCPY:
         if (!gxi.cu.cuGraphMemcpyNodeGetParams(native, &copy)) gxi_uses_add_3d(&node->uses, &copy);
@@ -38126,6 +39352,7 @@ typedef enum gxi_found_kind {
     GXI_FINDS_EVENT_OPENED,
     GXI_FINDS_MODULE,
     GXI_FINDS_UNLOADED,
+    GXI_FINDS_VARIABLE,
     GXI_FINDS_LIBRARY,
     GXI_FINDS_LIBRARY_MODULE,
     GXI_FINDS_EXEC,
@@ -38195,6 +39422,7 @@ static const gxi_found_call gxi_found_calls[] = {
     { "cuMemsetD2D8Async", GXI_FINDS_ROWS, 5, 1 },
     { "cuMemsetD32Async", GXI_FINDS_FILL, 3, 4 },
     { "cuMemsetD8Async", GXI_FINDS_FILL, 3, 1 },
+    { "cuModuleGetGlobal", GXI_FINDS_VARIABLE, 0, 0 },
     { "cuModuleLoadDataEx", GXI_FINDS_MODULE, 0, 0 },
     { "cuModuleUnload", GXI_FINDS_UNLOADED, 0, 0 },
     { "cuStreamDestroy", GXI_FINDS_STREAM_DESTROYED, 0, 0 },
@@ -38224,6 +39452,7 @@ typedef union gxi_found_pointer {
     void **list;
     const uint64_t *addresses;
     const size_t *sizes;
+    const char *text;
     const gxi_memcpy2d *two;
     const gxi_memcpy3d *three;
     const gxi_fill_node *fill;
@@ -38347,6 +39576,7 @@ static void gxi_finder_launch_graph(gxi_work_use *work, struct CUgraphExec_st *e
 static void gxi_finder_launch_all(const gxi_call *call, const gxi_watched_call *w) {
     const gxi_launch_params *const launches = gxi_found_at(w, 0).launches;
     const unsigned n = (unsigned)w->args[1], flags = (unsigned)w->args[2];
+    gxi_launched launched;
     gxi_work_use work;
     gxi_clock all;
     gxi_strand *s;
@@ -38359,8 +39589,11 @@ static void gxi_finder_launch_all(const gxi_call *call, const gxi_watched_call *
         work.call = call;
         if (!(work.strand = gxi_strand_of(call, launches[i].stream))) continue;
         if (!(flags & 1)) gxi_clock_join(&work.strand->clock, &all);
-        gxi_uses_add_kernel(
-                &gxi_finder.uses, launches[i].function, launches[i].params, NULL, &work.title);
+        launched.function = launches[i].function;
+        launched.dims = &launches[i].dims;
+        launched.params = launches[i].params;
+        launched.extra = NULL;
+        gxi_uses_add_kernel(&gxi_finder.uses, &launched, &work.title);
         gxi_finder_enqueue(&work);
     }
     for (i = 0; i < n; i++)
@@ -38378,9 +39611,11 @@ static void gxi_finder_note_work(
     gpuexec_memory_kind kind;
     gxi_work_use work;
     gxi_strand *s;
+    gxi_kernel_node node;
     gxi_fill_node fill;
     size_t i;
     list->n = 0;
+    memset(&node, 0, sizeof node);
 #if !defined(GPUEXEC_NO_MULTI)
     if (found->kind == GXI_FINDS_LAUNCHES) {
         gxi_finder_launch_all(call, w);
@@ -38405,8 +39640,11 @@ static void gxi_finder_note_work(
     work.strand = s;
     switch ((int)found->kind) {
     case GXI_FINDS_KERNEL:
-        gxi_uses_add_kernel(list, gxi_found_at(w, 0).function, gxi_found_at(w, 9).list,
-                w->count > 10 ? gxi_found_at(w, 10).list : NULL, &work.title);
+        for (i = 0; i < 6; i++) (&node.dims.grid_x)[i] = (unsigned)args[i + 1];
+        node.function = gxi_found_at(w, 0).function;
+        node.params = gxi_found_at(w, 9).list;
+        node.extra = w->count > 10 ? gxi_found_at(w, 10).list : NULL;
+        gxi_uses_add_node(list, &node, &work.title);
         break;
     case GXI_FINDS_GRAPH: gxi_finder_launch_graph(&work, gxi_found_at(w, 0).exec); return;
     case GXI_FINDS_LINE:
@@ -38475,8 +39713,7 @@ static void gxi_program_change(gxi_found_kind kind, const gxi_watched_call *w) {
     p->checked = 0;
     list = &p->nodes[i].uses;
     list->n = 0;
-    if (kind == GXI_FINDS_EXEC_KERNEL)
-        gxi_uses_add_kernel(list, to.kernel->function, to.kernel->params, to.kernel->extra, &title);
+    if (kind == GXI_FINDS_EXEC_KERNEL) gxi_uses_add_node(list, to.kernel, &title);
     else if (kind == GXI_FINDS_EXEC_COPY) gxi_uses_add_3d(list, to.three);
     else gxi_uses_add_fill(list, to.fill);
     gxi_program_name_uses(&p->nodes[i], i, title);
@@ -38497,6 +39734,9 @@ static void gxi_finder_note_object(
         break;
     case GXI_FINDS_MODULE:
         gxi_code_load(*gxi_found_at(w, 0).new_module, gxi_found_at(w, 1).any);
+        break;
+    case GXI_FINDS_VARIABLE:
+        gxi_variable_get(gxi_found_at(w, 2).module, gxi_found_at(w, 3).text);
         break;
     case GXI_FINDS_LIBRARY: gxi_code_load(*gxi_found_at(w, 0).list, gxi_found_at(w, 1).any); break;
     case GXI_FINDS_LIBRARY_MODULE:

@@ -235,28 +235,10 @@ static void check_report(const program *p, const notes *l) {
         printf("%s, lines %d and %d: reported:\n%s", p->name, first_line, second_line, l->text);
 }
 
-/* What the finder gets wrong today: these programs are skipped by name. Remove a line when it is
-   fixed. */
-static const char *open_finding(const char *name) {
-    static const char *const list[][2] = {
-        { "a_variable_that_a_copy_writes",
-                "MISSED: a variable is not known before the first launch that names it" },
-        { "a_copy_beside_a_kernel_of_the_rest",
-                "FALSE REPORT: the kernel does not use the byte at its pointer" },
-        { "two_kernels_of_two_parts",
-                "FALSE REPORT: the kernels do not use the byte at their pointer" },
-    };
-    size_t i;
-    for (i = 0; i < sizeof list / sizeof *list; i++)
-        if (strcmp(name, list[i][0]) == 0) return list[i][1];
-    return NULL;
-}
 static void try_program(const program *p) {
     static notes l;
-    const char *const finding = open_finding(p->name);
     int right, result;
     ground g;
-    if (finding) SKIP(finding);
     for (right = p->flags & IS_CORRECT; right < 2; right++) {
         if (!begin_finder(&l)) return;
         if (p->flags & DEVICES && gpuexec_device_count() < 2) SKIP("needs 2 devices");
