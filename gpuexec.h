@@ -13727,7 +13727,9 @@ enum {
     GXI_ACCESS_WRITE = 2,   /* ... writes through */
     GXI_ACCESS_UNKNOWN = 4, /* not known what happens to it: it was stored or passed on */
     GXI_ACCESS_PART = 8,    /* a number that takes part in addresses of other arguments */
-    GXI_ACCESS_STRONG = 16  /* of a use: an atomic, or an access that orders others */
+    GXI_ACCESS_STRONG = 16, /* of a use: an atomic, or an access that others can wait for */
+    GXI_ACCESS_WAITS = 32   /* of a use: the kernel may wait for others through it, or others for
+                               the kernel */
 };
 
 /* Facts. Those with a kind have four bits: the value is used as it is, negated, as a part of a sum
@@ -14314,6 +14316,7 @@ typedef struct gxi_access_function {
     struct gxi_steps *steps; /* or NULL */
     unsigned char is_entry, is_taken, is_unknown, is_foreign, is_placed;
     unsigned char is_strong;              /* it has atomics, or accesses that order others */
+    unsigned char has_red, is_fenced;     /* it has atomics without a result; fences */
     unsigned char result, stores_outside; /* the state of results; stores other pointers than its
                                              parameters through these */
 } gxi_access_function;
@@ -14337,7 +14340,8 @@ struct gxi_access_kernel {
     int indirect; /* GXI_ACCESS_READ, GXI_ACCESS_WRITE: through pointers that it loads from memory
                    */
     int foreign;  /* it calls functions that the text does not have */
-    int strong;   /* it has atomics, or accesses that order others */
+    unsigned strong; /* GXI_ACCESS_STRONG: it has atomics; GXI_ACCESS_WAITS: it can wait for others,
+                        or others for it */
     size_t use_count, variable_count;
     const struct gxi_access_use *uses;
     const struct gxi_access_variable *variables;
@@ -15416,14 +15420,19 @@ static void gxi_step_branch(gxi_access_reader *r, const gxi_access_form *form) {
     step->target = r->njumps;
     r->jumps[r->njumps++] = r->tokens[form->begin[0]];
 }
+/* Whether the instruction is an atomic, or an access that other threads can wait for. */
+static int gxi_access_is_strong(const gxi_access_reader *r) {
+    return gxi_access_is(r->tokens[0], "atom") || gxi_access_is(r->tokens[0], "red") ||
+            gxi_access_has(r, ".volatile") || gxi_access_has(r, ".relaxed") ||
+            gxi_access_has(r, ".acquire") || gxi_access_has(r, ".release") ||
+            gxi_access_has(r, ".mmio");
+}
 /* The statement in r->tokens, of a kernel. */
 static void gxi_step_read(gxi_access_reader *r, const gxi_access_form *form) {
     const gxi_access_token t = r->tokens[0];
     const unsigned space = form->spaces[0], bytes = form->size * (form->vector ? form->vector : 1);
-    const int is_strong = gxi_access_has(r, ".volatile") || gxi_access_has(r, ".relaxed") ||
-            gxi_access_has(r, ".acquire") || gxi_access_has(r, ".release") ||
-            gxi_access_has(r, ".mmio");
-    const unsigned strong = is_strong ? GXI_ACCESS_STRONG : 0u;
+    const unsigned strong = gxi_access_is_strong(r) ? GXI_ACCESS_STRONG | (unsigned)GXI_ACCESS_WAITS
+                                                    : 0u;
     unsigned i;
     for (i = 0; i < sizeof gxi_step_names / sizeof *gxi_step_names; i++)
         if (gxi_access_is(t, gxi_step_names[i].name)) {
@@ -15441,12 +15450,13 @@ static void gxi_step_read(gxi_access_reader *r, const gxi_access_form *form) {
         gxi_step_results_unknown(r, form, 0);
     } else if (gxi_access_is(t, "st"))
         gxi_step_access(r, form, 0, space, GXI_ACCESS_WRITE | strong, bytes);
-    else if (gxi_access_is(t, "red"))
-        gxi_step_access(
-                r, form, 0, space, GXI_ACCESS_READ | GXI_ACCESS_WRITE | GXI_ACCESS_STRONG, bytes);
+    else if (gxi_access_is(t, "red")) /* gxi_steps_finish sets GXI_ACCESS_WAITS */
+        gxi_step_access(r, form, 0, space,
+                GXI_ACCESS_READ | GXI_ACCESS_WRITE |
+                        (gxi_access_has(r, ".release") ? strong : (unsigned)GXI_ACCESS_STRONG),
+                bytes);
     else if (gxi_access_is(t, "atom")) {
-        gxi_step_access(
-                r, form, 1, space, GXI_ACCESS_READ | GXI_ACCESS_WRITE | GXI_ACCESS_STRONG, bytes);
+        gxi_step_access(r, form, 1, space, GXI_ACCESS_READ | GXI_ACCESS_WRITE | strong, bytes);
         gxi_step_results_unknown(r, form, 0);
     } else if (form->letters && *form->letters == 'y') { /* cp.async of a fixed size is known */
         const int64_t size = gxi_access_has(r, ".bulk") || form->count > 3
@@ -15578,6 +15588,9 @@ static gxi_steps *gxi_steps_finish(gxi_access_reader *r) {
     gxi_step_new(r, GXI_STEP_EXIT);
     if (r->no_steps || r->f.failed) return NULL;
     r->steps[r->nsteps - 1].guard = GXI_FLOW_NONE;
+    for (i = 0; i < r->nsteps; i++) /* behind a fence, an atomic can be a signal */
+        if (r->current->is_fenced && r->steps[i].access & GXI_ACCESS_STRONG)
+            r->steps[i].access |= GXI_ACCESS_WAITS;
     for (i = 0; i < r->njumps; i++)
         if (!gxi_access_name_find(&r->labels, r->jumps[i])) return NULL;
     if (!(s = (gxi_steps *)gxi_realloc(NULL, sizeof *s))) return NULL;
@@ -15867,6 +15880,8 @@ static void gxi_access_call_facts(gxi_access_reader *r, const gxi_access_call *c
         gxi_flow_fact(&r->f, GXI_NODE_SHARED_OUT, gxi_flow_facts_before(GXI_EDGE_BLUR, g->shared));
     r->current->is_foreign |= g->is_foreign;
     r->current->is_strong |= g->is_strong;
+    r->current->has_red |= g->has_red;
+    r->current->is_fenced |= g->is_fenced;
     r->current->is_unknown |= g->is_unknown;
     r->current->stores_outside |= g->stores_outside;
 }
@@ -15883,11 +15898,13 @@ static int gxi_access_instruction(gxi_access_reader *r) {
     if (r->current->is_entry) gxi_step_read(r, &form);
     r->guard = GXI_FLOW_NONE;
     space = form.spaces[0];
-    if (space != GXI_FLOW_SHARED && form.letters &&
-            (*form.letters == 't' || gxi_access_has(r, ".volatile") ||
-                    gxi_access_has(r, ".relaxed") || gxi_access_has(r, ".acquire") ||
-                    gxi_access_has(r, ".release") || gxi_access_has(r, ".mmio")))
-        r->current->is_strong = 1;
+    if (gxi_access_is(r->tokens[0], "membar") || gxi_access_is(r->tokens[0], "fence"))
+        r->current->is_fenced = 1;
+    if (space != GXI_FLOW_SHARED && form.letters && gxi_access_is_strong(r)) {
+        if (gxi_access_is(r->tokens[0], "red") && !gxi_access_has(r, ".release"))
+            r->current->has_red = 1;
+        else r->current->is_strong = 1;
+    }
     switch (form.letters ? *form.letters : 0) {
     case '-': return 1;
     case 'k': return gxi_access_call_read(r);
@@ -16096,7 +16113,8 @@ static void gxi_access_summarize(gxi_access_reader *r, uint32_t nresults) {
 }
 static uint64_t gxi_access_summary_sum(const gxi_access_function *g) {
     uint64_t sum = g->shared * 3 + g->loaded * 5 + g->is_unknown * 7u + g->is_foreign * 11u +
-            g->is_strong * 13u + g->result * 13u + g->stores_outside * 17u;
+            g->is_strong * 13u + g->has_red * 19u + g->is_fenced * 23u + g->result * 13u +
+            g->stores_outside * 17u;
     uint32_t i;
     for (i = 0; i < g->nfacts; i++) {
         const gxi_access_fact *const fact = &g->facts[i];
@@ -16450,7 +16468,8 @@ static void gxi_access_add_kernel(
     k = &s->access->kernels[s->access->count++];
     memset(k, 0, sizeof *k);
     k->foreign = g->is_foreign;
-    k->strong = g->is_strong;
+    k->strong = (g->is_strong || g->has_red ? (unsigned)GXI_ACCESS_STRONG : 0u) |
+            (g->is_strong || (g->has_red && g->is_fenced) ? (unsigned)GXI_ACCESS_WAITS : 0u);
     k->indirect = (int)gxi_access_bits_of(g->loaded) & (GXI_ACCESS_READ | GXI_ACCESS_WRITE);
     gxi_access_add_name(r, s, g->name);
     gxi_access_add_uses(r, s, g);
@@ -37644,7 +37663,7 @@ static void gxi_order_free(void) {
 }
 
 #if defined(GPUEXEC_NO_IMAGES)
-enum { GXI_ACCESS_READ = 1, GXI_ACCESS_WRITE = 2, GXI_ACCESS_STRONG = 16 };
+enum { GXI_ACCESS_READ = 1, GXI_ACCESS_WRITE = 2, GXI_ACCESS_STRONG = 16, GXI_ACCESS_WAITS = 32 };
 #endif
 /* -------------------------------------------------------------------------------------------------
    >>impl-finder   The finder (>>finder). Its hook sees each driver call after it has
@@ -37664,7 +37683,7 @@ typedef struct gxi_use {
     uint64_t lo, width, pitch, rows, slice, slices; /* bytes; AT, SOME, ANY: only lo */
     uint64_t key;
     int shape;
-    unsigned access; /* GXI_ACCESS_READ, _WRITE, _STRONG */
+    unsigned access; /* GXI_ACCESS_READ, _WRITE, _STRONG, _WAITS */
     /* who: */
     unsigned strand, group, node; /* strand: its index; group: of a multi-device launch; node: of a
                                      graph, plus 1 */
@@ -38044,7 +38063,7 @@ static void gxi_finder_apply(const gxi_work_use *work, gxi_use_list *list) {
     int blurred = s->clock.blurred;
     if (s->foreign || gxi_order.failed) return;
     for (i = 0; i < list->n; i++) {
-        if (!(list->at[i].access & GXI_ACCESS_STRONG)) continue;
+        if (!(list->at[i].access & GXI_ACCESS_WAITS)) continue;
         if (!(area = gxi_area_of(list->at[i].lo, &kind))) continue;
         talks |= (uint64_t)1 << (((area->lo >> 8) * 0x9E3779B97F4A7C15u) >> 58);
         /* the kernel may wait for the host, which may wait for later work */
@@ -38888,7 +38907,6 @@ static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kerne
     const unsigned short *const sizes = kernel->data.kernel.sizes;
     const gxi_kernel *const info = gxi_kernel_of(kernel);
     const uint64_t key = gxi_launch_key(l, sizes);
-    const unsigned strong = known->strong ? GXI_ACCESS_STRONG : 0u;
     gxi_reach *const reach = &gxi_reach_now;
     unsigned k;
     size_t i;
@@ -38921,7 +38939,7 @@ static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kerne
             continue;
         if (access && reach->incomplete)
             gxi_uses_add_pointer(list, gxi_word_at(at + u->offset, 8), GXI_USE_SOME,
-                    access | strong, key ^ u->offset ^ (uint64_t)u->argument << 32);
+                    access | known->strong, key ^ u->offset ^ (uint64_t)u->argument << 32);
         if (u->bits & (unsigned)GXI_ACCESS_UNKNOWN)
             gxi_uses_add_pointer(
                     list, gxi_word_at(at + u->offset, 8), GXI_USE_ANY, GXI_ACCESS_READ, 0);
@@ -38930,7 +38948,7 @@ static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kerne
         const unsigned access = known->variables[i].bits &
                 (unsigned)(GXI_ACCESS_READ | GXI_ACCESS_WRITE);
         if (access && variables[i] && reach->incomplete)
-            gxi_uses_add_pointer(list, variables[i], GXI_USE_SOME, access | strong, key ^ i);
+            gxi_uses_add_pointer(list, variables[i], GXI_USE_SOME, access | known->strong, key ^ i);
     }
 }
 #endif
@@ -39679,7 +39697,8 @@ static void gxi_finder_note_work(
         gxi_uses_add_fill(list, &fill);
         break;
     case GXI_FINDS_VALUE:
-        gxi_use_add_bytes(list, args[1], found->unit, GXI_ACCESS_WRITE | GXI_ACCESS_STRONG);
+        gxi_use_add_bytes(list, args[1], found->unit,
+                GXI_ACCESS_WRITE | GXI_ACCESS_STRONG | GXI_ACCESS_WAITS);
         gxi_area_of(args[1], &kind);
         work.waits = kind != GPUEXEC_MEMORY_DEVICE; /* the host may wait for the value */
         break;
