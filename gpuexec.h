@@ -15560,6 +15560,39 @@ static int gxi_blocks_order(gxi_steps *s) {
     gxi_free(sets);
     return 1;
 }
+/* Leaves out the steps whose results nothing needs that accesses memory or branches. */
+static int gxi_steps_reduce(gxi_access_reader *r, gxi_steps *s) {
+    unsigned char *const needed = (unsigned char *)gxi_realloc(NULL, r->f.nnodes + (size_t)1);
+    uint32_t *const moved = (uint32_t *)gxi_realloc(NULL, (s->nsteps + (size_t)1) * 4);
+    uint32_t i, k, n = 0;
+    int changed = needed && moved;
+    if (changed) memset(needed, 0, r->f.nnodes + (size_t)1);
+    while (changed)
+        for (changed = 0, i = s->nsteps; i-- > 0;) {
+            const gxi_step *const step = &s->steps[i];
+            const gxi_operand *const operands[3] = { &step->a, &step->b, &step->c };
+            if (step->kind < GXI_STEP_HAS_RESULT && !needed[step->to]) continue;
+            for (k = 0; k < 4; k++) {
+                const uint32_t id = k == 3                          ? step->guard
+                        : operands[k]->kind == GXI_OPERAND_REGISTER ? operands[k]->id
+                                                                    : GXI_FLOW_NONE;
+                if (id == GXI_FLOW_NONE || needed[id]) continue;
+                needed[id] = 1;
+                changed = 1;
+            }
+        }
+    for (i = 0; needed && moved && i < s->nsteps; i++) {
+        moved[i] = n;
+        if (s->steps[i].kind < GXI_STEP_HAS_RESULT && !needed[s->steps[i].to]) continue;
+        s->steps[n++] = s->steps[i];
+    }
+    for (i = 0; needed && moved && i < r->labels.n; i++)
+        r->labels.names[i].id = moved[r->labels.names[i].id];
+    gxi_free(needed);
+    gxi_free(moved);
+    s->nsteps = n;
+    return n > 0;
+}
 /* Numbers the registers without gaps. */
 static int gxi_registers_number(const gxi_access_reader *r, gxi_steps *s) {
     uint32_t *const numbers = (uint32_t *)gxi_realloc(NULL, (r->f.nnodes + (size_t)1) * 4);
@@ -15600,8 +15633,8 @@ static gxi_steps *gxi_steps_finish(gxi_access_reader *r) {
     s->names = (gxi_access_token *)gxi_realloc(NULL, (r->used.n + (size_t)1) * sizeof *s->names);
     for (i = 0; s->names && i < r->used.n; i++) s->names[s->nnames++] = r->used.names[i].token;
     if (s->steps) memcpy(s->steps, r->steps, s->nsteps * sizeof *s->steps);
-    if (s->steps && s->names && gxi_registers_number(r, s) && gxi_blocks_make(r, s) &&
-            gxi_blocks_order(s)) {
+    if (s->steps && s->names && gxi_steps_reduce(r, s) && gxi_registers_number(r, s) &&
+            gxi_blocks_make(r, s) && gxi_blocks_order(s)) {
         r->all_steps += s->nsteps;
         return s;
     }
@@ -38100,9 +38133,9 @@ static const char *gxi_argument_at(
    (>>impl-steps) once for all of its threads. A value is a sum: a number, and multiples of the six
    indices of a thread, tid.x to ctaid.z; the arguments and the dims of the launch are numbers. A
    branch on such a sum divides the threads: each side runs for those that satisfy it. A branch on
-   anything else, or back to what ran already, goes on behind it, at the first block that runs in
-   any case; what is computed between is not known then. So each access that is met is one that
-   these threads make, at least in the first round of a loop. */
+   anything else, or back after some rounds of a loop, goes on behind it, at the first block that
+   runs in any case; what is computed between is not known then. So each access that is met is one
+   that these threads make; those of further rounds are not met. */
 
 typedef struct gxi_sum {
     int64_t number, of[6];
@@ -38126,17 +38159,19 @@ enum {
     GXI_REACH_BOXES = 32,
     GXI_REACH_DEPTH = 12,
     GXI_REACH_VARIABLES = 32,
-    GXI_REACH_STEPS = 30000
+    GXI_REACH_STEPS = 4000, /* of a launch */
+    GXI_REACH_AGAIN = 256   /* of these, in blocks that ran already: rounds of loops */
 };
 typedef struct gxi_reach {
     const gxi_steps *steps;
-    int64_t dims[6]; /* ntid.x to nctaid.z */
+    int64_t dims[6];    /* ntid.x to nctaid.z */
+    int64_t most_of[6]; /* the greatest multiple of each index that can be computed with */
     const unsigned short *sizes;
     void **params, **extra;
     const uint64_t *variables;                                        /* addresses, 0: not known */
     gxi_sum conditions[GXI_REACH_CONDITIONS], terms[GXI_REACH_TERMS]; /* each is >= 0 */
-    unsigned nconditions, nterms, count, budget;
-    int incomplete; /* there may be other accesses */
+    unsigned nconditions, nterms, count, budget, again; /* steps left; of these, in loops */
+    int incomplete;                                     /* there may be other accesses */
     gxi_reached boxes[GXI_REACH_BOXES];
 } gxi_reach;
 static gxi_reach gxi_reach_now; /* of the launch in progress; gxi_finder_mutex guards it */
@@ -38147,19 +38182,17 @@ static uint32_t gxi_pointer_of(unsigned argument, size_t offset) {
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-#define GXI_SUM_LIMIT ((int64_t)1 << 60)
+#define GXI_SUM_LIMIT ((int64_t)1 << 59) /* for a number and each of the six parts of a sum */
 static int gxi_is_within(int64_t x, int64_t limit) { return x <= limit && x >= -limit; }
 /* The least and the greatest value for any thread. 0: too large to compute with. */
 static int gxi_sum_range(const gxi_reach *r, const gxi_sum *s, int64_t *lo, int64_t *hi) {
     unsigned i;
     *lo = *hi = s->number;
     for (i = 0; i < 6; i++) {
-        const int64_t last = r->dims[i] - 1;
-        if (!s->of[i] || !last) continue;
-        if (!gxi_is_within(s->of[i], GXI_SUM_LIMIT / last)) return 0;
-        if (s->of[i] > 0) *hi += s->of[i] * last;
-        else *lo += s->of[i] * last;
-        if (!gxi_is_within(*lo, GXI_SUM_LIMIT) || !gxi_is_within(*hi, GXI_SUM_LIMIT)) return 0;
+        if (!s->of[i]) continue;
+        if (!gxi_is_within(s->of[i], r->most_of[i])) return 0;
+        if (s->of[i] > 0) *hi += s->of[i] * (r->dims[i] - 1);
+        else *lo += s->of[i] * (r->dims[i] - 1);
     }
     return gxi_is_within(s->number, GXI_SUM_LIMIT);
 }
@@ -38183,17 +38216,17 @@ static gxi_value gxi_value_number(int64_t number) {
 /* The value of a register of so many bits, as a number with or without a sign: unknown if it wraps
    around for some threads only. */
 static gxi_value gxi_value_as(const gxi_reach *r, gxi_value v, unsigned bits, int is_signed) {
-    int64_t lo, hi, least, most, turn = 0;
-    if (v.kind != GXI_VALUE_SUM) return gxi_value_unknown();
-    if (!gxi_sum_range(r, &v.sum, &lo, &hi)) return gxi_value_unknown();
-    if (bits >= 64) return lo < 0 && !is_signed ? gxi_value_unknown() : v;
-    turn = (int64_t)1 << bits;
-    least = is_signed ? -(turn / 2) : 0;
-    most = least + turn - 1;
-    if (lo < least) v.sum.number += (least - lo + turn - 1) / turn * turn;
-    if (lo > most) v.sum.number -= (lo - most + turn - 1) / turn * turn;
-    if (!gxi_sum_range(r, &v.sum, &lo, &hi) || lo < least || hi > most) return gxi_value_unknown();
-    return v;
+    int64_t lo, hi, least, turn, by = 0;
+    if (v.kind == GXI_VALUE_SUM && gxi_sum_range(r, &v.sum, &lo, &hi)) {
+        if (bits >= 64) return lo < 0 && !is_signed ? gxi_value_unknown() : v;
+        turn = (int64_t)1 << bits;
+        least = is_signed ? -(turn / 2) : 0;
+        if (lo < least) by = (least - lo + turn - 1) / turn * turn;
+        else if (lo >= least + turn) by = -((lo - least) / turn * turn);
+        v.sum.number += by;
+        if (hi + by < least + turn) return v;
+    }
+    return gxi_value_unknown();
 }
 /* The result of arithmetic in so many bits. */
 static gxi_value gxi_value_wrapped(const gxi_reach *r, gxi_value v, unsigned bits) {
@@ -38641,6 +38674,9 @@ static void gxi_reach_forget(const gxi_reach *r, gxi_value *registers, uint32_t 
         }
     }
 }
+static int gxi_reach_may_run(const gxi_reach *r, const unsigned char *done, uint32_t block) {
+    return block == r->steps->nblocks || !done[block] || r->again;
+}
 static void gxi_reach_run(gxi_reach *r, uint32_t block, uint32_t end, const gxi_value *registers,
         const unsigned char *ran, unsigned depth, const gxi_step *access);
 /* Runs the block, or does the access, for the threads that satisfy the predicate. */
@@ -38706,6 +38742,7 @@ static void gxi_reach_run(gxi_reach *r, uint32_t block, uint32_t end, const gxi_
         gxi_reach_access(r, access, gxi_reach_operand(r, registers, &access->a));
         return;
     }
+    if (block == end) return;
     mine = depth < GXI_REACH_DEPTH ? (gxi_value *)gxi_realloc(NULL, bytes) : NULL;
     if (!mine) {
         r->incomplete = 1;
@@ -38719,12 +38756,17 @@ static void gxi_reach_run(gxi_reach *r, uint32_t block, uint32_t end, const gxi_
     while (block != end && block != s->nblocks) {
         const gxi_step_block *const b = &s->blocks[block];
         const gxi_step *const last = &s->steps[b->end - 1];
+        const unsigned count = b->end - b->first;
         gxi_value guard = gxi_value_unknown(), other;
-        uint32_t next = b->next, after;
+        uint32_t next = b->next, after = b->after;
         int holds = 0;
-        r->budget -= r->budget < b->end - b->first ? r->budget : b->end - b->first;
-        if (!r->budget) r->incomplete = 1;
-        if (!r->budget) break;
+        if (r->budget <= count) {
+            r->budget = 0;
+            r->incomplete = 1;
+            break;
+        }
+        r->budget -= count;
+        if (done[block]) r->again -= r->again < count ? r->again : count;
         done[block] = 1;
         gxi_reach_block(r, block, mine, done, depth);
         if (b->target != GXI_FLOW_NONE && last->guard != GXI_FLOW_NONE) {
@@ -38733,19 +38775,16 @@ static void gxi_reach_run(gxi_reach *r, uint32_t block, uint32_t end, const gxi_
             holds = gxi_predicate_holds(r, &guard);
         }
         if (holds > 0) next = b->target;
-        if (holds >= 0 && (next == s->nblocks || !done[next])) {
+        if (holds >= 0 && gxi_reach_may_run(r, done, next)) {
             block = next;
             continue;
         }
-        for (after = b->after; after != s->nblocks && done[after];) after = s->blocks[after].after;
+        while (!gxi_reach_may_run(r, done, after)) after = s->blocks[after].after;
         other = gxi_predicate_copy(r, guard, 1);
-        if (holds < 0 && other.kind == GXI_VALUE_PREDICATE) {
-            if (b->target == s->nblocks || !done[b->target])
-                gxi_reach_divide(r, guard, b->target, after, mine, done, depth + 1, NULL);
-            else r->incomplete = 1;
-            if (b->next == s->nblocks || !done[b->next])
-                gxi_reach_divide(r, other, b->next, after, mine, done, depth + 1, NULL);
-            else r->incomplete = 1;
+        if (holds < 0 && other.kind == GXI_VALUE_PREDICATE &&
+                gxi_reach_may_run(r, done, b->target) && gxi_reach_may_run(r, done, b->next)) {
+            gxi_reach_divide(r, guard, b->target, after, mine, done, depth + 1, NULL);
+            gxi_reach_divide(r, other, b->next, after, mine, done, depth + 1, NULL);
         } else r->incomplete = 1;
         gxi_reach_forget(r, mine, block, after, seen, stack);
         block = after;
@@ -38759,10 +38798,13 @@ static void gxi_reach_all(gxi_reach *r) {
     gxi_value *const registers = (gxi_value *)gxi_realloc(NULL, bytes + 1);
     unsigned i;
     r->budget = GXI_REACH_STEPS;
+    r->again = GXI_REACH_AGAIN;
     r->nconditions = r->nterms = r->count = 0;
     r->incomplete = !registers;
-    for (i = 0; i < 6; i++)
+    for (i = 0; i < 6; i++) {
         if (r->dims[i] < 1 || r->dims[i] > INT32_MAX) r->incomplete = 1;
+        else r->most_of[i] = GXI_SUM_LIMIT / r->dims[i];
+    }
     if (r->incomplete) {
         gxi_free(registers);
         return;

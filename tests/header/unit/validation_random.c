@@ -113,13 +113,15 @@ typedef struct program {
 } program;
 
 /* What the kernels do with their pointers, as gpuexec_use. */
-enum { ADDS = 5, PLACED = 6, KERNELS = 7 };
+enum { ADDS = 5, COUNTS = 6, LOOPS = 7, PLACED = 8, KERNELS = 9, THREADS_OF_LOOPS = 16 };
 static const struct {
     const char *name;
     int pointers, reads_first;
 } kernel_table[KERNELS] = {
     { "store", 1, 0 }, { "scale", 1, 1 }, { "shift", 2, 0 }, { "mix", 3, 0 }, { "fold", 2, 1 },
-    { "adds", 1, 1 }, { "placed", 1, 0 }, /* its last parameter is where it begins */
+    { "adds", 1, 1 }, { "counts", 1, 1 }, /* its atomics have a result, so that it could wait */
+    { "loops", 1, 0 },                    /* few threads, which begin again */
+    { "placed", 1, 0 },                   /* its last parameter is where it begins */
 };
 #define KERNEL_TEXT(name, more, body) \
     ".visible .entry " name "(.param .u64 a" more ", .param .u32 n, .param .u32 k) {\n" \
@@ -151,6 +153,13 @@ static const char kernel_text[] =
         " mad.lo.u32 %r4, %r4, 7, %r5;\n add.u32 %r4, %r4, %r2;\n st.global.u32 [%a], %r4;\n")
     KERNEL_TEXT("adds", "",
         " add.u32 %r4, %r3, %r2;\n red.global.add.u32 [%a], %r4;\n")
+    KERNEL_TEXT("counts", "",
+        " add.u32 %r4, %r3, %r2;\n atom.global.add.u32 %r5, [%a], %r4;\n")
+    KERNEL_TEXT("loops", "",
+        " mov.u32 %r5, %ntid.x;\n mul.wide.u32 %t, %r5, 4;\n"
+        "AGAIN:\n mad.lo.u32 %r4, %r3, 5, %r2;\n st.global.u32 [%a], %r4;\n"
+        " add.u64 %a, %a, %t;\n add.u32 %r3, %r3, %r5;\n"
+        " setp.lt.u32 %p, %r3, %r1;\n @%p bra AGAIN;\n")
     KERNEL_TEXT("placed", ", .param .u32 first",
         " ld.param.u32 %r4, [first];\n mul.wide.u32 %t, %r4, 4;\n add.u64 %a, %a, %t;\n"
         " mad.lo.u32 %r5, %r3, 3, %r2;\n st.global.u32 [%a], %r5;\n");
@@ -200,6 +209,7 @@ static void compute_op(const op *o, contents mem) {
                 case 2: *a = b + k; break;
                 case 3: *a = b * 5 + c + k; break;
                 case 4: *a = *a * 7 + b + k; break;
+                case LOOPS: *a = i * 5 + k; break;
                 case PLACED: *a = i * 3 + k; break;
                 default: *a += i + k; break;
                 }
@@ -271,9 +281,9 @@ static int bits_get(const bits *b, int i) { return (int)(b->word[i / 64] >> i % 
 typedef struct touch {
     int buf, at, writes;
     int by_kernel, atomic, by_host;
-    int whole;  /* all of the memory, which each pointer into it meets */
-    int placed; /* from where another argument says */
+    int whole; /* all of the memory, which each pointer into it meets */
     uint64_t units;
+    uint64_t certain; /* of these, what the finder knows */
 } touch;
 static int accesses_of(const program *p, const op *o, touch out[3]) {
     int n = 0, k;
@@ -287,11 +297,14 @@ static int accesses_of(const program *p, const op *o, touch out[3]) {
         out[n].writes = k == 0;
         out[n].units = units_of(o->at[k], o->cols, o->rows);
         out[n].by_kernel = o->kind == KERNEL;
-        out[n].atomic = o->kind == KERNEL && o->kernel == ADDS;
+        out[n].atomic = o->kind == KERNEL && (o->kernel == ADDS || o->kernel == COUNTS);
         out[n].by_host = o->kind == HOST_FILL || o->kind == HOST_COPY || o->kind == HOST_FUNCTION;
         out[n].whole = o->kind == ALLOC || o->kind == FREE ||
                 (o->kind <= COPY && o->cols == UNITS && p->buf[o->buf[k]].kind != PITCHED);
-        out[n].placed = o->kind == KERNEL && o->kernel == PLACED;
+        out[n].certain = out[n].units;
+        if (o->kind == KERNEL && !reads_ptx) out[n].certain = (uint64_t)1 << o->at[k];
+        else if (o->kind == KERNEL && o->kernel == LOOPS && o->cols > THREADS_OF_LOOPS)
+            out[n].certain = units_of(o->at[k], THREADS_OF_LOOPS, 1);
         n++;
     }
     return n;
@@ -300,14 +313,16 @@ static int accesses_of(const program *p, const op *o, touch out[3]) {
 enum {
     SEEN,
     OF_HOST,    /* the host's own access */
-    OF_PART,    /* of a kernel only the byte at the pointer counts, or the same pointer */
+    OF_PART,    /* of a kernel, only some bytes are known: those of the first round of a loop, or
+                   the byte at a pointer if the test says what the kernel does */
     OF_ATOMICS, /* kernels may wait for each other, or for the host, with atomics */
     AFTER_HOST_FUNCTION,
     ASSUMED, /* not ordered for certain, but the finder assumes that it is */
     HOW
 };
 static const char *const reason_names[HOW] = { "not explained", "an access of the host's own code",
-    "a kernel's bytes behind its pointer", "kernels with atomics may wait for others or the host",
+    "bytes that a kernel uses later in a loop",
+    "kernels with atomics may wait for others or the host",
     "a host function is ordered with everything",
     "a wait on a default stream counts as work there" };
 
@@ -321,12 +336,7 @@ static int accesses_conflict(const touch *a, const touch *b, int *why) {
     *why = SEEN;
     if (a->by_host || b->by_host) *why = OF_HOST;
     else if (a->whole || b->whole) return 1;
-    else if (a->placed || b->placed) {
-        if (a->placed != b->placed || a->at != b->at) *why = OF_PART;
-    } else if (a->by_kernel && b->by_kernel) {
-        if (a->at != b->at) *why = OF_PART;
-    } else if (a->by_kernel ? !(b->units >> a->at & 1) : b->by_kernel && !(a->units >> b->at & 1))
-        *why = OF_PART;
+    else if (!(a->certain & b->certain)) *why = OF_PART;
     return 1;
 }
 
@@ -410,7 +420,7 @@ static unsigned atomics_of(const program *p, int place) {
     const op *const o = &p->op[place];
     unsigned bits_of = 0;
     int i;
-    if (o->kind == KERNEL && o->kernel == ADDS) return 1u << o->buf[0];
+    if (o->kind == KERNEL && o->kernel == COUNTS) return 1u << o->buf[0];
     for (i = 0; i < place && o->kind == LAUNCH; i++)
         if (is_node(&p->op[i]) && p->op[i].graph == o->graph) bits_of |= atomics_of(p, i);
     return bits_of;
@@ -710,8 +720,8 @@ static int choose_work(generator *g, op *o, int stream, int in_graph) {
     o->stream = stream;
     choose_value(g, o);
     if (o->kind == KERNEL) {
-        o->kernel = below(g, reads_ptx ? KERNELS : PLACED); /* the byte at its pointer is not used
-                                                             */
+        /* the last one does not use the byte at its pointer */
+        o->kernel = below(g, reads_ptx ? KERNELS : PLACED);
         for (k = 0; k < kernel_table[o->kernel].pointers; k++)
             if ((o->buf[k] = any_buffer(g, o, device, in_graph, 0)) < 0) return 0;
     } else if (o->kind == FILL) {
@@ -1220,6 +1230,9 @@ static gpuexec_args args_of(const running *r, const op *o) {
     args.count = next + 2;
     return args;
 }
+static gpuexec_dims dims_of(const op *o) {
+    return gpuexec_grid(1, o->kernel == LOOPS ? THREADS_OF_LOOPS : UNITS, 0);
+}
 static gpuexec_kernel kernel_of(const running *r, const op *o) {
     return the.kernel[r->p->stream[o->stream].device][o->kernel];
 }
@@ -1279,8 +1292,8 @@ static gpuexec_result add_node(running *r, int i, unsigned deps) {
     gpuexec_after after;
     unsigned k;
     if (r->how[g] != BY_HAND)
-        return gpuexec_batch_add_at(where, r->batch[g], kernel_of(r, o), gpuexec_grid(1, UNITS, 0),
-                       args_of(r, o)) < 0
+        return gpuexec_batch_add_at(
+                       where, r->batch[g], kernel_of(r, o), dims_of(o), args_of(r, o)) < 0
                 ? gpuexec_take_error()
                 : GPUEXEC_OK;
     after.nodes = before;
@@ -1288,8 +1301,8 @@ static gpuexec_result add_node(running *r, int i, unsigned deps) {
     for (k = 0; k < r->nodes[g]; k++)
         if (deps >> k & 1) before[after.count++] = r->node[g][k];
     if (o->kind == KERNEL)
-        made = gpuexec_graph_add_kernel_at(where, r->graph[g], kernel_of(r, o),
-                gpuexec_grid(1, UNITS, 0), args_of(r, o), after);
+        made = gpuexec_graph_add_kernel_at(
+                where, r->graph[g], kernel_of(r, o), dims_of(o), args_of(r, o), after);
     else {
         copy = copy_of(r, o);
         if (o->kind == FILL && copy.to.host) {
@@ -1313,8 +1326,7 @@ static gpuexec_result run_op(running *r, int i, int skip_dep) {
     case FILL: return run_fill(r, o, where);
     case COPY: return run_copy(r, o, where);
     case KERNEL:
-        return gpuexec_launch_at(
-                where, kernel_of(r, o), stream, gpuexec_grid(1, UNITS, 0), args_of(r, o));
+        return gpuexec_launch_at(where, kernel_of(r, o), stream, dims_of(o), args_of(r, o));
     case HOST_FILL: fill_on_host(r, o, NULL); return GPUEXEC_OK;
     case HOST_COPY: fill_on_host(r, o, r->host[o->buf[1]]); return GPUEXEC_OK;
     case HOST_FUNCTION:
