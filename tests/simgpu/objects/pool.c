@@ -202,8 +202,8 @@ bool sim_block_free_cached(CUdeviceptr address) {
 int sim_block_cache(CUdeviceptr address, struct sim_stream *s) {
     struct sim_range r;
     if (s->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    if (!sim_mem_find(NULL, address, 1, &r) || r.lo != address || r.kind != SIM_MEM_POOL ||
-            !sim_mem_mark_freeing(address, &r))
+    if (!sim_mem_find_for_call(address, 1, false, &r) || r.lo != address ||
+            r.kind != SIM_MEM_POOL || !sim_mem_mark_freeing(address, &r))
         return CUDA_ERROR_INVALID_VALUE;
     struct sim_op *op = call_with(address, free_now);
     struct sim_kept *k = op ? sim_pool_keep(&r, s->id) : NULL;
