@@ -353,6 +353,67 @@ TEST(allocations_are_far_apart) {
     end();
 }
 
+/* cuMemFree of memory of a pool waits for nothing. If its allocation is still pending on a stream,
+   other streams use the memory only after what that stream does with it. */
+static ptr free_pending(uint32_t *got) {
+    ptr p = 0, q = 0;
+    CHECK_EQ(cu.cuMemAllocAsync(&p, BYTES, stream), 0);
+    CHECK_EQ(cu.cuMemsetD32Async(p, 3, WORDS, stream), 0);
+    close_gate();
+    double_words(p, WORDS);
+    CHECK_EQ(cu.cuMemcpyAsync((ptr)(uintptr_t)got, p, BYTES, stream), 0);
+    CHECK_EQ(cu.cuMemFreeAsync(p, stream), 0);
+    CHECK_EQ(cu.cuMemAllocAsync(&q, BYTES, stream), 0);
+    CHECK(q == p || getenv("SIMGPU_SCHEDULE")); /* which may prefer other memory */
+    CHECK_EQ(cu.cuMemFree_v2(q), 0);
+    CHECK_EQ(cu.cuMemFree_v2(q), 1);
+    return p;
+}
+TEST(a_free_of_memory_whose_allocation_is_pending) {
+    ptr p, q = 0, r = 0;
+    void *other = NULL, *memory = NULL;
+    uint32_t *got;
+    begin_on(0);
+    if (!on_cpu_device()) SKIP("a GPU may wait for the kernel");
+    CHECK_EQ(cu.cuMemHostAlloc(&memory, 3 * BYTES, 0), 0);
+    got = (uint32_t *)memory;
+    CHECK_EQ(cu.cuStreamCreate(&other, 1), 0);
+    p = free_pending(got);
+    CHECK_EQ(cu.cuMemAllocAsync(&r, BYTES, other), 0);
+    CHECK(r != p);
+    CHECK_EQ(cu.cuMemsetD32Async(r, 7, WORDS, other), 0);
+    CHECK_EQ(cu.cuStreamSynchronize(other), 0);
+    CHECK_EQ(cu.cuMemAllocAsync(&q, BYTES, stream), 0);
+    CHECK(q == p || getenv("SIMGPU_SCHEDULE"));
+    CHECK_EQ(cu.cuMemsetD32Async(q, 9, WORDS, stream), 0);
+    CHECK_EQ(cu.cuMemcpyAsync((ptr)(uintptr_t)(got + WORDS), q, BYTES, stream), 0);
+    open_gate();
+    CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+    CHECK_EQ(cu.cuMemcpyAsync((ptr)(uintptr_t)(got + 2 * WORDS), r, BYTES, other), 0);
+    CHECK_EQ(cu.cuStreamSynchronize(other), 0);
+    CHECK_EQ(got[WORDS - 1], 6);
+    CHECK_EQ(got[2 * WORDS - 1], 9);
+    CHECK_EQ(got[3 * WORDS - 1], 7);
+    CHECK_EQ(cu.cuMemFreeAsync(q, stream), 0);
+    CHECK_EQ(cu.cuMemFreeAsync(r, other), 0);
+    CHECK_EQ(cu.cuStreamSynchronize(other), 0);
+    CHECK_EQ(cu.cuStreamDestroy_v2(other), 0);
+    CHECK_EQ(cu.cuMemFreeHost(memory), 0);
+    end();
+}
+TEST_ALONE(a_kernel_that_uses_such_memory) {
+    void *memory = NULL;
+    ptr p;
+    begin_on(0);
+    if (!on_cpu_device()) SKIP("not on the CPU device");
+    CHECK_EQ(cu.cuMemHostAlloc(&memory, BYTES, 0), 0);
+    p = free_pending((uint32_t *)memory);
+    open_gate();
+    CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+    double_words(p, WORDS);
+    CHECK_EQ(cu.cuStreamSynchronize(stream), 700);
+}
+
 /* A batch runs in the order of the stream. A source that is read during the call may change as soon
    as the call returns. */
 TEST(batches) {

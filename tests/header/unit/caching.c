@@ -74,6 +74,32 @@ TEST(freed_blocks_are_cached) {
     }
     CHECK_OK(gpuexec_context_sync(s.ctx));
 }
+/* The stream has reached the free of a block, but not yet its next allocation: a gate is between
+   them. */
+TEST(blocks_are_cached_before_the_stream_reaches_their_allocation) {
+    NEEDS_CACHE();
+    setting s = begin();
+    const test_gate later = gate_make(s.ctx, s.mod);
+    gpuexec_pool pool = caching_pool(s.ctx, SIZE_MAX);
+    const gpuexec_ptr p = gpuexec_pool_alloc(pool, s.stream, BYTES);
+    s.a = gpuexec_event_create(s.ctx, NULL);
+    gate_close(s.gate, s.stream);
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    CHECK_OK(gpuexec_event_record(s.a, s.stream));
+    gate_close(later, s.stream);
+    CHECK_EQ(gpuexec_pool_alloc(pool, s.stream, BYTES), p);
+    gate_open(s.gate);
+    CHECK_OK(gpuexec_event_sync(s.a));
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    CHECK_EQ(info_of(pool).cached, BYTES);
+    CHECK_EQ(gpuexec_pool_alloc(pool, s.stream, BYTES), p);
+    CHECK_OK(gpuexec_fill(s.stream, p, 5, 4, WORDS));
+    CHECK_OK(gpuexec_copy_out(s.stream, s.host, p, BYTES));
+    gate_open(later);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_EQ(s.host[WORDS - 1], 5);
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+}
 /* All that a frame enqueues sees its own data, although the host is far ahead. */
 TEST(cached_blocks_are_used_in_stream_order) {
     NEEDS_CACHE();

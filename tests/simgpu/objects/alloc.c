@@ -45,6 +45,7 @@ int sim_free_device(CUdeviceptr address) {
     if (known && r.pool && sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED)
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!sim_mem_mark_freeing(address, &r)) return CUDA_ERROR_INVALID_VALUE;
+    if (r.pool && sim_block_free_coming(&r)) return CUDA_SUCCESS;
     int result = r.kind == SIM_MEM_POOL ? CUDA_SUCCESS
                                         : drain_all(r.kind == SIM_MEM_MANAGED ? NULL : r.device);
     /* a kernel failed meanwhile: other threads may still use the memory */

@@ -22,20 +22,21 @@ struct sim_pool {
         uint64_t offset, id, address, range;
     } * imports; /* range: the id of its range here */
     unsigned nimports;
-    struct sim_kept *kept; /* freed, the last one first */
+    struct sim_kept *kept;   /* freed, the last one first */
+    struct sim_kept *coming; /* allocated again, but pending on a stream; the last one first */
 };
 extern struct sim_pool *sim_pools;
 
 /* reserve.c */
-/* a freed block */
+/* a freed block, or one that is coming */
 struct sim_kept {
-    struct sim_kept *next;
+    struct sim_kept *next, **from; /* from: while it is coming: what points to it */
     struct sim_pool *pool;
     uint64_t address, bytes, stream; /* bytes: its room; stream: the id of that on which it was
                                         freed, 0: none */
-    struct sim_op *freed;            /* the pending free, or NULL */
-    bool cached;                     /* by the program: see sim_block_cache */
-    uint64_t counted;                /* cached: the bytes that the pool counts as used */
+    struct sim_op *freed; /* the pending free or allocation after which it can be used, or NULL */
+    bool cached;          /* by the program: see sim_block_cache */
+    uint64_t counted;     /* cached: the bytes that the pool counts as used */
 };
 struct sim_pool *sim_pool_new(struct sim_device *device); /* NULL: no memory */
 /* reserves room for a block of this cost; false: not so much is free */
@@ -44,7 +45,7 @@ void sim_pool_drop(struct sim_pool *pool, uint64_t cost);
 uint64_t sim_pool_counted(const struct sim_range *r); /* its bytes that are used */
 /* freed memory; NULL: no memory */
 struct sim_kept *sim_pool_keep(const struct sim_range *r, uint64_t stream);
-struct sim_kept sim_pool_take_kept(struct sim_kept **at); /* no longer kept */
+struct sim_kept *sim_pool_take_kept(struct sim_kept **at); /* no longer kept: the caller's */
 /* returns kept memory, but no more than leaves that much reserved; false: nothing */
 bool sim_pool_shrink(struct sim_pool *pool, uint64_t most);
 void sim_pool_settle(struct sim_pool *pool);    /* a destroyed one ends with its last memory */
@@ -74,6 +75,8 @@ int sim_free_async(CUdeviceptr address, struct sim_stream *stream);
 int sim_block_cache(CUdeviceptr address, struct sim_stream *stream);
 int sim_block_uncache(CUdeviceptr address, size_t bytes, struct sim_stream *stream);
 bool sim_block_free_cached(CUdeviceptr address); /* false: it is not cached */
+/* Marked as freeing: freed once its pending allocation is done; false: that is not pending. */
+bool sim_block_free_coming(const struct sim_range *r);
 /* it is destroyed; memory in use remains until it is freed */
 void sim_pool_end(struct sim_pool *pool);
 

@@ -10,11 +10,36 @@
 
 /* workspace: the pool */
 static void has_left(struct sim_op *op) { sim_pool_left(op->workspace, op->width); }
-static void has_freed(struct sim_op *op) { /* workspace: the block, unless it was allocated again */
+/* workspace: the block, unless it was allocated again */
+static void has_freed(struct sim_op *op) {
     struct sim_kept *k = op->workspace;
     if (!k) return;
     k->freed = NULL;
     sim_pool_settle(k->pool);
+}
+/* the same, of an allocation that cuMemFree found pending: every stream may use the block */
+static void has_passed(struct sim_op *op) {
+    struct sim_kept *k = op->workspace;
+    if (!k) return;
+    sim_mem_remove(k->address);
+    k->stream = 0;
+    has_freed(op);
+}
+static void add_coming(struct sim_kept *k) {
+    struct sim_kept **first = &k->pool->coming;
+    k->next = *first;
+    k->from = first;
+    if (k->next) k->next->from = &k->next;
+    *first = k;
+}
+static void remove_coming(struct sim_kept *k) {
+    *k->from = k->next;
+    if (k->next) k->next->from = k->from;
+}
+/* workspace: the block */
+static void has_appeared(struct sim_op *op) {
+    remove_coming(op->workspace);
+    free(op->workspace);
 }
 
 /* ---- work of streams ---- */
@@ -100,12 +125,20 @@ static struct sim_kept **reusable(struct sim_pool *p, size_t bytes, const struct
 static int take(struct sim_kept **at, struct sim_stream *s, uint64_t bytes, uint64_t counted) {
     struct sim_op *op = (*at)->freed ? call_with((*at)->address, appear) : NULL;
     if ((*at)->freed && !op) return CUDA_ERROR_OUT_OF_MEMORY;
-    const struct sim_kept k = sim_pool_take_kept(at);
-    sim_mem_resize(k.address, bytes, counted);
-    sim_mem_claim(k.address);
-    if (op) return sim_stream_submit(s, op);
-    sim_mem_appear(k.address);
-    return CUDA_SUCCESS;
+    struct sim_kept *k = sim_pool_take_kept(at);
+    sim_mem_resize(k->address, bytes, counted);
+    sim_mem_claim(k->address);
+    if (!op) {
+        sim_mem_appear(k->address);
+        free(k);
+        return CUDA_SUCCESS;
+    }
+    k->stream = s->id;
+    k->freed = op;
+    op->workspace = k;
+    op->release = has_appeared;
+    add_coming(k);
+    return sim_stream_submit(s, op);
 }
 static int reuse(struct sim_kept **at, struct sim_stream *s, uint64_t bytes, uint64_t *address) {
     struct sim_pool *p = (*at)->pool;
@@ -166,6 +199,19 @@ int sim_free_work(uint64_t address, const struct sim_graph *g, struct sim_work *
     return out->op ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+bool sim_block_free_coming(const struct sim_range *r) {
+    struct sim_kept *k = r->pool->coming;
+    while (k && k->address != r->lo) k = k->next;
+    if (!k) return false;
+    remove_coming(k);
+    k->next = r->pool->kept;
+    r->pool->kept = k;
+    k->cached = false;
+    k->freed->release = has_passed;
+    r->pool->used -= sim_pool_counted(r);
+    return true;
+}
+
 static int capture_free(CUdeviceptr address, struct sim_stream *s) {
     struct sim_work work;
     int result = sim_free_work(address, s->capture->graph, &work);
@@ -202,8 +248,8 @@ bool sim_block_free_cached(CUdeviceptr address) {
 int sim_block_cache(CUdeviceptr address, struct sim_stream *s) {
     struct sim_range r;
     if (s->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    if (!sim_mem_find(NULL, address, 1, &r) || r.lo != address || r.kind != SIM_MEM_POOL ||
-            !sim_mem_mark_freeing(address, &r))
+    if (!sim_mem_find_for_call(address, 1, false, &r) || r.lo != address ||
+            r.kind != SIM_MEM_POOL || !sim_mem_mark_freeing(address, &r))
         return CUDA_ERROR_INVALID_VALUE;
     struct sim_op *op = call_with(address, free_now);
     struct sim_kept *k = op ? sim_pool_keep(&r, s->id) : NULL;

@@ -47,12 +47,11 @@ static void release(struct sim_pool *p, uint64_t address, uint64_t bytes) {
     sim_pool_drop(p, sim_mem_cost(bytes));
 }
 
-struct sim_kept sim_pool_take_kept(struct sim_kept **at) {
-    struct sim_kept *k = *at, is = *k;
+struct sim_kept *sim_pool_take_kept(struct sim_kept **at) {
+    struct sim_kept *k = *at;
     if (k->freed) k->freed->workspace = NULL;
     *at = k->next;
-    free(k);
-    return is;
+    return k;
 }
 
 bool sim_pool_shrink(struct sim_pool *p, uint64_t most) {
@@ -63,8 +62,9 @@ bool sim_pool_shrink(struct sim_pool *p, uint64_t most) {
             at = &(*at)->next;
             continue;
         }
-        const struct sim_kept k = sim_pool_take_kept(at);
-        release(p, k.address, k.bytes);
+        struct sim_kept *k = sim_pool_take_kept(at);
+        release(p, k->address, k->bytes);
+        free(k);
         any = true;
     }
     return any;
