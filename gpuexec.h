@@ -15216,6 +15216,7 @@ typedef struct gxi_steps {
     gxi_step *steps;
     gxi_step_block *blocks;
     gxi_access_token *names; /* of variables, until gxi_steps_name_variables */
+    uint64_t serial;         /* never that of other steps */
     uint32_t nsteps, nblocks, nregisters, nnames;
 } gxi_steps;
 enum {
@@ -15635,7 +15636,9 @@ static gxi_steps *gxi_steps_finish(gxi_access_reader *r) {
     if (s->steps) memcpy(s->steps, r->steps, s->nsteps * sizeof *s->steps);
     if (s->steps && s->names && gxi_steps_reduce(r, s) && gxi_registers_number(r, s) &&
             gxi_blocks_make(r, s) && gxi_blocks_order(s)) {
+        static uint64_t serials; /* gxi_finder_mutex guards it */
         r->all_steps += s->nsteps;
+        s->serial = ++serials;
         return s;
     }
     gxi_steps_free(s);
@@ -38160,7 +38163,8 @@ enum {
     GXI_REACH_DEPTH = 12,
     GXI_REACH_VARIABLES = 32,
     GXI_REACH_STEPS = 4000, /* of a launch */
-    GXI_REACH_AGAIN = 256   /* of these, in blocks that ran already: rounds of loops */
+    GXI_REACH_AGAIN = 96,   /* of these, in blocks that ran already: rounds of loops */
+    GXI_REACH_KEPT = 64     /* launches whose result is kept */
 };
 typedef struct gxi_reach {
     const gxi_steps *steps;
@@ -38791,8 +38795,8 @@ static void gxi_reach_run(gxi_reach *r, uint32_t block, uint32_t end, const gxi_
     }
     gxi_free(mine);
 }
-/* What a launch certainly uses: r has the steps, the arguments and the dims. */
-static void gxi_reach_all(gxi_reach *r) {
+/* Finds what a launch certainly uses: r has the steps, the arguments and the dims. */
+static void gxi_reach_find(gxi_reach *r) {
     const gxi_steps *const s = r->steps;
     const size_t bytes = s->nregisters * sizeof(gxi_value) + s->nblocks;
     gxi_value *const registers = (gxi_value *)gxi_realloc(NULL, bytes + 1);
@@ -38805,14 +38809,41 @@ static void gxi_reach_all(gxi_reach *r) {
         if (r->dims[i] < 1 || r->dims[i] > INT32_MAX) r->incomplete = 1;
         else r->most_of[i] = GXI_SUM_LIMIT / r->dims[i];
     }
-    if (r->incomplete) {
-        gxi_free(registers);
+    if (!r->incomplete) {
+        memset(registers, 0, bytes);
+        gxi_reach_run(r, 0, s->nblocks, registers,
+                (const unsigned char *)(registers + s->nregisters), 0, NULL);
+    }
+    gxi_free(registers);
+}
+/* What was found for launches that a program repeats, each at a place that its key gives. */
+static struct gxi_reach_kept {
+    uint64_t key; /* 0: none */
+    unsigned count;
+    int incomplete;
+    gxi_reached *boxes;
+} gxi_reaches[GXI_REACH_KEPT];
+/* As gxi_reach_find. key: of the steps, the arguments and the dims. */
+static void gxi_reach_all(gxi_reach *r, uint64_t key) {
+    struct gxi_reach_kept *const kept = &gxi_reaches[key % GXI_REACH_KEPT];
+    if (kept->key == key) {
+        r->count = kept->count;
+        r->incomplete = kept->incomplete;
+        memcpy(r->boxes, kept->boxes, kept->count * sizeof *r->boxes);
         return;
     }
-    memset(registers, 0, bytes);
-    gxi_reach_run(r, 0, s->nblocks, registers, (const unsigned char *)(registers + s->nregisters),
-            0, NULL);
-    gxi_free(registers);
+    gxi_reach_find(r);
+    gxi_free(kept->boxes);
+    kept->boxes = (gxi_reached *)gxi_realloc(NULL, (r->count + (size_t)1) * sizeof *r->boxes);
+    kept->key = kept->boxes ? key : 0;
+    kept->count = r->count;
+    kept->incomplete = r->incomplete;
+    if (kept->boxes) memcpy(kept->boxes, r->boxes, r->count * sizeof *r->boxes);
+}
+static void gxi_reach_forget_all(void) {
+    unsigned i;
+    for (i = 0; i < GXI_REACH_KEPT; i++) gxi_free(gxi_reaches[i].boxes);
+    memset(gxi_reaches, 0, sizeof gxi_reaches);
 }
 #endif
 
@@ -38933,8 +38964,10 @@ static void gxi_uses_add_words(gxi_use_list *list, const char *bytes, size_t n) 
 #if !defined(GPUEXEC_NO_IMAGES)
 /* A number that launches have in common which do the same: of the kernel, its arguments and dims.
  */
-static uint64_t gxi_launch_key(const gxi_launched *l, const unsigned short *sizes) {
-    uint64_t key = gxi_hash_bytes(l->dims, sizeof *l->dims) ^ (uintptr_t)l->function;
+static uint64_t gxi_launch_key(
+        const gxi_launched *l, const unsigned short *sizes, const gxi_steps *steps) {
+    uint64_t key = gxi_hash_bytes(l->dims, sizeof *l->dims) ^ (uintptr_t)l->function ^
+            (steps ? steps->serial * 0xD6E8FEB86659FD93u : 0);
     unsigned i;
     for (i = 0; i < sizes[0]; i++) {
         const char *const at = gxi_argument_at(sizes, l->params, l->extra, i);
@@ -38948,7 +38981,7 @@ static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kerne
         const gxi_slot *kernel, const gxi_launched *l, const uint64_t *variables) {
     const unsigned short *const sizes = kernel->data.kernel.sizes;
     const gxi_kernel *const info = gxi_kernel_of(kernel);
-    const uint64_t key = gxi_launch_key(l, sizes);
+    const uint64_t key = gxi_launch_key(l, sizes, known->steps);
     gxi_reach *const reach = &gxi_reach_now;
     unsigned k;
     size_t i;
@@ -38963,7 +38996,7 @@ static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kerne
         reach->params = l->params;
         reach->extra = l->extra;
         reach->variables = variables;
-        gxi_reach_all(reach);
+        gxi_reach_all(reach, key);
         for (k = 0; k < reach->count; k++) {
             const gxi_reached *const b = &reach->boxes[k];
             if (!b->pointer || !gxi_kernel_said(info, (b->pointer - 1) >> 16))
@@ -39883,6 +39916,9 @@ static void gxi_finder_close(void) {
         while (gxi_finder.programs[i]) gxi_program_free(&gxi_finder.programs[i]);
     while (gxi_finder.code) gxi_code_free(gxi_finder.code->native);
     while (gxi_finder.variables) gxi_code_free(gxi_finder.variables->module);
+#if !defined(GPUEXEC_NO_IMAGES)
+    gxi_reach_forget_all();
+#endif
     gxi_free(gxi_finder.uses.at);
     gxi_text_free(&gxi_finder.report);
     memset(&gxi_finder.uses, 0, sizeof gxi_finder.uses);

@@ -10,12 +10,19 @@ static const long at_most_growth = 64 * 1024;
 
 static const char text[] =
         ".version 7.0\n.target sm_70\n.address_size 64\n"
-        /* step(from, to, ns): reads one buffer, writes the other, for so long */
-        ".visible .entry step(.param .u64 from, .param .u64 to, .param .u64 ns) {\n"
-        "    .reg .b64 %a, %b, %n, %begin, %now; .reg .b32 %x; .reg .pred %p;\n"
+        /* step(from, to, ns, n): reads one buffer, writes the other, n words in rounds of all
+           threads, and takes so long */
+        ".visible .entry step(.param .u64 from, .param .u64 to, .param .u64 ns, .param .u32 n) {\n"
+        "    .reg .b64 %a, %b, %c, %d, %o, %n, %begin, %now; .reg .b32 %x, %i, %s, %e, %t;\n"
+        "    .reg .pred %p;\n"
         "    mov.u64 %begin, %globaltimer;\n"
         "    ld.param.u64 %a, [from]; ld.param.u64 %b, [to]; ld.param.u64 %n, [ns];\n"
-        "    ld.global.u32 %x, [%a]; add.u32 %x, %x, 1; st.global.u32 [%b], %x;\n"
+        "    ld.param.u32 %e, [n]; mov.u32 %i, %ctaid.x; mov.u32 %s, %ntid.x; mov.u32 %t, %tid.x;\n"
+        "    mad.lo.u32 %i, %i, %s, %t; mov.u32 %t, %nctaid.x; mul.lo.u32 %s, %s, %t;\n"
+        "    setp.ge.u32 %p, %i, %e; @%p bra AGAIN;\n"
+        "NEXT: mul.wide.u32 %o, %i, 4; add.u64 %c, %a, %o; add.u64 %d, %b, %o;\n"
+        "    ld.global.u32 %x, [%c]; add.u32 %x, %x, 1; st.global.u32 [%d], %x;\n"
+        "    add.u32 %i, %i, %s; setp.lt.u32 %p, %i, %e; @%p bra NEXT;\n"
         "AGAIN: mov.u64 %now, %globaltimer; sub.u64 %now, %now, %begin;\n"
         "    setp.lt.u64 %p, %now, %n; @%p bra AGAIN; ret;\n}\n";
 static long bytes_now, bytes_most;
@@ -50,6 +57,7 @@ static figures measure(int validation) {
     gpuexec_context context;
     gpuexec_kernel step;
     unsigned long long ns = 10000;
+    unsigned n = 1;
     double begin, least = 1e30;
     figures f = { 0, 0, 0, 0 };
     int i, k;
@@ -72,10 +80,12 @@ static figures measure(int validation) {
     for (k = 0; k < 2; k++) { /* the first time warms up */
         begin = microseconds();
         for (i = 0; i < (k ? steps : steps / 10); i++) {
+            const unsigned n = 100u + (unsigned)i % 100; /* no launch repeats one of the last ones
+                                                          */
             const int on = i % STREAMS, before = (i + STREAMS - 1) % STREAMS;
             if (i) check(gpuexec_stream_wait_event(streams[on], events[before]));
-            check(gpuexec_launch(step, streams[on], gpuexec_grid(1, 1, 0),
-                    GPUEXEC_ARGS(buffers[i % BUFFERS], buffers[(i + 1) % BUFFERS], ns)));
+            check(gpuexec_launch(step, streams[on], gpuexec_grid(1, 32, 0),
+                    GPUEXEC_ARGS(buffers[i % BUFFERS], buffers[(i + 1) % BUFFERS], ns, n)));
             check(gpuexec_event_record(events[on], streams[on]));
         }
         check(gpuexec_context_sync(context));
@@ -88,7 +98,7 @@ static figures measure(int validation) {
         begin = microseconds();
         for (i = 0; i < 100; i++)
             check(gpuexec_launch(step, streams[1], gpuexec_grid(1, 1, 0),
-                    GPUEXEC_ARGS(buffers[0], buffers[1], ns)));
+                    GPUEXEC_ARGS(buffers[0], buffers[1], ns, n)));
         if (microseconds() - begin < least) least = microseconds() - begin;
         check(gpuexec_stream_sync(streams[1]));
     }

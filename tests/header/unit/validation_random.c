@@ -133,8 +133,9 @@ static const struct {
 #define POINTER_TEXT(p) \
     " ld.param.u64 %" p ", [" p "];\n cvta.to.global.u64 %" p ", %" p ";\n" \
     " add.u64 %" p ", %" p ", %t;\n"
+/* in two parts, because C99 compilers need not take longer strings */
 /* clang-format off */
-static const char kernel_text[] =
+static const char first_kernels[] =
     ".version 6.0\n.target sm_70\n.address_size 64\n"
     KERNEL_TEXT("store", "",
         " add.u32 %r4, %r3, %r2;\n st.global.u32 [%a], %r4;\n")
@@ -152,7 +153,8 @@ static const char kernel_text[] =
         " ld.global.u32 %r4, [%a];\n ld.global.u32 %r5, [%b];\n"
         " mad.lo.u32 %r4, %r4, 7, %r5;\n add.u32 %r4, %r4, %r2;\n st.global.u32 [%a], %r4;\n")
     KERNEL_TEXT("adds", "",
-        " add.u32 %r4, %r3, %r2;\n red.global.add.u32 [%a], %r4;\n")
+        " add.u32 %r4, %r3, %r2;\n red.global.add.u32 [%a], %r4;\n");
+static const char other_kernels[] =
     KERNEL_TEXT("counts", "",
         " add.u32 %r4, %r3, %r2;\n atom.global.add.u32 %r5, [%a], %r4;\n")
     KERNEL_TEXT("loops", "",
@@ -1113,9 +1115,11 @@ static void begin_world(int validation, int listing) {
     CHECK_OK(gpuexec_setup(&desc));
     the.devices = gpuexec_device_count() < MAX_DEVICES ? gpuexec_device_count() : MAX_DEVICES;
     for (i = 0; i < the.devices; i++) {
+        char text[sizeof first_kernels + sizeof other_kernels];
         gpuexec_module module;
         the.context[i] = gpuexec_context_open(i, NULL);
-        module = gpuexec_module_load(the.context[i], kernel_text, sizeof kernel_text, NULL);
+        snprintf(text, sizeof text, "%s%s", first_kernels, other_kernels);
+        module = gpuexec_module_load(the.context[i], text, 0, NULL);
         CHECK_MADE(module);
         for (k = 0; k < KERNELS; k++) {
             the.kernel[i][k] = gpuexec_kernel_get(module, kernel_table[k].name);

@@ -368,6 +368,12 @@ static struct table table_at(void *base, uint64_t size, uint64_t gap) {
     return (struct table){ .base = first, .cursor = first, .size = size, .gap = gap };
 }
 
+/* valgrind keeps a record of each 64 KiB of address space: 20 GB for the windows below. */
+static bool in_valgrind(void) {
+    const char *preloaded = getenv("LD_PRELOAD");
+    return preloaded && strstr(preloaded, "/vgpreload_");
+}
+
 /* The window of virtual memory. Without address space for it, none can be reserved. */
 static void start_virtual(uint64_t most) {
     void *window;
@@ -387,7 +393,9 @@ bool sim_mem_start(struct sim_device *device, uint64_t bytes) {
 #ifdef SIM_SEES_THREADS
     const uint64_t most = room, virtual_most = room;
 #else
-    const uint64_t most = room > WINDOW_MOST ? room : WINDOW_MOST, virtual_most = VIRTUAL_MOST;
+    const bool few = in_valgrind();
+    const uint64_t most = few || room > WINDOW_MOST ? room : WINDOW_MOST,
+                   virtual_most = few ? room : VIRTUAL_MOST;
 #endif
     if (room && !mapped.at.size) start_virtual(virtual_most);
     const uint64_t size = room
