@@ -1007,25 +1007,24 @@
       only what went wrong. Reports go to the logger as warnings, or to stderr;
       gpuexec_validation_reports() counts them, so that a test can fail.
 
-      Copies and fills use the bytes that they name. What a kernel does with its arguments, gpuexec
-      reads in its PTX: it writes what a store, an atomic or a bulk copy can reach from the
-      argument, and uses at least the byte at the pointer. If other arguments are part of the
-      address (an offset), two launches meet only if these are equal, so that launches for parts of
-      one buffer are not accused. Of code without PTX (a cubin), nothing is known:
+      Copies and fills use the bytes that they name. For a kernel, gpuexec follows all threads of
+      each launch through its PTX, with the launch's arguments and dims: index arithmetic, guards
+      such as i < n, the first rounds of loops. It knows the bytes that these threads read and write
+      for certain, and it reports nothing else. Where it cannot follow a kernel (a branch on what
+      was loaded, an index from memory), the kernel meets only work that uses the whole allocation,
+      and the same launch once more. Of code without PTX (a cubin), nothing is known:
       gpuexec_kernel_set_access(kernel, argument, GPUEXEC_USE_WRITE) says what it does. Captured and
       built graphs are checked when they are launched: their nodes among each other, and the whole
       graph with other work.
 
-      What the finder cannot see, it assumes to be right, with one exception: a kernel that gets an
-      array's address but does not use its first bytes is reported beside work that uses these. Pass
-      the address of the part that it uses. The finder does not see what other code enqueues, so
-      it does not check work on streams that other code can use (adopted, or given away with
-      gpuexec_stream_native); it does not see accesses of the host, or
-      through addresses that kernels read from memory. Kernels that only add atomically, or that
-      wait for each other through memory, may overlap. Host functions and waits for values order all
-      work before them. Memory that gpuexec did not allocate is not checked. Other code that waits
-      for work (cudaDeviceSynchronize) is not seen, so a program that relies on it needs a wait of
-      gpuexec, too. A launch then takes the host a few microseconds: see BENCHMARKS.md.
+      What the finder cannot see, it assumes to be right. It does not see what other code enqueues,
+      so it does not check work on streams that other code can use (adopted, or given away with
+      gpuexec_stream_native). It does not see accesses of the host, or through addresses that
+      kernels read from memory. Kernels that only add atomically, or that wait for each other
+      through memory, may overlap. Host functions and waits for values order all work before them.
+      Memory that gpuexec did not allocate is not checked. Other code that waits for work
+      (cudaDeviceSynchronize) is not seen, so a program that relies on it needs a wait of gpuexec,
+      too. A launch then takes the host a few microseconds: see BENCHMARKS.md.
 
     TRACING DRIVER CALLS (>>trace)
       GPUEXEC_TRACE=1 prints each driver call: its arguments as numbers, with the names and places
