@@ -1023,8 +1023,9 @@
       kernels read from memory. Kernels that only add atomically, or that wait for each other
       through memory, may overlap. Host functions and waits for values order all work before them.
       Memory that gpuexec did not allocate is not checked. Other code that waits for work
-      (cudaDeviceSynchronize) is not seen, so a program that relies on it needs a wait of gpuexec,
-      too. A launch then takes the host a few microseconds: see BENCHMARKS.md.
+      (cudaDeviceSynchronize) is not seen: in an adopted context, work that has ended counts as
+      waited for; elsewhere, such a program needs a wait of gpuexec, too. A launch then takes the
+      host a few microseconds: see BENCHMARKS.md.
 
     TRACING DRIVER CALLS (>>trace)
       GPUEXEC_TRACE=1 prints each driver call: its arguments as numbers, with the names and places
@@ -7506,6 +7507,26 @@ static uint64_t gxi_hash_bytes(const void *data, size_t bytes) { /* FNV-1a */
     size_t i;
     for (i = 0; i < bytes; i++) hash = (hash ^ p[i]) * 0x100000001B3u;
     return hash;
+}
+
+/* The entry with that name in a table of structs that begin with their names, sorted by these; or
+   NULL. n: bytes of the name. */
+static const void *gxi_named_entry(
+        const void *table, size_t count, size_t size, const char *name, size_t n) {
+    size_t lo = 0, hi = count;
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        const char *const entry = (const char *)table + mid * size;
+        const char *its;
+        int order;
+        memcpy(&its, entry, sizeof its);
+        order = strncmp(its, name, n);
+        if (!order) order = its[n] != 0;
+        if (!order) return entry;
+        if (order > 0) hi = mid;
+        else lo = mid + 1;
+    }
+    return NULL;
 }
 
 /* A copy of a place that outlives the call: the caller's string disappears when its library is
@@ -14778,18 +14799,10 @@ static const struct gxi_access_opcode {
     { "xor", "idcc" },
 };
 static const char *gxi_access_operands_of(gxi_access_token opcode) {
-    size_t low = 0, high = sizeof gxi_access_opcodes / sizeof *gxi_access_opcodes;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const char *const name = gxi_access_opcodes[middle].name;
-        const size_t n = strlen(name);
-        int order = memcmp(name, opcode.p, n < opcode.n ? n : opcode.n);
-        if (!order) order = n < opcode.n ? -1 : n > opcode.n;
-        if (!order) return gxi_access_opcodes[middle].operands;
-        if (order < 0) low = middle + 1;
-        else high = middle;
-    }
-    return NULL;
+    const struct gxi_access_opcode *const found = (const struct gxi_access_opcode *)gxi_named_entry(
+            gxi_access_opcodes, sizeof gxi_access_opcodes / sizeof *gxi_access_opcodes,
+            sizeof *gxi_access_opcodes, opcode.p, opcode.n);
+    return found ? found->operands : NULL;
 }
 
 enum { GXI_ACCESS_OPERANDS = 12, GXI_ACCESS_VECTOR = 8 };
@@ -15433,13 +15446,13 @@ static void gxi_step_read(gxi_access_reader *r, const gxi_access_form *form) {
     const unsigned space = form->spaces[0], bytes = form->size * (form->vector ? form->vector : 1);
     const unsigned strong = gxi_access_is_strong(r) ? GXI_ACCESS_STRONG | (unsigned)GXI_ACCESS_WAITS
                                                     : 0u;
-    unsigned i;
-    for (i = 0; i < sizeof gxi_step_names / sizeof *gxi_step_names; i++)
-        if (gxi_access_is(t, gxi_step_names[i].name)) {
-            if (!gxi_step_computes(r, form, &gxi_step_names[i]))
-                gxi_step_results_unknown(r, form, 0);
-            return;
-        }
+    const struct gxi_step_name *const computes = (const struct gxi_step_name *)gxi_named_entry(
+            gxi_step_names, sizeof gxi_step_names / sizeof *gxi_step_names, sizeof *gxi_step_names,
+            t.p, t.n);
+    if (computes) {
+        if (!gxi_step_computes(r, form, computes)) gxi_step_results_unknown(r, form, 0);
+        return;
+    }
     if (gxi_access_is(t, "bra")) gxi_step_branch(r, form);
     else if (gxi_access_is(t, "brx")) r->no_steps = 1;
     else if (gxi_access_is(t, "ret") || gxi_access_is(t, "exit") || gxi_access_is(t, "trap"))
@@ -36757,15 +36770,9 @@ static gxi_timed_thread *gxi_timed_thread_get(void) {
     return thread;
 }
 static const gxi_timed_call *gxi_timed_call_of(const char *name) { /* NULL: nothing special */
-    size_t lo = 0, hi = sizeof gxi_timed_calls / sizeof *gxi_timed_calls;
-    while (lo < hi) {
-        const size_t mid = (lo + hi) / 2;
-        const int order = strcmp(name, gxi_timed_calls[mid].name);
-        if (order == 0) return &gxi_timed_calls[mid];
-        if (order < 0) hi = mid;
-        else lo = mid + 1;
-    }
-    return NULL;
+    return (const gxi_timed_call *)gxi_named_entry(gxi_timed_calls,
+            sizeof gxi_timed_calls / sizeof *gxi_timed_calls, sizeof *gxi_timed_calls, name,
+            strlen(name));
 }
 static int gxi_is_recording(void) { /* gxi_timeline_mutex is held */
     return gxi_timeline.file != NULL && gxi_timeline.forks == gxi.threads.of_parent;
@@ -37443,6 +37450,7 @@ typedef struct gxi_strand {
     int blocking; /* the legacy default stream and it wait for each other */
     int foreign;  /* other code may use it */
     int ended;    /* it was destroyed; perhaps its work has not ended */
+    int borrowed; /* its context is adopted: other code may wait for its work */
     gxi_clock clock;
 } gxi_strand;
 typedef struct gxi_point {
@@ -37582,6 +37590,7 @@ static gxi_strand *gxi_strand_of(const gxi_call *call, struct CUstream_st *nativ
     }
     if (slot) {
         s->id = slot->id;
+        s->borrowed = slot->borrowed;
         if (!s->where) s->where = gxi_place_copy(slot->where);
     }
     if (!slot) slot = gxi_peek(s->id, GXI_STREAM);
@@ -37843,9 +37852,19 @@ static int gxi_rows_meet(uint64_t lo, const gxi_use *u, uint64_t from, uint64_t 
     return from < lo + row * u->pitch + u->width ||
             (row + 1 < u->rows && end > lo + (row + 1) * u->pitch);
 }
+/* Whether rows with the same distance meet: row i of `a` and row j of `b`, for some j - i. */
+static int gxi_even_rows_meet(const gxi_use *a, uint64_t a_lo, const gxi_use *b, uint64_t b_lo) {
+    const int64_t pitch = (int64_t)a->pitch, most = (int64_t)b->rows - 1,
+                  room = (int64_t)(a_lo - b_lo) + (int64_t)a->width - 1;
+    int64_t difference = room >= 0 ? room / pitch : -((-room + pitch - 1) / pitch);
+    if (difference > most) difference = most; /* the greatest that begins before the row ends */
+    return difference > -(int64_t)a->rows &&
+            (int64_t)(b_lo - a_lo) + difference * pitch + (int64_t)b->width > 0;
+}
+enum { GXI_MOST_ROWS = 1 << 16 }; /* that are compared; more can hide a mistake */
 /* Goes through the rows of the one that has fewer. */
 static int gxi_boxes_meet(const gxi_use *a, const gxi_use *b) {
-    uint64_t i, j, k;
+    uint64_t i, j, k, left = GXI_MOST_ROWS;
     if (a->lo >= gxi_use_end_of(b) || b->lo >= gxi_use_end_of(a)) return 0;
     if (a->rows * a->slices > b->rows * b->slices) {
         const gxi_use *const other = a;
@@ -37853,11 +37872,17 @@ static int gxi_boxes_meet(const gxi_use *a, const gxi_use *b) {
         b = other;
     }
     for (i = 0; i < a->slices; i++)
-        for (j = 0; j < a->rows; j++)
-            for (k = 0; k < b->slices; k++) {
-                const uint64_t lo = a->lo + i * a->slice + j * a->pitch;
-                if (gxi_rows_meet(b->lo + k * b->slice, b, lo, lo + a->width)) return 1;
+        for (k = 0; k < b->slices; k++) {
+            const uint64_t a_lo = a->lo + i * a->slice, b_lo = b->lo + k * b->slice;
+            if (!left--) return 0;
+            if (a->rows > 1 && a->pitch == b->pitch) {
+                if (gxi_even_rows_meet(a, a_lo, b, b_lo)) return 1;
+                continue;
             }
+            for (j = 0; j < a->rows && left; j++, left--)
+                if (gxi_rows_meet(b_lo, b, a_lo + j * a->pitch, a_lo + j * a->pitch + a->width))
+                    return 1;
+        }
     return 0;
 }
 static int gxi_uses_meet(const gxi_use *a, const gxi_use *b, const gxi_area *area) {
@@ -38060,6 +38085,14 @@ static void gxi_finder_report(
 static int gxi_use_is_ordered(const gxi_use *old, const gxi_clock *c) {
     return gxi_clock_get(c, old->strand) >= old->tick;
 }
+/* Whether the use is done, because other code may have waited for it, unseen. */
+static int gxi_use_is_done(const gxi_use *use) {
+    const gxi_strand *s = gxi_order.strands;
+    int status = 0;
+    while (s && s->index != use->strand) s = s->next;
+    return s && s->borrowed && !s->ended && !gxi.cu.cuStreamIsCapturing(s->native, &status) &&
+            !status && !gxi.cu.cuStreamQuery(s->native);
+}
 /* Compares the use with the earlier ones, and notes it. */
 static void gxi_area_add(gxi_area *a, const gxi_use *now, const gxi_clock *c) {
     unsigned i, kept = 0, oldest = 0;
@@ -38068,7 +38101,8 @@ static void gxi_area_add(gxi_area *a, const gxi_use *now, const gxi_clock *c) {
         const gxi_use *const old = &a->uses.at[i];
         const int ordered = gxi_use_is_ordered(old, c);
         if (gxi_use_is_ordered(old, &gxi_order.host)) continue; /* it is done */
-        if (!ordered && !old->blurred && gxi_uses_conflict(old, now) && gxi_uses_meet(old, now, a))
+        if (!ordered && !old->blurred && gxi_uses_conflict(old, now) &&
+                gxi_uses_meet(old, now, a) && !gxi_use_is_done(old))
             gxi_finder_report(a, old, now, NULL);
         /* a later use that `old` would report is reported for `now`: `old` can go */
         if (ordered && !now->blurred &&
@@ -39527,15 +39561,9 @@ static const gxi_found_call gxi_found_calls[] = {
     { "cuStreamWriteValue64", GXI_FINDS_VALUE, 0, 8 },
 };
 static const gxi_found_call *gxi_found_call_of(const char *name) { /* NULL: nothing to note */
-    size_t lo = 0, hi = sizeof gxi_found_calls / sizeof *gxi_found_calls;
-    while (lo < hi) {
-        const size_t mid = (lo + hi) / 2;
-        const int order = strcmp(name, gxi_found_calls[mid].name);
-        if (order == 0) return &gxi_found_calls[mid];
-        if (order < 0) hi = mid;
-        else lo = mid + 1;
-    }
-    return NULL;
+    return (const gxi_found_call *)gxi_named_entry(gxi_found_calls,
+            sizeof gxi_found_calls / sizeof *gxi_found_calls, sizeof *gxi_found_calls, name,
+            strlen(name));
 }
 /* A number that is a pointer. */
 typedef union gxi_found_pointer {

@@ -1595,6 +1595,32 @@ TEST(adopted_streams) {
     CHECK_EQ(cu.cuStreamDestroy_v2(native), 0);
 }
 
+/* gpuexec does not see that other code waits for all work of its context. */
+TEST(other_code_waits_in_its_context) {
+    gpuexec_context theirs;
+    gpuexec_stream a, b;
+    driver_calls cu;
+    static notes l;
+    ground g;
+    if (!begin_finder(&l)) return;
+    g = open_ground(0);
+    begin(&g);
+    cu = calls_find();
+    CHECK_MADE(theirs = gpuexec_context_from_native(gpuexec_context_native(g.ctx)));
+    CHECK_MADE(a = gpuexec_stream_create(theirs, NULL));
+    CHECK_MADE(b = gpuexec_stream_create(theirs, NULL));
+    CHECK_OK(FILL(a, g.d, 7));
+    CHECK_OK(gpuexec_context_push(theirs));
+    CHECK_EQ(cu.cuCtxSynchronize(), 0);
+    CHECK_OK(gpuexec_context_pop(theirs));
+    CHECK_OK(OUT(b, g.p, g.d));
+    CHECK_OK(gpuexec_stream_sync(b));
+    CHECK_EQ(gpuexec_validation_reports(), 0);
+    CHECK_EQ(g.p[0], 7);
+    end(&g);
+    CHECK_OK(gpuexec_context_close(theirs));
+}
+
 /* A pair of places is reported once, and counted once; after a shutdown, again. */
 TEST(each_pair_is_reported_once) {
     static notes l;
