@@ -15537,8 +15537,8 @@ static int gxi_blocks_make(gxi_access_reader *r, gxi_steps *s) {
    be reached have the end. */
 static int gxi_blocks_order(gxi_steps *s) {
     const size_t words = (s->nblocks + (size_t)64) / 64;
-    uint64_t *const sets = (uint64_t *)gxi_realloc(NULL, (s->nblocks + 1) * words * 8);
-    uint32_t i, k, w;
+    uint64_t *const sets = (uint64_t *)gxi_realloc(NULL, (s->nblocks + 1) * (words + 1) * 8);
+    uint32_t i, k, w, *counts;
     int changed = 1;
     if (!sets) return 0;
     memset(sets, 0xFF, (s->nblocks + 1) * words * 8);
@@ -15555,20 +15555,20 @@ static int gxi_blocks_order(gxi_steps *s) {
                 sets[i * words + w] = set;
             }
         }
+    counts = (uint32_t *)(void *)(sets + (s->nblocks + 1) * words);
+    for (i = 0; i < s->nblocks; i++)
+        for (counts[i] = 0, w = 0; w < words; w++) {
+            uint64_t set = sets[i * words + w];
+            for (; set; set &= set - 1) counts[i]++;
+        }
     for (i = 0; i < s->nblocks; i++) {
         uint32_t most = 0;
         s->blocks[i].after = s->nblocks;
-        for (k = 0; k < s->nblocks; k++) {
-            uint32_t count = 0;
-            if (k == i || !(sets[i * words + k / 64] >> k % 64 & 1)) continue;
-            for (w = 0; w < words; w++) {
-                uint64_t set = sets[k * words + w];
-                for (; set; set &= set - 1) count++;
+        for (k = 0; k < s->nblocks; k++)
+            if (k != i && sets[i * words + k / 64] >> k % 64 & 1 && counts[k] > most) {
+                most = counts[k];
+                s->blocks[i].after = k;
             }
-            if (count <= most) continue;
-            most = count;
-            s->blocks[i].after = k;
-        }
     }
     gxi_free(sets);
     return 1;
@@ -38368,10 +38368,23 @@ static gxi_value gxi_predicate_new(const gxi_reach *r, int one_is_enough) {
     p.sum.of[1] = one_is_enough;
     return p;
 }
+/* 1, 0: for all threads; -1: for some, or not known */
+static int gxi_predicate_holds(const gxi_reach *r, const gxi_value *p) {
+    int64_t i, lo, hi, always = 0, never = 0;
+    if (p->kind != GXI_VALUE_PREDICATE) return -1;
+    for (i = 0; i < p->sum.of[0]; i++)
+        if (gxi_sum_range(r, &r->terms[p->sum.number + i], &lo, &hi)) {
+            always += lo >= 0;
+            never += hi < 0;
+        }
+    if (p->sum.of[1]) return always ? 1 : never == p->sum.of[0] ? 0 : -1;
+    return never ? 0 : always == p->sum.of[0] ? 1 : -1;
+}
 static gxi_value gxi_predicate_compare(gxi_reach *r, unsigned how, gxi_value a, gxi_value b) {
     const gxi_value more = gxi_value_plus(a, b, -1), less = gxi_value_plus(b, a, -1);
     gxi_value p = gxi_predicate_new(r, how == GXI_NE);
     gxi_sum s;
+    int holds;
     if (more.kind != GXI_VALUE_SUM) return gxi_value_unknown();
     if (how == GXI_EQ || how == GXI_GE || how == GXI_NE || how == GXI_GT) {
         s = more.sum;
@@ -38383,6 +38396,11 @@ static gxi_value gxi_predicate_compare(gxi_reach *r, unsigned how, gxi_value a, 
         if (how == GXI_NE || how == GXI_LT) s.number--;
         gxi_predicate_add(r, &p, s);
     }
+    holds = gxi_predicate_holds(r, &p);
+    if (holds < 0) return p;
+    r->nterms = (unsigned)p.sum.number; /* without conditions: all of them hold, or none does */
+    p.sum.of[0] = 0;
+    p.sum.of[1] = !holds;
     return p;
 }
 /* p, or its opposite if `negated`, as a new predicate. */
@@ -38396,18 +38414,6 @@ static gxi_value gxi_predicate_copy(gxi_reach *r, gxi_value p, int negated) {
         gxi_predicate_add(r, &q, negated ? gxi_sum_negated(s) : s);
     }
     return q;
-}
-/* 1, 0: for all threads; -1: for some, or not known */
-static int gxi_predicate_holds(const gxi_reach *r, const gxi_value *p) {
-    int64_t i, lo, hi, always = 0, never = 0;
-    if (p->kind != GXI_VALUE_PREDICATE) return -1;
-    for (i = 0; i < p->sum.of[0]; i++)
-        if (gxi_sum_range(r, &r->terms[p->sum.number + i], &lo, &hi)) {
-            always += lo >= 0;
-            never += hi < 0;
-        }
-    if (p->sum.of[1]) return always ? 1 : never == p->sum.of[0] ? 0 : -1;
-    return never ? 0 : always == p->sum.of[0] ? 1 : -1;
 }
 static gxi_value gxi_predicate_join(gxi_reach *r, gxi_value a, gxi_value b, int one_is_enough) {
     const int first = gxi_predicate_holds(r, &a), second = gxi_predicate_holds(r, &b);
