@@ -38604,8 +38604,7 @@ static gxi_value gxi_reach_operand(
             v.sum.number += (int64_t)r->variables[o->id];
         else v.kind = GXI_VALUE_UNKNOWN;
         break;
-    case GXI_OPERAND_NONE:
-    default: v.kind = GXI_VALUE_UNKNOWN;
+    case GXI_OPERAND_NONE: v.kind = GXI_VALUE_UNKNOWN;
     }
     return v;
 }
