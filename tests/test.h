@@ -241,11 +241,14 @@ static inline int test_not_made(const char *file, int line, uint64_t id, gpuexec
 /* -------------------------------------------------------------------------------------------------
    Helpers that many tests use. */
 
-/* SIMGPU_STRICT: no calls with handles of destroyed objects, on purpose or not. */
-static inline int test_strict(void) {
-    const char *strict = getenv("SIMGPU_STRICT");
-    return strict && *strict && strcmp(strict, "0") != 0;
+/* Whether the environment turns this on: GPUEXEC_VALIDATION=1. */
+static inline int test_is_on(const char *variable) {
+    const char *value = getenv(variable);
+    return value && *value && strcmp(value, "0") != 0;
 }
+
+/* SIMGPU_STRICT: no calls with handles of destroyed objects, on purpose or not. */
+static inline int test_strict(void) { return test_is_on("SIMGPU_STRICT"); }
 
 static inline double test_seconds(void) {
     struct timespec t;

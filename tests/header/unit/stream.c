@@ -186,14 +186,21 @@ TEST(destroying_a_busy_stream) {
 TEST(context_sync_waits_for_all_streams) {
     setting s = begin();
     gpuexec_stream a = make_stream(s.ctx, 1, 0), b = gpuexec_stream_create(s.ctx, NULL);
+    setting of_b = s; /* its memory: the streams are not ordered */
     uint32_t i;
+    of_b.data = gpuexec_alloc(s.ctx, BYTES);
+    CHECK_OK(gpuexec_fill_now(s.ctx, of_b.data, 0, 1, BYTES));
     for (i = 0; i < 20; i++) {
-        CHECK_OK(add_to(&s, a, 0));
-        CHECK_OK(add_to(&s, b, 0));
+        CHECK_OK(add_to(&s, a, 1));
+        CHECK_OK(add_to(&of_b, b, 2));
     }
     CHECK_OK(gpuexec_context_sync(s.ctx));
     CHECK_OK(gpuexec_stream_query(a));
     CHECK_OK(gpuexec_stream_query(b));
+    CHECK_OK(gpuexec_copy_out_now(s.ctx, s.host, s.data, BYTES));
+    CHECK_EQ(s.host[WORDS - 1], 20);
+    CHECK_OK(gpuexec_copy_out_now(s.ctx, s.host, of_b.data, BYTES));
+    CHECK_EQ(s.host[WORDS - 1], 40);
 }
 
 /* Handles of many streams stay distinct, also when their slots are reused. */
