@@ -513,7 +513,7 @@ static int green_stream(ground *g, int right, int own) {
         gpuexec_take_error();
         return CANNOT_RUN;
     }
-    s = labelled(green, "green", 1);
+    s = labelled(green, "green", 0); /* CUDA makes it non-blocking */
     FIRST(FILL(s, g->d, 7));
     if (right) CHECK_OK(gpuexec_stream_sync(s));
     SECOND(gpuexec_copy_out_now(own ? green : g->ctx, words, g->d, BYTES));
