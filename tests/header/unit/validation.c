@@ -1397,6 +1397,17 @@ PROGRAM(a_value_that_the_host_waits_for, TEST, NULL, NULL, IS_CORRECT | HOST_WAI
     return copied(g, g->b, 7);
 }
 
+/* On the legacy stream, a wait for an event is work, also if the event is done. */
+CORRECT(a_done_event_on_the_legacy_stream) {
+    (void)right;
+    CHECK_OK(gpuexec_event_record(g->e, g->c));
+    CHECK_OK(gpuexec_event_sync(g->e));
+    CHECK_OK(FILL(g->a, g->d, 7));
+    CHECK_OK(gpuexec_stream_wait_event(gpuexec_stream_legacy(g->ctx), g->e));
+    CHECK_OK(OUT(g->b, g->p, g->d));
+    return copied(g, g->b, 7);
+}
+
 /* The legacy stream waits for a blocking stream that was destroyed, too. */
 CORRECT(the_legacy_stream_after_a_stream_ended) {
     gpuexec_stream s = labelled(g->ctx, "gone", 0);
