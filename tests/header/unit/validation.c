@@ -341,27 +341,33 @@ TEST_ALONE(adversaries_show_each_mistake) {
 /* -------------------------------------------------------------------------------------------------
    Two streams. */
 
-MISTAKE(a_fill_and_a_copy_out, "\"one\"", "\"two\"") {
-    FIRST(FILL(g->a, g->d, 7));
+/* Stream two reads what stream one writes: 7. */
+static int two_copies(ground *g, int right) {
     if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
     SECOND(OUT(g->b, g->p, g->d));
     return copied(g, g->b, 7);
 }
-
-MISTAKE(a_copy_in_and_a_kernel, "\"one\"", "\"two\"") {
-    fill_host(g->q, 7);
-    FIRST(IN(g->a, g->d, g->q));
+static int two_takes(ground *g, int right) { /* with a kernel */
     if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
     SECOND(TAKE(g->b, g->d2, g->d));
     CHECK_OK(OUT(g->b, g->p, g->d2));
     return copied(g, g->b, 7);
 }
 
+MISTAKE(a_fill_and_a_copy_out, "\"one\"", "\"two\"") {
+    FIRST(FILL(g->a, g->d, 7));
+    return two_copies(g, right);
+}
+
+MISTAKE(a_copy_in_and_a_kernel, "\"one\"", "\"two\"") {
+    fill_host(g->q, 7);
+    FIRST(IN(g->a, g->d, g->q));
+    return two_takes(g, right);
+}
+
 MISTAKE(a_kernel_and_a_copy_out, "\"one\"", "\"two\"") {
     FIRST(SET(g->a, g->d, 7));
-    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    SECOND(OUT(g->b, g->p, g->d));
-    return copied(g, g->b, 7);
+    return two_copies(g, right);
 }
 
 MISTAKE(two_kernels_write, "\"one\"", "\"two\"") {
@@ -373,10 +379,7 @@ MISTAKE(two_kernels_write, "\"one\"", "\"two\"") {
 
 MISTAKE(a_kernel_reads_what_one_writes, "\"one\"", "\"two\"") {
     FIRST(SET(g->a, g->d, 7));
-    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    SECOND(TAKE(g->b, g->d2, g->d));
-    CHECK_OK(OUT(g->b, g->p, g->d2));
-    return copied(g, g->b, 7);
+    return two_takes(g, right);
 }
 
 MISTAKE(a_kernel_writes_what_one_reads, "\"one\"", "\"two\"") {
@@ -604,9 +607,7 @@ MISTAKE(a_wait_in_the_wrong_direction, "\"one\"", "\"two\"") {
 MISTAKE(a_wait_before_the_work, "\"one\"", "\"two\"") {
     if (!right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
     FIRST(FILL(g->a, g->d, 7));
-    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    SECOND(OUT(g->b, g->p, g->d));
-    return copied(g, g->b, 7);
+    return two_copies(g, right);
 }
 
 /* one -> three -> two, without the first of the two waits. */
@@ -738,12 +739,7 @@ PROGRAM(memory_of_a_pool_that_is_freed_too_early, TEST, "\"two\"", "\"one\"", FA
 }
 
 /* The next allocation may get the memory, while a copy still reads it. */
-PROGRAM(memory_of_a_pool_that_is_still_read, TEST, "\"two\"", "\"one\"", FAULTS, NULL) {
-    gpuexec_ptr m = gpuexec_alloc_on(g->a, BYTES);
-    if (!m) {
-        gpuexec_take_error();
-        return CANNOT_RUN;
-    }
+static int freed_while_read(ground *g, int right, gpuexec_ptr m) {
     CHECK_OK(FILL(g->a, m, 7));
     CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
     FIRST(OUT(g->b, g->p, m));
@@ -751,6 +747,15 @@ PROGRAM(memory_of_a_pool_that_is_still_read, TEST, "\"two\"", "\"one\"", FAULTS,
     else wait_unseen(g);
     SECOND(gpuexec_free_on(g->a, m));
     return gpuexec_stream_sync(g->a) == GPUEXEC_OK && copied(g, g->b, 7);
+}
+
+PROGRAM(memory_of_a_pool_that_is_still_read, TEST, "\"two\"", "\"one\"", FAULTS, NULL) {
+    gpuexec_ptr m = gpuexec_alloc_on(g->a, BYTES);
+    if (!m) {
+        gpuexec_take_error();
+        return CANNOT_RUN;
+    }
+    return freed_while_read(g, right, m);
 }
 
 PROGRAM(memory_of_a_cached_pool_that_is_still_read, TEST, "\"two\"", "\"one\"", FAULTS, NULL) {
@@ -761,13 +766,7 @@ PROGRAM(memory_of_a_cached_pool_that_is_still_read, TEST, "\"two\"", "\"one\"", 
         gpuexec_take_error();
         return CANNOT_RUN;
     }
-    CHECK_OK(FILL(g->a, m, 7));
-    CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    FIRST(OUT(g->b, g->p, m));
-    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->a, g->b));
-    else wait_unseen(g);
-    SECOND(gpuexec_free_on(g->a, m));
-    result = gpuexec_stream_sync(g->a) == GPUEXEC_OK && copied(g, g->b, 7);
+    result = freed_while_read(g, right, m);
     gpuexec_pool_destroy(pool);
     return result;
 }
@@ -832,9 +831,7 @@ static gpuexec_graph filling(ground *g, uint32_t value) {
 MISTAKE(a_graph_and_a_copy_out, "\"one\"", "\"two\"") {
     gpuexec_graph graph = filling(g, 7);
     FIRST(gpuexec_graph_launch(graph, g->a));
-    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    SECOND(OUT(g->b, g->p, g->d));
-    return copied(g, g->b, 7);
+    return two_copies(g, right);
 }
 
 MISTAKE(a_graph_writes_what_a_copy_reads, "\"one\"", "\"two\"") {
@@ -968,9 +965,7 @@ MISTAKE(a_graph_that_was_destroyed, "\"one\"", "\"two\"") {
     gpuexec_graph graph = filling(g, 7);
     FIRST(gpuexec_graph_launch(graph, g->a));
     CHECK_OK(gpuexec_graph_destroy(graph));
-    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    SECOND(OUT(g->b, g->p, g->d));
-    return copied(g, g->b, 7);
+    return two_copies(g, right);
 }
 
 MISTAKE(a_batch_beside_a_copy, "\"one\"", "\"two\"") {
