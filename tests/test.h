@@ -26,7 +26,8 @@
     TEST_DEVICE=1        the GPU for tests that see one, as in CUDA_VISIBLE_DEVICES; by default the
                          first
     TEST_VERBOSE=1       prints one line per test, with its time
-    TEST_TIMEOUT=120     the time limit of one test, in seconds */
+    TEST_TIMEOUT=120     the time limit of one test, in seconds
+    GPUEXEC_VALIDATION=1 a test also fails if the finder of unordered work reports something */
 #ifndef TEST_H
 #define TEST_H
 
@@ -483,6 +484,8 @@ static inline void test_run_batch(test *t, int pipe_in) {
         test_skipped = NULL;
         test_say(pipe_in, t, TEST_BEGUN);
         t->run();
+        /* tests that make mistakes with streams on purpose turn the finder off */
+        if (test_is_on("GPUEXEC_VALIDATION")) CHECK_EQ(gpuexec_validation_reports(), 0);
         gpuexec_take_error();
         gpuexec_shutdown();
         if (getenv("TEST_VERBOSE")) printf("  %-50s %7.3f s\n", t->name, test_seconds() - begin);

@@ -212,6 +212,7 @@ static int begin_finder(notes *l) {
     memset(&desc, 0, sizeof desc);
     memset(l, 0, sizeof *l);
     unsetenv("GPUEXEC_CHECK"); /* each call would wait for its work */
+    unsetenv("GPUEXEC_VALIDATION");
     desc.validation = 1;
     desc.log = note;
     desc.log_user = l;
