@@ -378,6 +378,22 @@ MISTAKE(two_kernels_write, "\"one\"", "\"two\"") {
     return holds(g, g->d, 8);
 }
 
+/* What the program says counts, not what the PTX says. */
+PROGRAM(a_use_that_the_program_names, TEST, "\"one\"", "\"two\"", 0, "both write the same") {
+    CHECK_OK(gpuexec_kernel_set_access(g->set, 0, right ? GPUEXEC_USE_READ : GPUEXEC_USE_WRITE));
+    FIRST(SET(g->a, g->d, 7));
+    SECOND(SET(g->b, g->d, 7));
+    return holds(g, g->d, 7);
+}
+
+PROGRAM(a_use_that_the_program_denies, TEST, "\"one\"", "\"two\"", 0, "both write the same") {
+    CHECK_OK(gpuexec_kernel_set_access(g->set, 0, GPUEXEC_USE_NONE));
+    if (!right) CHECK_OK(gpuexec_kernel_set_access(g->set, 0, GPUEXEC_USE_UNKNOWN));
+    FIRST(SET(g->a, g->d, 7));
+    SECOND(SET(g->b, g->d, 7));
+    return holds(g, g->d, 7);
+}
+
 MISTAKE(a_kernel_reads_what_one_writes, "\"one\"", "\"two\"") {
     FIRST(SET(g->a, g->d, 7));
     return two_takes(g, right);
