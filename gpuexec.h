@@ -308,6 +308,9 @@
       on its own streams. Load a module into each context that launches its kernels. All green
       contexts of a device share the memory of its primary context, which they keep active, and its
       limits: an allocation made through one can be used in all of them until that one is closed.
+      Its streams are non-blocking, also those created without .non_blocking: they and the default
+      streams do not wait for each other. So wait for such a stream before a _now copy reads what it
+      computes.
       CUDA gives a green context no per-thread default stream, so gpuexec_stream_per_thread() fails,
       and code compiled with --default-stream per-thread cannot use stream 0 in it: create a stream
       for each thread.
@@ -2600,8 +2603,9 @@ typedef struct gpuexec_stream_desc {
 } gpuexec_stream_desc;
 
 /* Creates a stream; desc NULL: one with default priority that synchronizes with the legacy default
-   stream. It is destroyed by gpuexec_stream_destroy, or when its context is closed.
-   cuStreamCreateWithPriority. */
+   stream. CUDA makes every stream of a green context non-blocking, whatever the desc says. It is
+   destroyed by gpuexec_stream_destroy, or when its context is closed. cuStreamCreateWithPriority.
+ */
 GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(
         const char *where, gpuexec_context context, const gpuexec_stream_desc *desc);
 

@@ -26,7 +26,8 @@
     TEST_DEVICE=1        the GPU for tests that see one, as in CUDA_VISIBLE_DEVICES; by default the
                          first
     TEST_VERBOSE=1       prints one line per test, with its time
-    TEST_TIMEOUT=120     the time limit of one test, in seconds */
+    TEST_TIMEOUT=120     the time limit of one test, in seconds
+    GPUEXEC_VALIDATION=1 a test also fails if the finder of unordered work reports something */
 #ifndef TEST_H
 #define TEST_H
 
@@ -241,11 +242,14 @@ static inline int test_not_made(const char *file, int line, uint64_t id, gpuexec
 /* -------------------------------------------------------------------------------------------------
    Helpers that many tests use. */
 
-/* SIMGPU_STRICT: no calls with handles of destroyed objects, on purpose or not. */
-static inline int test_strict(void) {
-    const char *strict = getenv("SIMGPU_STRICT");
-    return strict && *strict && strcmp(strict, "0") != 0;
+/* Whether the environment turns this on: GPUEXEC_VALIDATION=1. */
+static inline int test_is_on(const char *variable) {
+    const char *value = getenv(variable);
+    return value && *value && strcmp(value, "0") != 0;
 }
+
+/* SIMGPU_STRICT: no calls with handles of destroyed objects, on purpose or not. */
+static inline int test_strict(void) { return test_is_on("SIMGPU_STRICT"); }
 
 static inline double test_seconds(void) {
     struct timespec t;
@@ -480,6 +484,8 @@ static inline void test_run_batch(test *t, int pipe_in) {
         test_skipped = NULL;
         test_say(pipe_in, t, TEST_BEGUN);
         t->run();
+        /* tests that make mistakes with streams on purpose turn the finder off */
+        if (test_is_on("GPUEXEC_VALIDATION")) CHECK_EQ(gpuexec_validation_reports(), 0);
         gpuexec_take_error();
         gpuexec_shutdown();
         if (getenv("TEST_VERBOSE")) printf("  %-50s %7.3f s\n", t->name, test_seconds() - begin);

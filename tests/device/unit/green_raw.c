@@ -259,8 +259,10 @@ TEST(streams_name_their_green_context) {
         CHECK(context == primary);
         CHECK(found == (i == 1 ? NULL : green));
     }
-    CHECK_EQ(cu.cuStreamGetFlags(stream[0], &flags), 0);
-    CHECK_EQ(flags, NON_BLOCKING);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(cu.cuStreamGetFlags(stream[i], &flags), 0);
+        CHECK_EQ(flags, i == 1 ? 0 : NON_BLOCKING); /* the last one was created without */
+    }
     for (int i = 0; i < 3; i++) CHECK_EQ(cu.cuStreamDestroy_v2(stream[i]), 0);
     CHECK_EQ(cu.cuGreenCtxDestroy(green), 0);
     end();

@@ -17,7 +17,8 @@
    returned to the driver and all memory to the allocator, gpuexec_shutdown returned what it should,
    and the trace has every driver call.
 
-   Some calls may succeed despite a fault: fault_tolerated lists them, and why.
+   Some calls may succeed despite a fault: fault_tolerated lists them, and why. A flow with the
+   finder (FINDER_FLOW) must succeed whatever fails in the finder, which must not accuse it.
    FAULT_VERBOSE=1 prints each fault. TEST_ALL=1 injects all of them; without it, a sample. */
 #define _DEFAULT_SOURCE
 #ifndef _POSIX_C_SOURCE
@@ -98,10 +99,11 @@ static struct {
     fault_manner manner;
     int at, count; /* the at-th driver call or allocation fails; 0: none. Atomic, since drivers may
                       call from other threads */
-    int fired, seen; /* reached; and the step that reached it has been checked */
-    int row, code;   /* which driver call, and its result */
-    int closing;     /* in a call that destroys contexts, barriers, or what a graph retained */
-    int off;         /* the harness's own calls */
+    int fired, seen;          /* reached; and the step that reached it has been checked */
+    int row, code;            /* which driver call, and its result */
+    int in_finder, of_finder; /* a hook of the finder runs; the fault was in one */
+    int closing; /* in a call that destroys contexts, barriers, or what a graph retained */
+    int off;     /* the harness's own calls */
     long objects[FAULT_OBJECTS], blocks; /* alive */
     long unlaunched; /* nodes that allocate, less those that free, until a launch */
     int calls[GXI_DRIVER_COUNT], traced[GXI_DRIVER_COUNT];
@@ -222,7 +224,7 @@ static int fault_before(int row, int *cu) {
             row == ROW_cuCtxSynchronize; /* a wait that fails has waited */
     if (!fault.off) {
         tally->reached[row] = 1;
-        __atomic_add_fetch(&fault.calls[row], 1, __ATOMIC_RELAXED);
+        if (!fault.in_finder) __atomic_add_fetch(&fault.calls[row], 1, __ATOMIC_RELAXED);
     }
     *cu = 0;
     if (row == ROW_cuThreadExchangeStreamCaptureMode) return 0; /* it sets a number of the thread */
@@ -231,6 +233,7 @@ static int fault_before(int row, int *cu) {
     if (!fault.fired) {
         fault.row = row;
         fault.code = *cu;
+        fault.of_finder = fault.in_finder;
         fault.fired = 1;
     }
     return !ends;
@@ -321,7 +324,7 @@ static void *fault_symbol(void *library, const char *name) {
 }
 
 /* Every call is in the trace with its result, except queries of error texts, the version query
-   before the start, and the two calls that keep captures unbroken. */
+   before the start, the two calls that keep captures unbroken, and those of the finder. */
 static void fault_log(void *user, gpuexec_log_level level, const char *text) {
     char name[64] = "";
     int row;
@@ -353,11 +356,53 @@ static void *fault_realloc(void *user, void *p, size_t bytes) {
         return NULL;
     }
     if (fault_hits(MEMORY, -1)) {
+        if (!fault.fired) fault.of_finder = fault.in_finder;
         fault.fired = 1;
         return NULL;
     }
     if (!p) __atomic_add_fetch(&fault.blocks, 1, __ATOMIC_RELAXED);
     return realloc(p, bytes);
+}
+
+/* The finder's hooks, and those that note that they run. */
+static struct {
+    void (*before)(const gxi_call *call, const gxi_watched_call *w);
+    void (*after)(const gxi_call *call, const gxi_watched_call *w);
+    void (*note_memory)(const gxi_call *call, const struct gxi_slot *stream, const gxi_range *range,
+            int allocated);
+    void (*give_event)(struct CUevent_st *native);
+} fault_hooks;
+static void fault_finder_before(const gxi_call *call, const gxi_watched_call *w) {
+    fault.in_finder++;
+    fault_hooks.before(call, w);
+    fault.in_finder--;
+}
+static void fault_finder_after(const gxi_call *call, const gxi_watched_call *w) {
+    fault.in_finder++;
+    fault_hooks.after(call, w);
+    fault.in_finder--;
+}
+static void fault_finder_memory(const gxi_call *call, const struct gxi_slot *stream,
+        const gxi_range *range, int allocated) {
+    fault.in_finder++;
+    fault_hooks.note_memory(call, stream, range, allocated);
+    fault.in_finder--;
+}
+static void fault_finder_event(struct CUevent_st *native) {
+    fault.in_finder++;
+    fault_hooks.give_event(native);
+    fault.in_finder--;
+}
+static void fault_finder_begin(void) { /* after each start of the library */
+    if (gxi.hooks.before_call[GXI_WATCH_FINDER] == fault_finder_before) return;
+    fault_hooks.before = gxi.hooks.before_call[GXI_WATCH_FINDER];
+    fault_hooks.after = gxi.hooks.after_call[GXI_WATCH_FINDER];
+    fault_hooks.note_memory = gxi.hooks.note_memory;
+    fault_hooks.give_event = gxi.hooks.give_event;
+    gxi.hooks.before_call[GXI_WATCH_FINDER] = fault_finder_before;
+    gxi.hooks.after_call[GXI_WATCH_FINDER] = fault_finder_after;
+    gxi.hooks.note_memory = fault_finder_memory;
+    gxi.hooks.give_event = fault_finder_event;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -548,6 +593,7 @@ static const struct {
 static int fault_is_tolerated(void) {
     const int row = fault.source == DRIVER ? fault.row : ALLOCATION;
     size_t i;
+    if (fault.of_finder) return 1; /* it then knows less */
     for (i = 0; i < sizeof fault_tolerated / sizeof *fault_tolerated; i++)
         if (fault_tolerated[i].row == row && strstr(step.function, fault_tolerated[i].function))
             return 1;
@@ -626,6 +672,8 @@ static int fault_again(gpuexec_result r) {
     }
     fault.seen = 1;
     fault_count();
+    if (r && fault.of_finder && fault.manner != PERMANENT)
+        fault_wrong("failed although only the finder lacked something:\n%s", text);
     if (r == GPUEXEC_OK) {
         if (!fault_is_tolerated())
             fault_wrong("succeeded although %s failed",
@@ -711,6 +759,7 @@ static gpuexec_result fault_last(void) {
 /* -------------------------------------------------------------------------------------------------
    Repeated runs of a flow. */
 
+static int fault_finds; /* the flow runs with the finder */
 /* 1 if the fault was reached */
 static int fault_run(void (*flow)(void), fault_source source, fault_manner manner, int at) {
     gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
@@ -723,6 +772,7 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
     tally->runs++;
     desc.realloc_function = fault_realloc;
     desc.log = fault_log;
+    desc.validation = fault_finds;
     /* not always: a traced launch does not take the fast path */
     desc.trace = source == DRIVER && (manner == GO_ON || !at);
     alarm((unsigned)test_timeout() / 2);
@@ -730,6 +780,7 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
     fault_step(GXI_MAKES, "gpuexec_setup", __LINE__);
     step.current = NULL;
     if (fault_again(gpuexec_setup_at("here", &desc))) (void)gpuexec_setup_at("here", &desc);
+    if (fault_finds) fault_finder_begin();
     flow();
     fault_step(GXI_WAITS, "gpuexec_shutdown()", __LINE__);
     r = gpuexec_shutdown();
@@ -787,6 +838,13 @@ static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
     test(name) { fault_flow(flow_##name, PERMANENT, 1); } \
     static void flow_##name(void)
 #define FLOW(name) FLOW_OF(TEST_ALONE, name)
+#define FINDER_FLOW(name) \
+    static void flow_##name(void); \
+    TEST_ALONE(name) { \
+        fault_finds = 1; \
+        fault_flow(flow_##name, PERMANENT, 1); \
+    } \
+    static void flow_##name(void)
 
 /* -------------------------------------------------------------------------------------------------
    The flows. */
@@ -2148,6 +2206,112 @@ FLOW(retained) {
     CLEAN(gpuexec_graph_destroy(captured));
     CLEAN(gpuexec_context_close(ctx));
 }
+/* What the finder has reported. It must not accuse a correct program, also if it lacks something.
+   Open: if it cannot query whether a stream captures, it loses the order that the call makes. */
+static void fault_check_reports(unsigned long long mistakes) {
+    unsigned long long reports;
+    if (fault.fired && (!fault.of_finder || fault.manner == PERMANENT)) return;
+    if (fault.of_finder && fault.source == DRIVER && fault.row == ROW_cuStreamIsCapturing) return;
+    fault_step(GXI_QUERIES, "gpuexec_validation_reports()", __LINE__);
+    reports = gpuexec_validation_reports();
+    if (reports > mistakes || (!fault.fired && reports < mistakes))
+        fault_wrong("%llu reports of %llu mistakes", reports, mistakes);
+}
+/* Stream b works beside stream a; a copy, a kernel, and events that other work records, or waits
+   for. */
+static gpuexec_graph fault_branches(
+        gpuexec_kernel add, const gpuexec_stream *s, const gpuexec_event *e, const gpuexec_ptr *p) {
+    uint32_t by = 1, n = N;
+    gpuexec_graph graph = { 0 };
+    GPUEXEC_CAPTURE(s[0], &graph) {
+        (void)gpuexec_stream_wait_external(s[0], e[0]);
+        (void)gpuexec_fill(s[0], p[0], 5, 4, N);
+        (void)gpuexec_stream_wait_stream(s[1], s[0]);
+        (void)gpuexec_copy(s[1], p[1], p[0], N * 4);
+        (void)gpuexec_launch(add, s[1], gpuexec_grid(1, N, 0), GPUEXEC_ARGS(p[1], by, n));
+        (void)gpuexec_event_record(e[1], s[1]);
+        (void)gpuexec_stream_wait_event(s[0], e[1]);
+        (void)gpuexec_event_record_external(e[2], s[0]);
+    }
+    return graph;
+}
+FINDER_FLOW(finder) {
+    uint32_t got[N], by = 3, n = N;
+    gpuexec_context ctx;
+    gpuexec_stream s[2];
+    gpuexec_event e[3];
+    gpuexec_module mod, of_library;
+    gpuexec_library library;
+    gpuexec_kernel add, bump, its;
+    gpuexec_graph graph, outer;
+    gpuexec_node child, last;
+    gpuexec_ptr p[2], pooled;
+    struct CUevent_st *native;
+    int i;
+    memset(got, 0, sizeof got);
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, NULL));
+    MAKE(add, gpuexec_kernel_get(mod, "add"));
+    MAKE(bump, gpuexec_kernel_get(mod, "bump"));
+    MAKE(library, gpuexec_library_load(fault_ptx, 0, NULL));
+    MAKE(of_library, gpuexec_library_module(library, ctx));
+    MAKE(its, gpuexec_kernel_get(of_library, "add"));
+    if (gpuexec_kernel_parameter_size(its, 0))
+        DO(gpuexec_kernel_set_access(its, 0, GPUEXEC_USE_READ_WRITE));
+    for (i = 0; i < 2; i++) {
+        MAKE(s[i], gpuexec_stream_create(ctx, NULL));
+        GET(p[i], gpuexec_alloc(ctx, sizeof got));
+    }
+    for (i = 0; i < 3; i++) MAKE(e[i], gpuexec_event_create(ctx, NULL));
+    WORK(gpuexec_fill(s[0], p[0], 1, 4, N));
+    WORK(gpuexec_launch(add, s[0], gpuexec_grid(1, N, 0), GPUEXEC_ARGS(p[0], by, n)));
+    WORK(gpuexec_launch(bump, s[0], gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    WORK(gpuexec_event_record(e[0], s[0]));
+    WORK(gpuexec_stream_wait_event(s[1], e[0]));
+    WORK(gpuexec_launch(its, s[1], gpuexec_grid(1, N, 0), GPUEXEC_ARGS(p[0], by, n)));
+    WORK(gpuexec_copy_out(s[1], got, p[0], sizeof got)); /* pageable */
+    WAIT(gpuexec_stream_sync(s[1]));
+    EQUAL(got[N - 1], 7);
+    WORK(gpuexec_stream_wait_stream(s[0], s[1]));
+    GET(pooled, gpuexec_alloc_on(s[0], sizeof got)); /* on one stream: a wait can fail */
+    WORK(gpuexec_copy(s[0], pooled, p[0], sizeof got));
+    WORK(gpuexec_copy(s[0], p[1], pooled, sizeof got));
+    CLEAN(gpuexec_free_on(s[0], pooled));
+    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", graph, fault_branches(add, s, e, p),
+            gpuexec_ok(graph));
+    WORK(gpuexec_graph_launch(graph, s[0]));
+    WORK(gpuexec_stream_wait_event(s[1], e[2]));
+    WORK(gpuexec_copy_out_now(ctx, got, p[1], sizeof got)); /* after both streams */
+    EQUAL(got[N - 1], 6);
+    MAKE(outer, gpuexec_graph_create(ctx));
+    NODE(child, gpuexec_graph_add_child(outer, graph, GPUEXEC_FIRST));
+    NODE(last,
+            gpuexec_graph_add_kernel(outer, add, gpuexec_grid(1, N, 0), GPUEXEC_ARGS(p[1], by, n),
+                    GPUEXEC_AFTER(child)));
+    WORK(gpuexec_graph_launch(outer, s[1]));
+    WAIT(gpuexec_stream_sync(s[1]));
+    by = 5;
+    DO(gpuexec_node_set_args(last, GPUEXEC_ARGS(p[1], by, n)));
+    WORK(gpuexec_graph_launch(outer, s[1]));
+    WAIT(gpuexec_context_sync(ctx));
+    WORK(gpuexec_copy_out_now(ctx, got, p[1], sizeof got));
+    EQUAL(got[N - 1], 11);
+    fault_check_reports(0);
+    WORK(gpuexec_fill(s[0], p[0], 1, 4, N));
+    WORK(gpuexec_copy(s[1], p[1], p[0], sizeof got)); /* a mistake */
+    WAIT(gpuexec_context_sync(ctx));
+    fault_check_reports(1);
+    VALUE(GXI_QUERIES, "gpuexec_event_native(e[0])", native, gpuexec_event_native(e[0]),
+            native != NULL);
+    CLEAN(gpuexec_graph_destroy(outer));
+    CLEAN(gpuexec_graph_destroy(graph));
+    CLEAN(gpuexec_event_destroy(e[0]));
+    CLEAN(gpuexec_stream_destroy(s[0]));
+    CLEAN(gpuexec_module_unload(mod));
+    CLEAN(gpuexec_library_unload(library));
+    CLEAN(gpuexec_free(p[0]));
+    CLEAN(gpuexec_context_close(ctx));
+}
 FLOW(event) {
     gpuexec_event_desc sleeps = { 0, 0, 1, 0, 0 };
     gpuexec_context ctx;
@@ -2459,6 +2623,10 @@ static void flow_driver(void) { fault_multi(GPUEXEC_MULTI_DRIVER, 0); }
 TEST_ALONE_MULTI(multi) { fault_flow(flow_multi, PERMANENT, 20); }
 TEST_ALONE_MULTI(multi_host_memory) { fault_flow(flow_host, ONCE, 1); }
 TEST_ALONE_MULTI(multi_by_driver) { fault_flow(flow_driver, ONCE, 1); }
+TEST_ALONE_MULTI(multi_by_driver_with_finder) {
+    fault_finds = 1;
+    fault_flow(flow_driver, ONCE, 1);
+}
 
 /* Calls that fail without a fault: an additional fault changes neither the latch nor the presence
    of a text. */
@@ -2524,7 +2692,6 @@ static const struct {
     { ROW_cuCtxGetApiVersion, "called only without cuCtxGetId" },
     { ROW_cuMemPrefetchAsync, "called only without its second interface" },
     { ROW_cuMemAdvise, "called only without its second interface" },
-    { ROW_cuStreamGetCaptureInfo_11030, "called only by the finder, which no flow turns on" },
 };
 TEST_ALONE(rows) {
     const int devices = gpuexec_device_count();

@@ -922,7 +922,8 @@ static void child_fails_often(void) {
         CHECK(!is_cached(ctx, i));
         CHECK_TEXT(info().why, "cannot write", folder);
     }
-    CHECK(test_blocks <= blocks + 4);
+    /* a finder keeps what a number of launches use */
+    CHECK(test_blocks <= blocks + 4 + (test_is_on("GPUEXEC_VALIDATION") ? 64 : 0));
     gpuexec_shutdown();
     CHECK_EQ(test_blocks, 0);
 }

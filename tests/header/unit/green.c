@@ -478,6 +478,50 @@ TEST(a_green_context_has_no_count) {
     CHECK_OK(gpuexec_context_close(c));
 }
 
+/* CUDA makes them non-blocking: they and the default streams do not wait for each other. */
+TEST(streams_and_default_streams) {
+    gpuexec_context context[2]; /* the green one, and the primary one */
+    gpuexec_stream_info info;
+    gpuexec_stream stream;
+    gpuexec_ptr of_stream, of_default;
+    test_gate gate[2];
+    uint32_t word = 1;
+    int i;
+    BEGIN();
+    context[0] = create(group);
+    context[1] = gpuexec_context_open(0, NULL);
+    stream = gpuexec_stream_create(context[0], NULL);
+    of_stream = gpuexec_alloc(context[0], 64);
+    of_default = gpuexec_alloc(context[0], 64);
+    CHECK_OK(gpuexec_stream_get_info(stream, &info));
+    CHECK_EQ(info.non_blocking, 1);
+    for (i = 0; i < 2; i++) {
+        gate[i] = gate_make(context[i], gpuexec_module_load_file(context[i], UNIT_PTX, NULL));
+        CHECK_OK(gpuexec_fill_now(context[i], of_default, (unsigned)i, 4, 16));
+    }
+    gate_close(gate[0], stream);
+    CHECK_OK(gpuexec_fill(stream, of_stream, 7, 4, 16));
+    for (i = 0; i < 2; i++) { /* would not return before the gate opens */
+        CHECK_OK(gpuexec_copy_out_now(context[i], &word, of_default, 4));
+        CHECK_EQ(word, 1);
+        CHECK_OK(gpuexec_stream_sync(gpuexec_stream_legacy(context[i])));
+    }
+    CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
+    gate_open(gate[0]);
+    CHECK_OK(gpuexec_stream_sync(stream));
+    for (i = 0; i < 2; i++) { /* the stream would be busy until the gate opens */
+        gate_close(gate[i], gpuexec_stream_legacy(context[i]));
+        CHECK_OK(gpuexec_fill(stream, of_stream, 8 + (unsigned)i, 4, 16));
+        CHECK_OK(gpuexec_stream_sync(stream));
+        CHECK_RESULT(gpuexec_stream_query(gpuexec_stream_legacy(context[i])), GPUEXEC_NOT_READY);
+        gate_open(gate[i]);
+        CHECK_OK(gpuexec_stream_sync(gpuexec_stream_legacy(context[i])));
+    }
+    CHECK_OK(gpuexec_copy_out_now(context[0], &word, of_stream, 4));
+    CHECK_EQ(word, 9);
+    CHECK_OK(gpuexec_context_close(context[0]));
+}
+
 /* CUDA refuses work on it. */
 TEST(no_stream_per_thread) {
     gpuexec_context c, adopted;

@@ -1209,9 +1209,11 @@ TEST(prepared_with_clusters) {
     CHECK_OK(gpuexec_stream_sync(t.stream));
 }
 
-/* One prepared launch on two streams in turn: the one at the gate waits, the other runs. */
+/* One prepared launch on two streams in turn: the one at the gate waits, the other runs. Each has
+   its own word to count in. */
 TEST(a_prepared_launch_on_another_stream) {
-    setting t = set_up(UNIT_PTX, "count", 4);
+    setting t = set_up(UNIT_PTX, "count", 8);
+    const gpuexec_ptr second_word = t.data + 4;
     test_gate g = gate_make(t.ctx, t.mod);
     gpuexec_stream other = gpuexec_stream_create(t.ctx, NULL),
                    gone = gpuexec_stream_create(t.ctx, NULL);
@@ -1225,13 +1227,16 @@ TEST(a_prepared_launch_on_another_stream) {
     gate_close(g, t.stream);
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_prepared_set_stream(p, other));
+    CHECK_OK(gpuexec_prepared_set(p, 0, &second_word, sizeof second_word));
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_launch_prepared(p));
-    CHECK_OK(gpuexec_copy_out(other, &value, t.data, 4));
+    CHECK_OK(gpuexec_copy_out(other, &value, second_word, 4));
     CHECK_OK(gpuexec_stream_sync(other));
-    CHECK_EQ(value, 3);
+    CHECK_EQ(value, 2);
+    CHECK_RESULT(gpuexec_stream_query(t.stream), GPUEXEC_NOT_READY);
     gate_open(g);
     CHECK_OK(gpuexec_stream_sync(t.stream));
+    CHECK_EQ(word(t, 0), 2);
     CHECK_OK(gpuexec_prepared_set_stream(p, gpuexec_stream_legacy(t.ctx)));
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_context_sync(t.ctx));
@@ -1244,9 +1249,9 @@ TEST(a_prepared_launch_on_another_stream) {
     CHECK_OK(gpuexec_prepared_set_stream(p, other)); /* a failed call has changed nothing */
     CHECK_OK(gpuexec_stream_destroy(t.stream));      /* it no longer needs that one */
     CHECK_OK(gpuexec_launch_prepared(p));
-    CHECK_OK(gpuexec_copy_out(other, &value, t.data, 4));
+    CHECK_OK(gpuexec_copy_out(other, &value, second_word, 4));
     CHECK_OK(gpuexec_stream_sync(other));
-    CHECK_EQ(value, 6);
+    CHECK_EQ(value, 4);
     CHECK_OK(gpuexec_stream_destroy(other));
     CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_STALE_HANDLE,
             "is stale: it was destroyed by gpuexec_stream_destroy");

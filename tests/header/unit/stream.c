@@ -86,6 +86,29 @@ TEST(the_legacy_stream_waits_for_blocking_streams) {
     CHECK_EQ(s.host[0], 5);
 }
 
+/* A wait is work on the legacy stream, also for an event that is done: it is ordered after earlier
+   work of blocking streams, and before their later work. */
+TEST(the_legacy_stream_waits_for_a_done_event) {
+    setting s = begin();
+    gpuexec_stream legacy = gpuexec_stream_legacy(s.ctx),
+                   blocking = gpuexec_stream_create(s.ctx, NULL),
+                   later = gpuexec_stream_create(s.ctx, NULL), apart = make_stream(s.ctx, 1, 0);
+    gpuexec_event done = gpuexec_event_create(s.ctx, NULL);
+    CHECK_OK(gpuexec_event_record(done, apart));
+    CHECK_OK(gpuexec_event_sync(done));
+    gate_close(s.gate, blocking);
+    CHECK_OK(gpuexec_stream_wait_event(legacy, done));
+    CHECK_OK(add_to(&s, later, 5));
+    CHECK_OK(gpuexec_copy_out(later, s.host, s.data, BYTES));
+    CHECK_RESULT(gpuexec_stream_query(legacy), GPUEXEC_NOT_READY);
+    test_sleep_ms(10); /* not order: it could be done too early */
+    CHECK_EQ(s.host[0], 0);
+    CHECK_RESULT(gpuexec_stream_query(later), GPUEXEC_NOT_READY);
+    gate_open(s.gate);
+    CHECK_OK(gpuexec_stream_sync(later));
+    CHECK_EQ(s.host[0], 5);
+}
+
 TEST(a_non_blocking_stream_does_not_hold_the_legacy_one) {
     setting s = begin();
     gpuexec_stream legacy = gpuexec_stream_legacy(s.ctx), free_stream = make_stream(s.ctx, 1, 0);
@@ -186,14 +209,21 @@ TEST(destroying_a_busy_stream) {
 TEST(context_sync_waits_for_all_streams) {
     setting s = begin();
     gpuexec_stream a = make_stream(s.ctx, 1, 0), b = gpuexec_stream_create(s.ctx, NULL);
+    setting of_b = s; /* its memory: the streams are not ordered */
     uint32_t i;
+    of_b.data = gpuexec_alloc(s.ctx, BYTES);
+    CHECK_OK(gpuexec_fill_now(s.ctx, of_b.data, 0, 1, BYTES));
     for (i = 0; i < 20; i++) {
-        CHECK_OK(add_to(&s, a, 0));
-        CHECK_OK(add_to(&s, b, 0));
+        CHECK_OK(add_to(&s, a, 1));
+        CHECK_OK(add_to(&of_b, b, 2));
     }
     CHECK_OK(gpuexec_context_sync(s.ctx));
     CHECK_OK(gpuexec_stream_query(a));
     CHECK_OK(gpuexec_stream_query(b));
+    CHECK_OK(gpuexec_copy_out_now(s.ctx, s.host, s.data, BYTES));
+    CHECK_EQ(s.host[WORDS - 1], 20);
+    CHECK_OK(gpuexec_copy_out_now(s.ctx, s.host, of_b.data, BYTES));
+    CHECK_EQ(s.host[WORDS - 1], 40);
 }
 
 /* Handles of many streams stay distinct, also when their slots are reused. */

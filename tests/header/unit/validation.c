@@ -212,6 +212,7 @@ static int begin_finder(notes *l) {
     memset(&desc, 0, sizeof desc);
     memset(l, 0, sizeof *l);
     unsetenv("GPUEXEC_CHECK"); /* each call would wait for its work */
+    unsetenv("GPUEXEC_VALIDATION");
     desc.validation = 1;
     desc.log = note;
     desc.log_user = l;
@@ -341,27 +342,33 @@ TEST_ALONE(adversaries_show_each_mistake) {
 /* -------------------------------------------------------------------------------------------------
    Two streams. */
 
-MISTAKE(a_fill_and_a_copy_out, "\"one\"", "\"two\"") {
-    FIRST(FILL(g->a, g->d, 7));
+/* Stream two reads what stream one writes: 7. */
+static int two_copies(ground *g, int right) {
     if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
     SECOND(OUT(g->b, g->p, g->d));
     return copied(g, g->b, 7);
 }
-
-MISTAKE(a_copy_in_and_a_kernel, "\"one\"", "\"two\"") {
-    fill_host(g->q, 7);
-    FIRST(IN(g->a, g->d, g->q));
+static int two_takes(ground *g, int right) { /* with a kernel */
     if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
     SECOND(TAKE(g->b, g->d2, g->d));
     CHECK_OK(OUT(g->b, g->p, g->d2));
     return copied(g, g->b, 7);
 }
 
+MISTAKE(a_fill_and_a_copy_out, "\"one\"", "\"two\"") {
+    FIRST(FILL(g->a, g->d, 7));
+    return two_copies(g, right);
+}
+
+MISTAKE(a_copy_in_and_a_kernel, "\"one\"", "\"two\"") {
+    fill_host(g->q, 7);
+    FIRST(IN(g->a, g->d, g->q));
+    return two_takes(g, right);
+}
+
 MISTAKE(a_kernel_and_a_copy_out, "\"one\"", "\"two\"") {
     FIRST(SET(g->a, g->d, 7));
-    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    SECOND(OUT(g->b, g->p, g->d));
-    return copied(g, g->b, 7);
+    return two_copies(g, right);
 }
 
 MISTAKE(two_kernels_write, "\"one\"", "\"two\"") {
@@ -371,12 +378,25 @@ MISTAKE(two_kernels_write, "\"one\"", "\"two\"") {
     return holds(g, g->d, 8);
 }
 
+/* What the program says counts, not what the PTX says. */
+PROGRAM(a_use_that_the_program_names, TEST, "\"one\"", "\"two\"", 0, "both write the same") {
+    CHECK_OK(gpuexec_kernel_set_access(g->set, 0, right ? GPUEXEC_USE_READ : GPUEXEC_USE_WRITE));
+    FIRST(SET(g->a, g->d, 7));
+    SECOND(SET(g->b, g->d, 7));
+    return holds(g, g->d, 7);
+}
+
+PROGRAM(a_use_that_the_program_denies, TEST, "\"one\"", "\"two\"", 0, "both write the same") {
+    CHECK_OK(gpuexec_kernel_set_access(g->set, 0, GPUEXEC_USE_NONE));
+    if (!right) CHECK_OK(gpuexec_kernel_set_access(g->set, 0, GPUEXEC_USE_UNKNOWN));
+    FIRST(SET(g->a, g->d, 7));
+    SECOND(SET(g->b, g->d, 7));
+    return holds(g, g->d, 7);
+}
+
 MISTAKE(a_kernel_reads_what_one_writes, "\"one\"", "\"two\"") {
     FIRST(SET(g->a, g->d, 7));
-    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    SECOND(TAKE(g->b, g->d2, g->d));
-    CHECK_OK(OUT(g->b, g->p, g->d2));
-    return copied(g, g->b, 7);
+    return two_takes(g, right);
 }
 
 MISTAKE(a_kernel_writes_what_one_reads, "\"one\"", "\"two\"") {
@@ -513,7 +533,7 @@ static int green_stream(ground *g, int right, int own) {
         gpuexec_take_error();
         return CANNOT_RUN;
     }
-    s = labelled(green, "green", 1);
+    s = labelled(green, "green", 0); /* CUDA makes it non-blocking */
     FIRST(FILL(s, g->d, 7));
     if (right) CHECK_OK(gpuexec_stream_sync(s));
     SECOND(gpuexec_copy_out_now(own ? green : g->ctx, words, g->d, BYTES));
@@ -604,9 +624,7 @@ MISTAKE(a_wait_in_the_wrong_direction, "\"one\"", "\"two\"") {
 MISTAKE(a_wait_before_the_work, "\"one\"", "\"two\"") {
     if (!right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
     FIRST(FILL(g->a, g->d, 7));
-    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    SECOND(OUT(g->b, g->p, g->d));
-    return copied(g, g->b, 7);
+    return two_copies(g, right);
 }
 
 /* one -> three -> two, without the first of the two waits. */
@@ -738,12 +756,7 @@ PROGRAM(memory_of_a_pool_that_is_freed_too_early, TEST, "\"two\"", "\"one\"", FA
 }
 
 /* The next allocation may get the memory, while a copy still reads it. */
-PROGRAM(memory_of_a_pool_that_is_still_read, TEST, "\"two\"", "\"one\"", FAULTS, NULL) {
-    gpuexec_ptr m = gpuexec_alloc_on(g->a, BYTES);
-    if (!m) {
-        gpuexec_take_error();
-        return CANNOT_RUN;
-    }
+static int freed_while_read(ground *g, int right, gpuexec_ptr m) {
     CHECK_OK(FILL(g->a, m, 7));
     CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
     FIRST(OUT(g->b, g->p, m));
@@ -751,6 +764,15 @@ PROGRAM(memory_of_a_pool_that_is_still_read, TEST, "\"two\"", "\"one\"", FAULTS,
     else wait_unseen(g);
     SECOND(gpuexec_free_on(g->a, m));
     return gpuexec_stream_sync(g->a) == GPUEXEC_OK && copied(g, g->b, 7);
+}
+
+PROGRAM(memory_of_a_pool_that_is_still_read, TEST, "\"two\"", "\"one\"", FAULTS, NULL) {
+    gpuexec_ptr m = gpuexec_alloc_on(g->a, BYTES);
+    if (!m) {
+        gpuexec_take_error();
+        return CANNOT_RUN;
+    }
+    return freed_while_read(g, right, m);
 }
 
 PROGRAM(memory_of_a_cached_pool_that_is_still_read, TEST, "\"two\"", "\"one\"", FAULTS, NULL) {
@@ -761,13 +783,7 @@ PROGRAM(memory_of_a_cached_pool_that_is_still_read, TEST, "\"two\"", "\"one\"", 
         gpuexec_take_error();
         return CANNOT_RUN;
     }
-    CHECK_OK(FILL(g->a, m, 7));
-    CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    FIRST(OUT(g->b, g->p, m));
-    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->a, g->b));
-    else wait_unseen(g);
-    SECOND(gpuexec_free_on(g->a, m));
-    result = gpuexec_stream_sync(g->a) == GPUEXEC_OK && copied(g, g->b, 7);
+    result = freed_while_read(g, right, m);
     gpuexec_pool_destroy(pool);
     return result;
 }
@@ -832,9 +848,7 @@ static gpuexec_graph filling(ground *g, uint32_t value) {
 MISTAKE(a_graph_and_a_copy_out, "\"one\"", "\"two\"") {
     gpuexec_graph graph = filling(g, 7);
     FIRST(gpuexec_graph_launch(graph, g->a));
-    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    SECOND(OUT(g->b, g->p, g->d));
-    return copied(g, g->b, 7);
+    return two_copies(g, right);
 }
 
 MISTAKE(a_graph_writes_what_a_copy_reads, "\"one\"", "\"two\"") {
@@ -968,9 +982,7 @@ MISTAKE(a_graph_that_was_destroyed, "\"one\"", "\"two\"") {
     gpuexec_graph graph = filling(g, 7);
     FIRST(gpuexec_graph_launch(graph, g->a));
     CHECK_OK(gpuexec_graph_destroy(graph));
-    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
-    SECOND(OUT(g->b, g->p, g->d));
-    return copied(g, g->b, 7);
+    return two_copies(g, right);
 }
 
 MISTAKE(a_batch_beside_a_copy, "\"one\"", "\"two\"") {
@@ -1393,6 +1405,17 @@ PROGRAM(a_value_that_the_host_waits_for, TEST, NULL, NULL, IS_CORRECT | HOST_WAI
     }
     TEST_UNTIL(__atomic_load_n(g->q, __ATOMIC_ACQUIRE) == 1);
     CHECK_EQ(__atomic_load_n(g->q, __ATOMIC_ACQUIRE), 1);
+    CHECK_OK(OUT(g->b, g->p, g->d));
+    return copied(g, g->b, 7);
+}
+
+/* On the legacy stream, a wait for an event is work, also if the event is done. */
+CORRECT(a_done_event_on_the_legacy_stream) {
+    (void)right;
+    CHECK_OK(gpuexec_event_record(g->e, g->c));
+    CHECK_OK(gpuexec_event_sync(g->e));
+    CHECK_OK(FILL(g->a, g->d, 7));
+    CHECK_OK(gpuexec_stream_wait_event(gpuexec_stream_legacy(g->ctx), g->e));
     CHECK_OK(OUT(g->b, g->p, g->d));
     return copied(g, g->b, 7);
 }

@@ -377,7 +377,8 @@ typedef struct model_state {
 typedef struct model {
     const program *p;
     int assumes; /* 1: also what is not certain, namely that a stream's wait for an event is work
-                    there, with what this means for the legacy default stream. It is on an H100 */
+                    there, with what this means for the legacy default stream. On the legacy
+                    stream, it is work on an H100, and on the CPU device */
     model_state s;
     instance at[MAX_INSTANCES];
     pairs *found; /* or NULL */

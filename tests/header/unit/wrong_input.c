@@ -445,6 +445,70 @@ TEST(too_much_shared_memory) {
     check_that_it_still_works(&s);
 }
 
+/* gpuexec_kernel_set_access. */
+static gpuexec_result use(gpuexec_kernel fn, int argument, int is) {
+    return gpuexec_kernel_set_access(fn, argument, (gpuexec_use)is);
+}
+
+TEST(wrong_uses_of_arguments) {
+    static const char text[] = ".version 6.4\n.target sm_52\n.address_size 64\n"
+                               ".visible .entry letter(.param .u8 c) { ret; }\n";
+    setting s = set_up(UNIT_PTX, "add", 4096);
+    gpuexec_kernel count = gpuexec_kernel_get(s.mod, "count"),
+                   nothing = gpuexec_kernel_get(s.mod, "nothing"),
+                   letter = gpuexec_kernel_get(gpuexec_module_load(s.ctx, text, 0, NULL), "letter"),
+                   other, none = { 0 };
+    CHECK_REFUSED(use(s.kernel, -1, GPUEXEC_USE_READ), GPUEXEC_BAD_ARGUMENT,
+            "wrong_input.c:", "gpuexec_kernel_set_access",
+            "argument is -1, but kernel \"add\" has 3 parameters", "counted from 0");
+    CHECK_REFUSED(use(s.kernel, 3, GPUEXEC_USE_READ), GPUEXEC_BAD_ARGUMENT,
+            "argument is 3, but kernel \"add\" has 3 parameters");
+    CHECK_REFUSED(use(count, 1, GPUEXEC_USE_READ), GPUEXEC_BAD_ARGUMENT,
+            "argument is 1, but kernel \"count\" has 1 parameter, counted from 0");
+    CHECK_REFUSED(use(nothing, 0, GPUEXEC_USE_NONE), GPUEXEC_BAD_ARGUMENT,
+            "argument is 0, but kernel \"nothing\" has 0 parameters");
+    CHECK_REFUSED(use(s.kernel, 0, GPUEXEC_USE_READ_WRITE + 1), GPUEXEC_BAD_ARGUMENT,
+            "use is 5, but must be 0 to 4", "gpuexec_use");
+    CHECK_CURE();
+    CHECK_REFUSED(use(s.kernel, 0, -1), GPUEXEC_BAD_ARGUMENT, "use is -1, but must be 0 to 4");
+    CHECK_REFUSED(use(s.kernel, 1, GPUEXEC_USE_READ), GPUEXEC_BAD_ARGUMENT,
+            "argument 1 of kernel \"add\" has 4 bytes, but a pointer has 8");
+    CHECK_REFUSED(use(letter, 0, GPUEXEC_USE_WRITE), GPUEXEC_BAD_ARGUMENT,
+            "argument 0 of kernel \"letter\" has 1 byte, but a pointer has 8");
+    CHECK_REFUSED(use(none, 0, GPUEXEC_USE_READ), GPUEXEC_BAD_HANDLE, "the kernel", "never");
+    other = count;
+    other.id = s.stream.id;
+    CHECK_REFUSED(use(other, 0, GPUEXEC_USE_READ), GPUEXEC_WRONG_KIND, "stream", "kernel");
+    other = gpuexec_kernel_get(s.mod, "no_such_kernel");
+    gpuexec_take_error();
+    CHECK_REFUSED(use(other, 0, GPUEXEC_USE_READ), GPUEXEC_NOT_FOUND, "no_such_kernel");
+    /* what is small can still be said not to be a pointer; a failed call has changed nothing */
+    CHECK_OK(use(s.kernel, 1, GPUEXEC_USE_NONE));
+    CHECK_OK(use(s.kernel, 1, GPUEXEC_USE_UNKNOWN));
+    CHECK_OK(use(letter, 0, GPUEXEC_USE_NONE));
+    CHECK_OK(use(s.kernel, 0, GPUEXEC_USE_READ_WRITE));
+    check_that_it_still_works(&s);
+    CHECK_OK(gpuexec_module_unload(s.mod));
+    CHECK_REFUSED(use(count, 0, GPUEXEC_USE_READ), GPUEXEC_STALE_HANDLE, "the kernel is stale",
+            "gpuexec_module_unload");
+}
+
+/* Without the PTX text, a driver before CUDA 12.4 does not report the parameters. */
+TEST_ALONE(uses_of_unknown_arguments) {
+    gpuexec_context ctx;
+    gpuexec_kernel fn;
+    setenv("SIMGPU_DRIVER_VERSION", "12000", 1);
+    if (gpuexec_driver_version() >= 12040) SKIP("this driver reports the parameters");
+    ctx = gpuexec_context_open(0, NULL);
+    fn = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "add");
+    CHECK_OK(use(fn, 0, GPUEXEC_USE_WRITE));
+    fn = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));
+    CHECK_MADE(fn);
+    CHECK_REFUSED(use(fn, 0, GPUEXEC_USE_WRITE), GPUEXEC_BAD_ARGUMENT,
+            "the parameters of this adopted kernel are not known",
+            "its argument 0 cannot be described");
+}
+
 /* -------------------------------------------------------------------------------------------------
    Handles. */
 
@@ -1040,11 +1104,16 @@ TEST_ALONE(an_illegal_address_in_freed_memory_is_located_first) {
 /* On two streams, gpuexec cannot know that the free comes first: the fill fails later, but no
    kernel is accused. */
 TEST_ALONE(a_fill_of_memory_freed_before_it_ran) {
-    setting s = set_up(UNIT_PTX, "add", 4096);
-    gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
-    gpuexec_ptr p = gpuexec_alloc_on_at("made.c:1", s.stream, 4000);
-    test_gate gate = gate_make(s.ctx, s.mod);
+    setting s;
+    gpuexec_stream other;
+    gpuexec_ptr p;
+    test_gate gate;
     if (!on_cpu_device()) SKIP("a GPU lets the fill pass");
+    unsetenv("GPUEXEC_VALIDATION"); /* it would report this */
+    s = set_up(UNIT_PTX, "add", 4096);
+    other = gpuexec_stream_create(s.ctx, NULL);
+    p = gpuexec_alloc_on_at("made.c:1", s.stream, 4000);
+    gate = gate_make(s.ctx, s.mod);
     CHECK_OK(gpuexec_stream_sync(s.stream));
     gate_close(gate, other);
     CHECK_OK(gpuexec_fill(other, p, 0, 1, 4000));
@@ -1273,6 +1342,7 @@ static gpuexec_result launch_once(void) {
     gpuexec_kernel add = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "add");
     gpuexec_ptr data = gpuexec_alloc(ctx, 128);
     gpuexec_result made;
+    gpuexec_kernel_set_access(add, 0, GPUEXEC_USE_READ_WRITE);
     gpuexec_launch(add, stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(data, by, n));
     made = gpuexec_stream_sync(stream);
     if (!made) CHECK(gpuexec_ok(ctx) && gpuexec_ok(stream) && gpuexec_ok(add) && data != 0);

@@ -9,7 +9,7 @@ static int begin(void *handle, struct sim_graph *graph, void *const *nodes, size
         return CUDA_ERROR_INVALID_VALUE;
     if (s->capture || (graph && graph->captured)) return CUDA_ERROR_ILLEGAL_STATE;
     if (sim_stream_is_legacy(s)) {
-        result = sim_capture_of_blocking(s->context, s->green, true);
+        result = sim_stream_check(s);
         return result ? result : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     return sim_capture_begin(s, graph, nodes, n, mode);
@@ -62,8 +62,7 @@ static int status_of(void *handle, struct sim_stream **s, int *status) {
     int result = sim_stream_find(handle, s);
     if (result || !status) return result ? result : CUDA_ERROR_INVALID_VALUE;
     const struct sim_capture *c = (*s)->capture;
-    if (sim_stream_is_legacy(*s) &&
-            (result = sim_capture_of_blocking((*s)->context, (*s)->green, false)))
+    if (sim_stream_joins_blocking(*s) && (result = sim_capture_of_blocking((*s)->context, false)))
         return result;
     *status = !c         ? CU_STREAM_CAPTURE_STATUS_NONE
             : c->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED

@@ -185,12 +185,11 @@ int sim_capture_forbids(void) {
     return result;
 }
 
-int sim_capture_of_blocking(
-        const struct sim_context *context, const struct sim_green *green, bool invalidate) {
+int sim_capture_of_blocking(const struct sim_context *context, bool invalidate) {
     int result = CUDA_SUCCESS;
     for (struct sim_capture *c = sim_captures; c; c = c->next)
         for (const struct sim_stream *s = c->members; s; s = s->next_member) {
-            if (s->context != context || s->green != green || !s->blocking) continue;
+            if (s->context != context || !s->blocking) continue;
             if (invalidate) sim_capture_invalidate(c);
             result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
         }

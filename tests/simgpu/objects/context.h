@@ -77,7 +77,7 @@ struct sim_stream {
     uint64_t handle, id, thread; /* thread: of a per-thread default stream, else 0 */
     struct sim_context *context;
     struct sim_green *green; /* whose multiprocessors it uses, or NULL */
-    bool blocking; /* synchronizes with the legacy default stream of its (green) context */
+    bool blocking;           /* synchronizes with the legacy default stream; not if it is green */
     unsigned flags;
     int priority; /* as given: 0 to -5 */
     struct sim_op *last;
@@ -299,6 +299,10 @@ static inline struct sim_stream *sim_stream_legacy(
 }
 static inline bool sim_stream_is_legacy(const struct sim_stream *s) {
     return s == (s->green ? &s->green->legacy : &s->context->legacy);
+}
+/* the default stream, with which blocking streams synchronize; a green context has none */
+static inline bool sim_stream_joins_blocking(const struct sim_stream *s) {
+    return s == &s->context->legacy;
 }
 void sim_stream_free(struct sim_stream *stream);
 /* 0, or 906 after invalidating captures: the legacy stream is used */

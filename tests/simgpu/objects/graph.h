@@ -203,8 +203,7 @@ void sim_capture_leave(struct sim_stream *stream); /* it is being destroyed */
 /* an unsafe call of this thread: 0, or 900 and the captures that forbid it are invalid */
 int sim_capture_forbids(void);
 /* the legacy stream is used: 0 or 906 */
-int sim_capture_of_blocking(
-        const struct sim_context *context, const struct sim_green *green, bool invalidate);
+int sim_capture_of_blocking(const struct sim_context *context, bool invalidate);
 /* the host waits for the context, or the green one: 0, or 900 after invalidating its captures */
 int sim_capture_in(const struct sim_context *context, const struct sim_green *green);
 

@@ -100,7 +100,7 @@ void sim_green_destroy(struct sim_green *g) {
         s->green = NULL;
         sim_stream_free(s);
     }
-    sim_stream_outlast(c, true, g->legacy.last);
+    sim_stream_outlast(c, false, g->legacy.last);
     sim_op_unref(g->legacy.last);
     sim_op_unref(g->gate);
     sim_link_remove(&g->link);

@@ -3,7 +3,8 @@
    A stream remembers its last operation; a new one comes after it. An operation on the legacy
    default stream also comes after the last ones of all blocking streams of its context, and
    operations of blocking streams come after the legacy default stream's last one. The context
-   remembers the unfinished work of destroyed streams (orphans).
+   remembers the unfinished work of destroyed streams (orphans). The streams of green contexts are
+   never blocking, and the default stream of a green context waits for no other stream.
 
    While a stream captures, its work becomes nodes of a graph instead (capture.c). The legacy
    default stream cannot capture, and cannot be used while a blocking stream of its context does. */
@@ -51,9 +52,9 @@ struct sim_stream *sim_stream_new(
     }
     s->context = context;
     s->green = green;
-    s->flags = flags;
+    s->flags = green ? flags | CU_STREAM_NON_BLOCKING : flags; /* as on an H100 */
     s->id = 1000 + next_id++;
-    s->blocking = !(flags & CU_STREAM_NON_BLOCKING);
+    s->blocking = !(s->flags & CU_STREAM_NON_BLOCKING);
     s->priority = sim_stream_priority(priority);
     if (green && pending(green->gate)) {
         sim_op_ref(green->gate);
@@ -93,8 +94,7 @@ int sim_stream_find(const void *handle, struct sim_stream **out) {
 }
 
 int sim_stream_check(struct sim_stream *s) {
-    return sim_stream_is_legacy(s) ? sim_capture_of_blocking(s->context, s->green, true)
-                                   : CUDA_SUCCESS;
+    return sim_stream_joins_blocking(s) ? sim_capture_of_blocking(s->context, true) : CUDA_SUCCESS;
 }
 
 int sim_stream_use(const void *handle, struct sim_stream **out) {
@@ -122,30 +122,26 @@ int sim_stream_use_unsafe(const void *handle, struct sim_stream **out) {
 bool sim_stream_pending(struct sim_stream *stream) {
     struct sim_context *c = stream->context;
     bool yes = sim_op_pending(stream->last);
-    if (!sim_stream_is_legacy(stream)) return yes;
-    SIM_EACH(sim_stream, s, &c->streams)
-    yes |= s->blocking && s->green == stream->green && sim_op_pending(s->last);
+    if (!sim_stream_joins_blocking(stream)) return yes;
+    SIM_EACH(sim_stream, s, &c->streams) yes |= s->blocking && sim_op_pending(s->last);
     return sim_op_pending(c->orphans[1]) || yes;
 }
 
 bool sim_stream_idle(struct sim_stream *stream) {
     struct sim_context *c = stream->context;
     if (pending(stream->last)) return false;
-    if (!sim_stream_is_legacy(stream))
-        return !stream->blocking || !pending(sim_stream_legacy(c, stream->green)->last);
-    SIM_EACH(sim_stream, s, &c->streams)
-    if (s->blocking && s->green == stream->green && pending(s->last)) return false;
+    if (!sim_stream_joins_blocking(stream)) return !stream->blocking || !pending(c->legacy.last);
+    SIM_EACH(sim_stream, s, &c->streams) if (s->blocking && pending(s->last)) return false;
     return !pending(c->orphans[1]);
 }
 
 void sim_stream_after(struct sim_stream *stream, struct sim_op *op) {
     struct sim_context *c = stream->context;
     sim_op_after(op, stream->last);
-    if (sim_stream_is_legacy(stream)) {
-        SIM_EACH(sim_stream, s, &c->streams)
-        if (s->blocking && s->green == stream->green) sim_op_after(op, s->last);
+    if (sim_stream_joins_blocking(stream)) {
+        SIM_EACH(sim_stream, s, &c->streams) if (s->blocking) sim_op_after(op, s->last);
         sim_op_after(op, c->orphans[1]);
-    } else if (stream->blocking) sim_op_after(op, sim_stream_legacy(c, stream->green)->last);
+    } else if (stream->blocking) sim_op_after(op, c->legacy.last);
 }
 
 static int capture(struct sim_stream *stream, struct sim_op *op) {
@@ -219,7 +215,8 @@ int sim_stream_wait_event(struct sim_stream *s, struct sim_event *e) {
     }
     if (c) return sim_capture_join(c, s, &e->nodes);
     if (e->shared) return wait_shared(s, e->shared);
-    if (!pending(e->op)) return CUDA_SUCCESS;
+    /* on the legacy default stream, waiting for what is done is work, too, as on an H100 */
+    if (!e->op || (e->op->done && !sim_stream_joins_blocking(s))) return CUDA_SUCCESS;
     struct sim_op *op = sim_op_new(SIM_OP_MARKER);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     sim_op_after(op, e->op);
