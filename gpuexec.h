@@ -13752,8 +13752,9 @@ enum {
     GXI_ACCESS_UNKNOWN = 4, /* not known what happens to it: it was stored or passed on */
     GXI_ACCESS_PART = 8,    /* a number that takes part in addresses of other arguments */
     GXI_ACCESS_STRONG = 16, /* of a use: an atomic, or an access that others can wait for */
-    GXI_ACCESS_WAITS = 32   /* of a use: the kernel may wait for others through it, or others for
+    GXI_ACCESS_WAITS = 32,  /* of a use: the kernel may wait for others through it, or others for
                                the kernel */
+    GXI_ACCESS_SPINS = 64   /* while PTX is read: so it is if the function has a loop */
 };
 
 /* Facts. Those with a kind have four bits: the value is used as it is, negated, as a part of a sum
@@ -14339,8 +14340,8 @@ typedef struct gxi_access_function {
     uint64_t sum;            /* of the summary: whether it has changed */
     struct gxi_steps *steps; /* or NULL */
     unsigned char is_entry, is_taken, is_unknown, is_foreign, is_placed;
-    unsigned char is_strong;              /* it has atomics, or accesses that order others */
-    unsigned char has_red, is_fenced;     /* it has atomics without a result; fences */
+    unsigned char strong;                 /* GXI_ACCESS_STRONG, _WAITS and _SPINS of its accesses */
+    unsigned char is_fenced, has_loop;    /* it has fences; what it does can be repeated */
     unsigned char result, stores_outside; /* the state of results; stores other pointers than its
                                              parameters through these */
 } gxi_access_function;
@@ -15437,19 +15438,34 @@ static void gxi_step_branch(gxi_access_reader *r, const gxi_access_form *form) {
     step->target = r->njumps;
     r->jumps[r->njumps++] = r->tokens[form->begin[0]];
 }
-/* Whether the instruction is an atomic, or an access that other threads can wait for. */
-static int gxi_access_is_strong(const gxi_access_reader *r) {
-    return gxi_access_is(r->tokens[0], "atom") || gxi_access_is(r->tokens[0], "red") ||
-            gxi_access_has(r, ".volatile") || gxi_access_has(r, ".relaxed") ||
-            gxi_access_has(r, ".acquire") || gxi_access_has(r, ".release") ||
+/* Whether the instruction is an atomic, or another access that orders some: GXI_ACCESS_STRONG or 0;
+   with GXI_ACCESS_WAITS, other threads may wait for it; with GXI_ACCESS_SPINS, it may wait for
+   others, in a loop. */
+static unsigned gxi_access_strength(const gxi_access_reader *r) {
+    const int is_red = gxi_access_is(r->tokens[0], "red"),
+              is_atomic = is_red || gxi_access_is(r->tokens[0], "atom"),
+              releases = gxi_access_has(r, ".release") || gxi_access_has(r, ".acq_rel"),
+              is_strong = releases || gxi_access_has(r, ".volatile") ||
+            gxi_access_has(r, ".relaxed") || gxi_access_has(r, ".acquire") ||
             gxi_access_has(r, ".mmio");
+    if (!is_atomic && !is_strong) return 0;
+    return GXI_ACCESS_STRONG | (is_red ? 0u : (unsigned)GXI_ACCESS_SPINS) |
+            (releases || (is_strong && gxi_access_is(r->tokens[0], "st"))
+                            ? (unsigned)GXI_ACCESS_WAITS
+                            : 0u);
+}
+/* Whether such accesses of a function order work, as GXI_ACCESS_STRONG and _WAITS: behind a fence,
+   any of them can be a signal. */
+static unsigned gxi_access_strong_of(const gxi_access_function *g, unsigned strong) {
+    const int waits = (strong & GXI_ACCESS_STRONG && g->is_fenced) ||
+            (strong & GXI_ACCESS_SPINS && g->has_loop);
+    return (strong & ~(unsigned)GXI_ACCESS_SPINS) | (waits ? (unsigned)GXI_ACCESS_WAITS : 0u);
 }
 /* The statement in r->tokens, of a kernel. */
 static void gxi_step_read(gxi_access_reader *r, const gxi_access_form *form) {
     const gxi_access_token t = r->tokens[0];
     const unsigned space = form->spaces[0], bytes = form->size * (form->vector ? form->vector : 1);
-    const unsigned strong = gxi_access_is_strong(r) ? GXI_ACCESS_STRONG | (unsigned)GXI_ACCESS_WAITS
-                                                    : 0u;
+    const unsigned strong = gxi_access_strength(r);
     const struct gxi_step_name *const computes = (const struct gxi_step_name *)gxi_named_entry(
             gxi_step_names, sizeof gxi_step_names / sizeof *gxi_step_names, sizeof *gxi_step_names,
             t.p, t.n);
@@ -15467,11 +15483,8 @@ static void gxi_step_read(gxi_access_reader *r, const gxi_access_form *form) {
         gxi_step_results_unknown(r, form, 0);
     } else if (gxi_access_is(t, "st"))
         gxi_step_access(r, form, 0, space, GXI_ACCESS_WRITE | strong, bytes);
-    else if (gxi_access_is(t, "red")) /* gxi_steps_finish sets GXI_ACCESS_WAITS */
-        gxi_step_access(r, form, 0, space,
-                GXI_ACCESS_READ | GXI_ACCESS_WRITE |
-                        (gxi_access_has(r, ".release") ? strong : (unsigned)GXI_ACCESS_STRONG),
-                bytes);
+    else if (gxi_access_is(t, "red"))
+        gxi_step_access(r, form, 0, space, GXI_ACCESS_READ | GXI_ACCESS_WRITE | strong, bytes);
     else if (gxi_access_is(t, "atom")) {
         gxi_step_access(r, form, 1, space, GXI_ACCESS_READ | GXI_ACCESS_WRITE | strong, bytes);
         gxi_step_results_unknown(r, form, 0);
@@ -15638,9 +15651,8 @@ static gxi_steps *gxi_steps_finish(gxi_access_reader *r) {
     gxi_step_new(r, GXI_STEP_EXIT);
     if (r->no_steps || r->f.failed) return NULL;
     r->steps[r->nsteps - 1].guard = GXI_FLOW_NONE;
-    for (i = 0; i < r->nsteps; i++) /* behind a fence, an atomic can be a signal */
-        if (r->current->is_fenced && r->steps[i].access & GXI_ACCESS_STRONG)
-            r->steps[i].access |= GXI_ACCESS_WAITS;
+    for (i = 0; i < r->nsteps; i++)
+        r->steps[i].access = (unsigned char)gxi_access_strong_of(r->current, r->steps[i].access);
     for (i = 0; i < r->njumps; i++)
         if (!gxi_access_name_find(&r->labels, r->jumps[i])) return NULL;
     if (!(s = (gxi_steps *)gxi_realloc(NULL, sizeof *s))) return NULL;
@@ -15853,10 +15865,12 @@ static int gxi_access_call_read(gxi_access_reader *r) {
                 gxi_access_is_print(name);
         /* not analysed yet: a recursive call; it is read again */
         if (call.function != GXI_FLOW_NONE && r->functions[call.function].body &&
-                !r->functions[call.function].runs)
+                !r->functions[call.function].runs) {
+            r->current->has_loop = 1;
             return 1;
+        }
         if (!is_print && !gxi_access_is(name, "malloc") && !gxi_access_is(name, "free")) {
-            r->current->is_foreign = 1;
+            r->current->is_foreign = r->current->has_loop = 1;
             gxi_flow_fact(&r->f, GXI_NODE_LOADED, GXI_FACT_READ | GXI_FACT_WRITE);
         }
         call.function = GXI_FLOW_NONE;
@@ -15866,6 +15880,7 @@ static int gxi_access_call_read(gxi_access_reader *r) {
     r->calls = (gxi_access_call *)gxi_flow_room(
             &r->f, r->calls, &r->calls_cap, r->ncalls, sizeof *r->calls);
     if (r->f.failed) return 0;
+    if (&r->functions[call.function] == r->current) r->current->has_loop = 1;
     call.is_first = r->functions[call.function].bound != r->clock;
     r->functions[call.function].bound = r->clock;
     r->calls[r->ncalls++] = call;
@@ -15931,9 +15946,9 @@ static void gxi_access_call_facts(gxi_access_reader *r, const gxi_access_call *c
     if (g->shared)
         gxi_flow_fact(&r->f, GXI_NODE_SHARED_OUT, gxi_flow_facts_before(GXI_EDGE_BLUR, g->shared));
     r->current->is_foreign |= g->is_foreign;
-    r->current->is_strong |= g->is_strong;
-    r->current->has_red |= g->has_red;
+    r->current->strong |= g->strong;
     r->current->is_fenced |= g->is_fenced;
+    r->current->has_loop |= g->has_loop;
     r->current->is_unknown |= g->is_unknown;
     r->current->stores_outside |= g->stores_outside;
 }
@@ -15952,11 +15967,12 @@ static int gxi_access_instruction(gxi_access_reader *r) {
     space = form.spaces[0];
     if (gxi_access_is(r->tokens[0], "membar") || gxi_access_is(r->tokens[0], "fence"))
         r->current->is_fenced = 1;
-    if (space != GXI_FLOW_SHARED && form.letters && gxi_access_is_strong(r)) {
-        if (gxi_access_is(r->tokens[0], "red") && !gxi_access_has(r, ".release"))
-            r->current->has_red = 1;
-        else r->current->is_strong = 1;
-    }
+    if (space != GXI_FLOW_SHARED && form.letters)
+        r->current->strong |= (unsigned char)gxi_access_strength(r);
+    if (gxi_access_is(r->tokens[0], "brx") ||
+            (gxi_access_is(r->tokens[0], "bra") && form.count && /* to what it has passed */
+                    gxi_access_name_find(&r->labels, r->tokens[form.begin[0]])))
+        r->current->has_loop = 1;
     switch (form.letters ? *form.letters : 0) {
     case '-': return 1;
     case 'k': return gxi_access_call_read(r);
@@ -16165,7 +16181,7 @@ static void gxi_access_summarize(gxi_access_reader *r, uint32_t nresults) {
 }
 static uint64_t gxi_access_summary_sum(const gxi_access_function *g) {
     uint64_t sum = g->shared * 3 + g->loaded * 5 + g->is_unknown * 7u + g->is_foreign * 11u +
-            g->is_strong * 13u + g->has_red * 19u + g->is_fenced * 23u + g->result * 13u +
+            g->strong * 13u + g->has_loop * 19u + g->is_fenced * 23u + g->result * 13u +
             g->stores_outside * 17u;
     uint32_t i;
     for (i = 0; i < g->nfacts; i++) {
@@ -16520,8 +16536,7 @@ static void gxi_access_add_kernel(
     k = &s->access->kernels[s->access->count++];
     memset(k, 0, sizeof *k);
     k->foreign = g->is_foreign;
-    k->strong = (g->is_strong || g->has_red ? (unsigned)GXI_ACCESS_STRONG : 0u) |
-            (g->is_strong || (g->has_red && g->is_fenced) ? (unsigned)GXI_ACCESS_WAITS : 0u);
+    k->strong = gxi_access_strong_of(g, g->strong);
     k->indirect = (int)gxi_access_bits_of(g->loaded) & (GXI_ACCESS_READ | GXI_ACCESS_WRITE);
     gxi_access_add_name(r, s, g->name);
     gxi_access_add_uses(r, s, g);

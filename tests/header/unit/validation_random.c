@@ -113,13 +113,22 @@ typedef struct program {
 } program;
 
 /* What the kernels do with their pointers, as gpuexec_use. */
-enum { ADDS = 5, COUNTS = 6, LOOPS = 7, PLACED = 8, KERNELS = 9, THREADS_OF_LOOPS = 16 };
+enum {
+    ADDS = 5,
+    COUNTS = 6,
+    SPINS = 7,
+    LOOPS = 8,
+    PLACED = 9,
+    KERNELS = 10,
+    THREADS_OF_LOOPS = 16
+};
 static const struct {
     const char *name;
     int pointers, reads_first;
 } kernel_table[KERNELS] = {
     { "store", 1, 0 }, { "scale", 1, 1 }, { "shift", 2, 0 }, { "mix", 3, 0 }, { "fold", 2, 1 },
-    { "adds", 1, 1 }, { "counts", 1, 1 }, /* its atomics have a result, so that it could wait */
+    { "adds", 1, 1 }, { "counts", 1, 1 }, /* atomics without and with a result */
+    { "spins", 1, 1 },                    /* ... in a loop, so that it could wait for others */
     { "loops", 1, 0 },                    /* few threads, which begin again */
     { "placed", 1, 0 },                   /* its last parameter is where it begins */
 };
@@ -157,6 +166,9 @@ static const char first_kernels[] =
 static const char other_kernels[] =
     KERNEL_TEXT("counts", "",
         " add.u32 %r4, %r3, %r2;\n atom.global.add.u32 %r5, [%a], %r4;\n")
+    KERNEL_TEXT("spins", "",
+        " add.u32 %r4, %r3, %r2;\nAGAIN:\n atom.global.add.u32 %r5, [%a], %r4;\n"
+        " setp.lt.u32 %p, %r3, 0;\n @%p bra AGAIN;\n")
     KERNEL_TEXT("loops", "",
         " mov.u32 %r5, %ntid.x;\n mul.wide.u32 %t, %r5, 4;\n"
         "AGAIN:\n mad.lo.u32 %r4, %r3, 5, %r2;\n st.global.u32 [%a], %r4;\n"
@@ -299,7 +311,7 @@ static int accesses_of(const program *p, const op *o, touch out[3]) {
         out[n].writes = k == 0;
         out[n].units = units_of(o->at[k], o->cols, o->rows);
         out[n].by_kernel = o->kind == KERNEL;
-        out[n].atomic = o->kind == KERNEL && (o->kernel == ADDS || o->kernel == COUNTS);
+        out[n].atomic = o->kind == KERNEL && o->kernel >= ADDS && o->kernel <= SPINS;
         out[n].by_host = o->kind == HOST_FILL || o->kind == HOST_COPY || o->kind == HOST_FUNCTION;
         out[n].whole = o->kind == ALLOC || o->kind == FREE ||
                 (o->kind <= COPY && o->cols == UNITS && p->buf[o->buf[k]].kind != PITCHED);
@@ -423,7 +435,7 @@ static unsigned atomics_of(const program *p, int place) {
     const op *const o = &p->op[place];
     unsigned bits_of = 0;
     int i;
-    if (o->kind == KERNEL && o->kernel == COUNTS) return 1u << o->buf[0];
+    if (o->kind == KERNEL && o->kernel == SPINS) return 1u << o->buf[0];
     for (i = 0; i < place && o->kind == LAUNCH; i++)
         if (is_node(&p->op[i]) && p->op[i].graph == o->graph) bits_of |= atomics_of(p, i);
     return bits_of;
