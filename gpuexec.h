@@ -37796,6 +37796,7 @@ static struct {
         const char *function, *where;
     } placed[GXI_PLACED]; /* where nodes were added or captured, the last one of each hash */
     unsigned long long reports;
+    const gxi_range *freed; /* by the call in progress: it is no longer in the table; or NULL */
     int said_foreign;
 } gxi_finder;
 
@@ -38041,7 +38042,9 @@ static void gxi_text_add_bytes(gxi_text *t, const gxi_use *u, const gxi_area *a)
 static void gxi_text_add_area(gxi_text *t, const gxi_area *a) {
     const gxi_variable *v = gxi_finder.variables;
     gxi_range range;
-    if (a->serial && gxi_range_find(a->lo, &range)) {
+    const int is_freed = gxi_finder.freed && gxi_finder.freed->lo == a->lo;
+    if (is_freed) range = *gxi_finder.freed;
+    if (is_freed || (a->serial && gxi_range_find(a->lo, &range))) {
         gxi_add(t, "%llu bytes of %s memory%s at 0x%llx, %s at %s\n", (unsigned long long)a->bytes,
                 gxi_memory_kinds[range.kind], gxi_range_label(&range), (unsigned long long)a->lo,
                 GXI_GOT_AT(&range));
@@ -38140,23 +38143,33 @@ static void gxi_area_add(gxi_area *a, const gxi_use *now, const gxi_clock *c) {
     }
     if ((fresh = gxi_use_add(&a->uses)) != NULL) *fresh = *now;
 }
+/* The allocations through which this work may wait for other work, or other work for it, as bits.
+   *blurred becomes 1 if the host can use one of them: it may wait for the host, which may wait for
+   later work. */
+static uint64_t gxi_uses_talk(const gxi_use_list *list, int *blurred) {
+    gpuexec_memory_kind kind;
+    uint64_t talks = 0;
+    const gxi_area *area;
+    unsigned i;
+    for (i = 0; i < list->n; i++) {
+        if (!(list->at[i].access & GXI_ACCESS_WAITS)) continue;
+        if (!(area = gxi_area_of(list->at[i].lo, &kind))) continue;
+        talks |= (uint64_t)1 << (((area->lo >> 8) * 0x9E3779B97F4A7C15u) >> 58);
+        if (kind != GPUEXEC_MEMORY_DEVICE) *blurred = 1;
+    }
+    return talks;
+}
 /* This work has the uses that were collected. */
 static void gxi_finder_apply(const gxi_work_use *work, gxi_use_list *list) {
     const gxi_strand *const s = work->strand;
     const char *where = NULL;
-    uint64_t talks = 0;
+    uint64_t talks;
     gpuexec_memory_kind kind;
     gxi_area *area;
     unsigned i;
     int blurred = s->clock.blurred;
     if (s->foreign || gxi_order.failed) return;
-    for (i = 0; i < list->n; i++) {
-        if (!(list->at[i].access & GXI_ACCESS_WAITS)) continue;
-        if (!(area = gxi_area_of(list->at[i].lo, &kind))) continue;
-        talks |= (uint64_t)1 << (((area->lo >> 8) * 0x9E3779B97F4A7C15u) >> 58);
-        /* the kernel may wait for the host, which may wait for later work */
-        if (kind != GPUEXEC_MEMORY_DEVICE) blurred = 1;
-    }
+    talks = gxi_uses_talk(list, &blurred);
     for (i = 0; i < list->n; i++) {
         gxi_use *const u = &list->at[i];
         if (!(area = work->freed ? work->freed : gxi_area_of(u->lo, &kind))) continue;
@@ -39448,6 +39461,14 @@ static void gxi_program_check(gxi_program *p, const gxi_work_use *work) {
     unsigned i, j, k, l;
     gpuexec_memory_kind kind;
     p->checked = 1;
+    for (i = 0; i < p->n; i++) {
+        int blurred = p->nodes[i].is_host;
+        const uint64_t talks = gxi_uses_talk(&p->nodes[i].uses, &blurred);
+        for (k = 0; k < p->nodes[i].uses.n; k++) {
+            p->nodes[i].uses.at[k].talks = talks;
+            p->nodes[i].uses.at[k].blurred = blurred;
+        }
+    }
     for (i = 0; i < p->n; i++)
         for (j = 0; j < i && p->nodes[i].before && p->nodes[j].before; j++) {
             gxi_program_node *const a = &p->nodes[j], *const b = &p->nodes[i];
@@ -39458,7 +39479,8 @@ static void gxi_program_check(gxi_program *p, const gxi_work_use *work) {
                 for (l = 0; l < b->uses.n; l++) {
                     gxi_use *const u = &a->uses.at[k], *const v = &b->uses.at[l];
                     gxi_area *area;
-                    if (!gxi_uses_conflict(u, v) || !(area = gxi_area_of(u->lo, &kind)) ||
+                    if (u->blurred || v->blurred || !gxi_uses_conflict(u, v) ||
+                            !(area = gxi_area_of(u->lo, &kind)) ||
                             area != gxi_area_of(v->lo, &kind) || !gxi_uses_meet(u, v, area))
                         continue;
                     if (!u->where) u->where = gxi_place_copy(work->call->where);
@@ -39632,7 +39654,9 @@ static int gxi_native_is_capturing(const gxi_call *call, struct CUstream_st *nat
     if (!native || native == GXI_STREAM_LEGACY) return 0;
     if (!waits && slot && slot->data.stream.native == native && !GXI_LOAD(&slot->data.stream.open))
         return 0;
-    return gxi.cu.cuStreamIsCapturing(native, &status) || status;
+    if (!gxi.cu.cuStreamIsCapturing(native, &status)) return status;
+    gxi_order_host_waited(&gxi_order.issued); /* an order may be lost: all counts as waited for */
+    return 1;
 }
 /* What a call of the host waits for, before the driver is called: other threads may enqueue more
    meanwhile. */
@@ -39946,7 +39970,9 @@ static void gxi_finder_note_memory(
         if (u) u->verb = allocated ? "allocates" : "frees";
         if (allocated && a) a->uses.n = 0;
         work.freed = allocated ? NULL : a;
+        gxi_finder.freed = allocated ? NULL : range;
         gxi_finder_enqueue(&work);
+        gxi_finder.freed = NULL;
         if (!allocated && a) a->uses.n = 0;
     }
     gxi_finder_leave();

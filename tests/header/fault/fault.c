@@ -2206,12 +2206,10 @@ FLOW(retained) {
     CLEAN(gpuexec_graph_destroy(captured));
     CLEAN(gpuexec_context_close(ctx));
 }
-/* What the finder has reported. It must not accuse a correct program, also if it lacks something.
-   Open: if it cannot query whether a stream captures, it loses the order that the call makes. */
+/* What the finder has reported. It must not accuse a correct program, also if it lacks something. */
 static void fault_check_reports(unsigned long long mistakes) {
     unsigned long long reports;
     if (fault.fired && (!fault.of_finder || fault.manner == PERMANENT)) return;
-    if (fault.of_finder && fault.source == DRIVER && fault.row == ROW_cuStreamIsCapturing) return;
     fault_step(GXI_QUERIES, "gpuexec_validation_reports()", __LINE__);
     reports = gpuexec_validation_reports();
     if (reports > mistakes || (!fault.fired && reports < mistakes))
