@@ -347,8 +347,9 @@ static void random_sum(random_kernel *g, unsigned limit) {
 /* Some instructions, of which the last ones use the results of the ones before. */
 static const char *random_chain(random_kernel *g) {
     const unsigned to = random_target(g), wide = random_wide(g);
-    const char *const result = random_numbered(g, to);
     unsigned n = random_below(g, 5);
+    char result[8];
+    sprintf(result, "%%r%u", to);
     g->is_clean = 1;
     random_compute(g, to, random_register(g));
     for (; n; n--) random_compute(g, to, result);
@@ -359,7 +360,7 @@ static const char *random_chain(random_kernel *g) {
         random_put(g, "cvt.u32.u64 %s, %%d%u;\n", result, wide);
     }
     g->is_clean = 0;
-    return result;
+    return random_numbered(g, to);
 }
 static void random_access(random_kernel *g) {
     const unsigned size = 1u << (random_in(g, 60) ? 2 : random_below(g, 5)),
