@@ -541,7 +541,7 @@ static void random_kernel_make(random_kernel *g, uint32_t seed) {
     memset(g, 0, sizeof *g);
     g->state = seed * 2654435761u + 1;
     for (i = 0; i < 20; i++) test_random(&g->state);
-    g->statements = 10 + (int)random_below(g, 70);
+    g->statements = 3 + (int)random_below(g, random_in(g, 50) ? 12 : 70);
     g->is_plain = random_in(g, 40);
     for (i = 0; i < 6; i++)
         g->dims[i] = sizes[random_below(g, i % 3 ? i < 3 ? 5 : 4 : i < 3 ? 10 : 6)];

@@ -35,6 +35,7 @@ static struct reached_counts {
     int launches, complete, partly, without_boxes, without_steps, wrong, elsewhere;
     long long known, seen;
 } reached_counts;
+static int reached_quiet; /* failures are counted only */
 
 static unsigned reached_use(const char *text) {
     return (strchr(text, 'r') ? GXI_ACCESS_READ : 0u) | (strchr(text, 'w') ? GXI_ACCESS_WRITE : 0u);
@@ -138,7 +139,7 @@ static void reached_analyse(
 static void reached_fail(int line, const char *kernel, const gxi_reached *b, const char *what,
         uint64_t at, const reached_memory *m) {
     reached_counts.wrong++;
-    if (!test_fail_at(__FILE__, line)) return;
+    if (reached_quiet || !test_fail_at(__FILE__, line)) return;
     printf("%s: %s at 0x%llx", kernel, what, (unsigned long long)at);
     if (m) printf(", byte 0x%llx of its memory", (unsigned long long)(at - m->lo));
     if (b)
@@ -185,6 +186,7 @@ static int reached_compare(const struct gxi_access_kernel *k, char *text) {
     if (!CHECK(reached_read(&launch, text))) return 0;
     if (!k->steps || k->unknown) {
         reached_counts.without_steps++;
+        if (getenv("TEST_VERBOSE")) printf("  without steps: %s\n", k->name);
         reached_free(&launch);
         return 1;
     }
@@ -199,6 +201,8 @@ static int reached_compare(const struct gxi_access_kernel *k, char *text) {
     reached_counts.complete += !reach.incomplete;
     reached_counts.partly += reach.incomplete && reach.count;
     reached_counts.without_boxes += reach.incomplete && !reach.count;
+    if (reach.incomplete && getenv("TEST_VERBOSE"))
+        printf("  %s is known of %s\n", reach.count ? "a part" : "nothing", k->name);
     reached_counts.elsewhere += launch.elsewhere != 0;
     if (!reach.incomplete && launch.others && !launch.elsewhere) {
         reached_fail(__LINE__, k->name, NULL, "other memory was accessed", 0, NULL);

@@ -582,6 +582,7 @@ TEST_ALONE(random_kernels) {
 
 enum { MOST_TEXTS = 200, MOST_ITEMS = 600, MOST_NEVER = 400 };
 static struct gxi_accesses *texts[MOST_TEXTS];
+static char sources[MOST_TEXTS][80]; /* of each text: its path before .sm_90 */
 static int texts_count;
 static struct counts {
     int kernels, written, found, unknown, indirect, wrong, read, missed;
@@ -675,13 +676,15 @@ static int count_idle(const char *path) {
     for (t = 0; t < texts_count; t++) {
         size_t i;
         for (i = 0; i < texts[t]->count; i++) {
-            static char line[1 << 16];
+            char *line = NULL;
             const char *name = texts[t]->kernels[i].name;
             const size_t n = strlen(name);
             FILE *f = fopen(path, "r");
+            size_t room = 0;
             int ran = 0;
-            while (f && !ran && fgets(line, sizeof line, f))
+            while (f && !ran && getline(&line, &room, f) > 0)
                 ran = !strncmp(line, name, n) && (line[n] == ' ' || line[n] == '\n');
+            free(line);
             if (f) fclose(f);
             if (!ran && getenv("TEST_VERBOSE")) printf("  not run: %s\n", name);
             idle += !ran;
@@ -689,27 +692,63 @@ static int count_idle(const char *path) {
     }
     return idle;
 }
+/* What a kernel did with the bytes, with each text of one source. 0: it differs from one. */
+static int compare_bytes(const char *source, const char *kernel, const char *line) {
+    int t, ok = 1;
+    for (t = 0; t < texts_count; t++) {
+        const struct gxi_access_kernel *k = gxi_access_find(texts[t], kernel);
+        char *copy;
+        if (!k || strcmp(sources[t], source)) continue;
+        copy = strdup(line);
+        ok &= reached_compare(k, copy);
+        free(copy);
+    }
+    return ok;
+}
+/* The same with all sources: one of them must agree, as two may have a kernel of that name. */
+static void compare_sources(const char *kernel, const char *line) {
+    const char *first = NULL;
+    int t, ok = 0;
+    for (t = 0; t < texts_count && !ok; t++) {
+        const struct reached_counts before = reached_counts;
+        if (!gxi_access_find(texts[t], kernel) || (t && !strcmp(sources[t], sources[t - 1])))
+            continue;
+        if (!first) first = sources[t];
+        reached_quiet = 1;
+        ok = compare_bytes(sources[t], kernel, line);
+        reached_quiet = 0;
+        if (!ok) reached_counts = before;
+    }
+    if (!ok && first) compare_bytes(first, kernel, line);
+}
 /* All lines of the file, with each text that has such a kernel. */
 static void compare_all(const char *path) {
     static item items[MOST_ITEMS];
-    static char line[1 << 16], copy[1 << 16];
+    char *line = NULL;
+    size_t room = 0;
     FILE *f = fopen(path, "r");
     int t;
-    while (f && fgets(line, sizeof line, f)) {
-        char *rest;
+    while (f && getline(&line, &room, f) > 0) {
+        char *rest, *bytes, *copy;
         int known = 0;
         line[strcspn(line, "\n")] = 0;
+        if (!CHECK((bytes = strstr(line, " | ")) != NULL)) continue;
+        *bytes = 0;
+        bytes += 3;
         rest = line + strcspn(line, " ");
         if (*rest) *rest++ = 0;
         for (t = 0; t < texts_count; t++) {
             const struct gxi_access_kernel *k = gxi_access_find(texts[t], line);
             if (!k) continue;
-            strcpy(copy, rest);
+            copy = strdup(rest);
             compare(k, items, read_items(copy, items));
+            free(copy);
             known = 1;
         }
+        compare_sources(line, bytes);
         counted.kernels += known;
     }
+    free(line);
     if (f) fclose(f);
 }
 static void load_texts(const char *pattern) {
@@ -719,6 +758,8 @@ static void load_texts(const char *pattern) {
     for (i = 0; i < files.gl_pathc && texts_count < MOST_TEXTS; i++) {
         char *text = read_file(files.gl_pathv[i], &bytes);
         texts[texts_count] = gxi_access_analyse(text, bytes);
+        snprintf(sources[texts_count], sizeof *sources, "%s", files.gl_pathv[i]);
+        sources[texts_count][strcspn(sources[texts_count], ".")] = 0;
         if (CHECK(texts[texts_count] != NULL)) texts_count++;
         free(text);
     }
@@ -750,6 +791,7 @@ static void run_and_compare(const char *pattern, const char *programs) {
            "read %d: not found %d\n",
             pattern, count_idle(path), counted.kernels, counted.written, counted.found,
             counted.unknown, counted.indirect, counted.wrong, counted.read, counted.missed);
+    print_counts("  bytes");
     for (i = 0; i < nevers_count; i++)
         if (!nevers[i].seen) printf("  never written: %s\n", nevers[i].name);
     CHECK_EQ(counted.wrong, 0);
