@@ -14407,7 +14407,7 @@ typedef struct gxi_access_reader {
     gxi_access_names labels;                              /* id: a step */
     uint32_t nsteps, steps_cap, njumps, jumps_cap, guard; /* guard: a node, or none */
     uint32_t all_steps;                                   /* of all kernels */
-    int guard_not, no_steps;
+    int guard_not, no_steps, is_masked; /* is_masked: the next load uses a part of its bytes */
 } gxi_access_reader;
 #define GXI_OPERAND_REGION 0x80000000u
 
@@ -15306,8 +15306,10 @@ static gxi_operand gxi_operand_between(gxi_access_reader *r, uint32_t begin, uin
             place.offset == GXI_FLOW_ANY_OFFSET)
         return o;
     o.value = place.offset;
-    if (place.node == GXI_FLOW_NONE) o.kind = GXI_OPERAND_NUMBER;
-    else if ((used = gxi_access_name_find(&r->used, r->tokens[begin])) != NULL) {
+    if (place.node == GXI_FLOW_NONE) { /* a number, or the name of a function */
+        if (gxi_access_is_digit(r->tokens[end - 1])) o.kind = GXI_OPERAND_NUMBER;
+    } else if ((used = gxi_access_name_find(&r->used, r->tokens[begin])) != NULL &&
+            used->id == place.node) {
         o.kind = GXI_OPERAND_VARIABLE;
         o.id = (uint32_t)(used - r->used.names);
     } else {
@@ -15350,6 +15352,7 @@ static void gxi_step_access(gxi_access_reader *r, const gxi_access_form *form, u
                    end = at < form->count ? form->end[at] : 0;
     gxi_step *step;
     if (space & GXI_FLOW_REGIONS) return;
+    if (r->is_masked) bytes = 0;
     step = gxi_step_new(r, bytes ? GXI_STEP_ACCESS : GXI_STEP_HIDDEN);
     if (!step) return;
     if (end - begin >= 3 && *r->tokens[begin].p == '[')
@@ -15395,10 +15398,11 @@ static int gxi_step_computes(
     }
     if (form->count < n->operands + 1u || (!is_predicate && !form->size)) return 0;
     if (form->is_float || form->is_float_first || gxi_access_has(r, ".sat") ||
-            gxi_access_has(r, ".hi") || gxi_access_has(r, ".pack"))
+            gxi_access_has(r, ".hi") || gxi_access_has(r, ".pack") || gxi_access_has(r, ".relu") ||
+            gxi_access_has(r, ".s16x2") || gxi_access_has(r, ".u16x2"))
         return 0;
-    if (gxi_access_has(r, ".shared") || gxi_access_has(r, ".local") ||
-            gxi_access_has(r, ".param") || form->size > 8 || form->size_first > 8)
+    if ((form->nspaces && form->spaces[0] & GXI_FLOW_REGIONS) || form->size > 8 ||
+            form->size_first > 8)
         return 0;
     to = gxi_operand_read(r, form, 0);
     step.a = gxi_operand_read(r, form, 1);
@@ -15964,6 +15968,7 @@ static int gxi_access_instruction(gxi_access_reader *r) {
     }
     if (r->current->is_entry) gxi_step_read(r, &form);
     r->guard = GXI_FLOW_NONE;
+    r->is_masked = 0;
     space = form.spaces[0];
     if (gxi_access_is(r->tokens[0], "membar") || gxi_access_is(r->tokens[0], "fence"))
         r->current->is_fenced = 1;
@@ -16039,6 +16044,7 @@ static const char *gxi_access_skip_line(const char *p, const char *end) {
 static const char *gxi_access_body_next(gxi_access_reader *r, const char *p) {
     const gxi_access_token t = gxi_access_token_at(p, r->end);
     const char *next = gxi_access_space(p + t.n, r->end);
+    uint32_t i;
     if (*p == ';') return next;
     if (*p == '@') { /* the guard: what follows may not happen */
         r->guard_not = next < r->end && *next == '!';
@@ -16051,6 +16057,8 @@ static const char *gxi_access_body_next(gxi_access_reader *r, const char *p) {
         if (gxi_access_is(t, ".loc") || gxi_access_is(t, ".file"))
             return gxi_access_skip_line(p, r->end);
         if ((next = gxi_access_statement(r, p)) == NULL) return NULL;
+        for (i = 0; i < r->ntokens; i++) /* .pragma */
+            r->is_masked |= gxi_access_begins(r->tokens[i], "\"used_bytes_mask");
         if (!gxi_access_is(t, ".reg") && !gxi_access_space_of(t)) return next;
         return gxi_access_declare(r) ? next : NULL;
     }
@@ -16202,7 +16210,7 @@ static void gxi_access_function_read(gxi_access_reader *r, gxi_access_function *
     r->locals.n = r->used.n = r->ninner = r->ncalls = r->noperands = r->nbytes = 0;
     r->labels.n = r->nsteps = r->njumps = 0;
     r->guard = GXI_FLOW_NONE;
-    r->no_steps = 0;
+    r->no_steps = r->is_masked = 0;
     gxi_flow_begin(f, r->address_size, g->is_entry);
     if (f->failed) return;
     g->runs++;
@@ -38665,9 +38673,9 @@ static gxi_value gxi_reach_compute(gxi_reach *r, const gxi_value *registers, con
     a = gxi_reach_operand(r, registers, &s->a);
     if (kind == GXI_STEP_MOVE) return a;
     if (kind == GXI_STEP_NEITHER) return gxi_predicate_copy(r, a, 1);
-    if (kind == GXI_STEP_CONVERT) {
+    if (kind == GXI_STEP_CONVERT) { /* a larger register has the result's sign, or zeros */
         v = gxi_value_as(r, a, s->from_bits, s->from_signed);
-        return s->bits < 64 ? gxi_value_wrapped(r, v, s->bits) : v;
+        return s->bits < 64 ? gxi_value_as(r, v, s->bits, s->is_signed) : v;
     }
     if (kind == GXI_STEP_NOT || kind == GXI_STEP_NEG) {
         v = gxi_value_plus(gxi_value_number(kind == GXI_STEP_NOT ? -1 : 0), a, -1);

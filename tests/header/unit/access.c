@@ -1,6 +1,8 @@
 /* access.c - what kernels do with their arguments, read from PTX: each form of instruction, and all
    kernels of kernels/ and tests/device/corpus, compared with what the CPU device sees. */
 #include "../../test.h"
+#include "../../support/random_kernels.h"
+#include "../../support/reached.h"
 #include <glob.h>
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -442,10 +444,145 @@ TEST(no_memory) {
     free(text);
 }
 
+/* ---- the bytes that a launch certainly uses: see reached.h ---- */
+
+/* Launches in this process, which sets SIMGPU_ACCESS before CUDA starts. */
+typedef struct device {
+    gpuexec_context ctx;
+    gpuexec_stream stream;
+    gpuexec_ptr p, q; /* memory of RANDOM_BYTES each */
+    char path[40];
+    FILE *file;
+    char *line;
+    size_t room;
+    int failed; /* by a kernel */
+} device;
+static void device_open(device *d) {
+    int file;
+    memset(d, 0, sizeof *d);
+    strcpy(d->path, "/tmp/gpuexec_reach.XXXXXX");
+    file = mkstemp(d->path);
+    if (!CHECK(file >= 0)) return;
+    close(file);
+    setenv("SIMGPU_ACCESS", d->path, 1);
+    d->ctx = gpuexec_context_open(0, NULL);
+    d->stream = gpuexec_stream_create(d->ctx, NULL);
+    d->p = gpuexec_alloc(d->ctx, RANDOM_BYTES);
+    d->q = gpuexec_alloc(d->ctx, RANDOM_BYTES);
+    d->file = fopen(d->path, "r");
+    CHECK(d->file != NULL);
+}
+static void device_close(device *d) {
+    if (d->file) fclose(d->file);
+    free(d->line);
+    unlink(d->path);
+    unsetenv("SIMGPU_ACCESS");
+}
+static int device_has_line(device *d) {
+    const long at = ftell(d->file);
+    const ssize_t n = getline(&d->line, &d->room, d->file);
+    if (n > 0 && d->line[n - 1] == '\n') {
+        d->line[n - 1] = 0;
+        return 1;
+    }
+    fseek(d->file, at, SEEK_SET);
+    return 0;
+}
+/* Launches the kernel, and waits for it. Returns what is behind the first | of its line, or NULL.
+   The line is written a moment after the kernel has ended. */
+static char *device_launch(device *d, gpuexec_kernel kernel, const unsigned *dims,
+        const void *const *arguments, const unsigned short *sizes, unsigned n) {
+    gpuexec_dims at;
+    gpuexec_args args;
+    int has_line = 0;
+    char *text;
+    memset(&at, 0, sizeof at);
+    memset(&args, 0, sizeof args);
+    at.block_x = dims[0];
+    at.block_y = dims[1];
+    at.block_z = dims[2];
+    at.grid_x = dims[3];
+    at.grid_y = dims[4];
+    at.grid_z = dims[5];
+    args.addresses = arguments;
+    args.sizes = sizes;
+    args.count = n;
+    gpuexec_fill(d->stream, d->p, 0x01030207, 4, RANDOM_BYTES / 4);
+    gpuexec_fill(d->stream, d->q, 0x00010203, 4, RANDOM_BYTES / 4);
+    gpuexec_launch(kernel, d->stream, at, args);
+    if (!CHECK_OK(gpuexec_stream_sync(d->stream))) {
+        d->failed = 1;
+        return NULL;
+    }
+    TEST_UNTIL(has_line || (has_line = device_has_line(d)) != 0);
+    text = has_line ? strstr(d->line, " | ") : NULL;
+    return CHECK(text != NULL) ? text + 3 : NULL;
+}
+/* Some launches of a random kernel. */
+static int compare_random(device *d, uint32_t seed) {
+    static random_kernel g;
+    static const unsigned short sizes[] = { 8, 8, 4, 4, 16 };
+    const struct gxi_access_kernel *k;
+    struct gxi_accesses *a;
+    gpuexec_module module;
+    gpuexec_kernel kernel;
+    int i, ok;
+    random_kernel_make(&g, seed);
+    module = gpuexec_module_load(d->ctx, g.text, 0, NULL);
+    kernel = gpuexec_kernel_get(module, "k");
+    a = analyse(g.text, g.bytes);
+    k = a ? gxi_access_find(a, "k") : NULL;
+    ok = CHECK(k != NULL) && CHECK_MADE(kernel);
+    for (i = 0; i < 3 && ok; i++) {
+        const random_launch l = random_launch_make(&g, !i);
+        const void *const arguments[] = { &d->p, &d->q, &l.a, &l.b, l.s };
+        char *const text = device_launch(d, kernel, l.dims, arguments, sizes, 5);
+        ok = text && reached_compare(k, text);
+        if (!ok)
+            printf("  launch %d, block %u %u %u, grid %u %u %u, a %u, b %u, s[5] %u\n", i,
+                    l.dims[0], l.dims[1], l.dims[2], l.dims[3], l.dims[4], l.dims[5], l.a, l.b,
+                    l.s[5]);
+    }
+    if (!ok) printf("  ACCESS_SEED=%u prints this kernel\n", seed);
+    gxi_access_free(a);
+    gpuexec_module_unload(module);
+    return ok;
+}
+static void print_counts(const char *what) {
+    const struct reached_counts *const c = &reached_counts;
+    printf("%s: %d launches: all is known of %d, a part of %d, nothing of %d, without steps %d; "
+           "wrong %d, in other memory %d; bytes known %lld of %lld\n",
+            what, c->launches, c->complete, c->partly, c->without_boxes, c->without_steps, c->wrong,
+            c->elsewhere, c->known, c->seen);
+    memset(&reached_counts, 0, sizeof reached_counts);
+}
+/* ACCESS_KERNELS=1000: how many; ACCESS_SEED=7: only this one, and its text */
+TEST_ALONE(random_kernels) {
+    const char *const seed = getenv("ACCESS_SEED"), *const count = getenv("ACCESS_KERNELS");
+    const uint32_t first = seed ? (uint32_t)strtoul(seed, NULL, 10) : 1,
+                   n = seed      ? 1
+            : count              ? (uint32_t)strtoul(count, NULL, 10)
+            : getenv("TEST_ALL") ? 5000
+                                 : 300;
+    static random_kernel g;
+    device d;
+    uint32_t i;
+    if (!on_cpu_device()) SKIP("only the CPU device has SIMGPU_ACCESS");
+    if (seed) {
+        random_kernel_make(&g, first);
+        printf("%s", g.text);
+    }
+    device_open(&d);
+    for (i = first; d.file && i - first < n && !d.failed; i++) compare_random(&d, i);
+    print_counts("random kernels");
+    device_close(&d);
+}
+
 /* ---- compared with the CPU device ---- */
 
 enum { MOST_TEXTS = 200, MOST_ITEMS = 600, MOST_NEVER = 400 };
 static struct gxi_accesses *texts[MOST_TEXTS];
+static char sources[MOST_TEXTS][80]; /* of each text: its path before .sm_90 */
 static int texts_count;
 static struct counts {
     int kernels, written, found, unknown, indirect, wrong, read, missed;
@@ -539,13 +676,15 @@ static int count_idle(const char *path) {
     for (t = 0; t < texts_count; t++) {
         size_t i;
         for (i = 0; i < texts[t]->count; i++) {
-            static char line[1 << 16];
+            char *line = NULL;
             const char *name = texts[t]->kernels[i].name;
             const size_t n = strlen(name);
             FILE *f = fopen(path, "r");
+            size_t room = 0;
             int ran = 0;
-            while (f && !ran && fgets(line, sizeof line, f))
+            while (f && !ran && getline(&line, &room, f) > 0)
                 ran = !strncmp(line, name, n) && (line[n] == ' ' || line[n] == '\n');
+            free(line);
             if (f) fclose(f);
             if (!ran && getenv("TEST_VERBOSE")) printf("  not run: %s\n", name);
             idle += !ran;
@@ -553,27 +692,63 @@ static int count_idle(const char *path) {
     }
     return idle;
 }
+/* What a kernel did with the bytes, with each text of one source. 0: it differs from one. */
+static int compare_bytes(const char *source, const char *kernel, const char *line) {
+    int t, ok = 1;
+    for (t = 0; t < texts_count; t++) {
+        const struct gxi_access_kernel *k = gxi_access_find(texts[t], kernel);
+        char *copy;
+        if (!k || strcmp(sources[t], source)) continue;
+        copy = strdup(line);
+        ok &= reached_compare(k, copy);
+        free(copy);
+    }
+    return ok;
+}
+/* The same with all sources: one of them must agree, as two may have a kernel of that name. */
+static void compare_sources(const char *kernel, const char *line) {
+    const char *first = NULL;
+    int t, ok = 0;
+    for (t = 0; t < texts_count && !ok; t++) {
+        const struct reached_counts before = reached_counts;
+        if (!gxi_access_find(texts[t], kernel) || (t && !strcmp(sources[t], sources[t - 1])))
+            continue;
+        if (!first) first = sources[t];
+        reached_quiet = 1;
+        ok = compare_bytes(sources[t], kernel, line);
+        reached_quiet = 0;
+        if (!ok) reached_counts = before;
+    }
+    if (!ok && first) compare_bytes(first, kernel, line);
+}
 /* All lines of the file, with each text that has such a kernel. */
 static void compare_all(const char *path) {
     static item items[MOST_ITEMS];
-    static char line[1 << 16], copy[1 << 16];
+    char *line = NULL;
+    size_t room = 0;
     FILE *f = fopen(path, "r");
     int t;
-    while (f && fgets(line, sizeof line, f)) {
-        char *rest;
+    while (f && getline(&line, &room, f) > 0) {
+        char *rest, *bytes, *copy;
         int known = 0;
         line[strcspn(line, "\n")] = 0;
+        if (!CHECK((bytes = strstr(line, " | ")) != NULL)) continue;
+        *bytes = 0;
+        bytes += 3;
         rest = line + strcspn(line, " ");
         if (*rest) *rest++ = 0;
         for (t = 0; t < texts_count; t++) {
             const struct gxi_access_kernel *k = gxi_access_find(texts[t], line);
             if (!k) continue;
-            strcpy(copy, rest);
+            copy = strdup(rest);
             compare(k, items, read_items(copy, items));
+            free(copy);
             known = 1;
         }
+        compare_sources(line, bytes);
         counted.kernels += known;
     }
+    free(line);
     if (f) fclose(f);
 }
 static void load_texts(const char *pattern) {
@@ -583,6 +758,8 @@ static void load_texts(const char *pattern) {
     for (i = 0; i < files.gl_pathc && texts_count < MOST_TEXTS; i++) {
         char *text = read_file(files.gl_pathv[i], &bytes);
         texts[texts_count] = gxi_access_analyse(text, bytes);
+        snprintf(sources[texts_count], sizeof *sources, "%s", files.gl_pathv[i]);
+        sources[texts_count][strcspn(sources[texts_count], ".")] = 0;
         if (CHECK(texts[texts_count] != NULL)) texts_count++;
         free(text);
     }
@@ -614,6 +791,7 @@ static void run_and_compare(const char *pattern, const char *programs) {
            "read %d: not found %d\n",
             pattern, count_idle(path), counted.kernels, counted.written, counted.found,
             counted.unknown, counted.indirect, counted.wrong, counted.read, counted.missed);
+    print_counts("  bytes");
     for (i = 0; i < nevers_count; i++)
         if (!nevers[i].seen) printf("  never written: %s\n", nevers[i].name);
     CHECK_EQ(counted.wrong, 0);

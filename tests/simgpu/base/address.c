@@ -52,12 +52,21 @@ struct sim_block *sim_shared_owner(struct sim_block *b, enum sim_space space, ui
     return space == SIM_GENERIC && rank < b->cluster->nblocks ? b->cluster->blocks[rank] : NULL;
 }
 
-static void note(struct sim_uses *uses, uint64_t a, unsigned how) {
+static void mark(unsigned *done, unsigned how) {
+    if ((__atomic_load_n(done, __ATOMIC_RELAXED) & how) != how)
+        __atomic_fetch_or(done, how, __ATOMIC_RELAXED);
+}
+static void note(struct sim_uses *uses, uint64_t a, unsigned size, unsigned how) {
+    bool known = false;
     for (unsigned k = 0; k < uses->n; k++) {
         struct sim_use *u = &uses->at[k];
-        if (a >= u->lo && a < u->hi && (__atomic_load_n(&u->done, __ATOMIC_RELAXED) & how) != how)
-            __atomic_fetch_or(&u->done, how, __ATOMIC_RELAXED);
+        if (a < u->lo || a >= u->hi) continue;
+        known = true;
+        mark(&u->done, how);
+        for (uint64_t at = a - u->lo; u->bytes && at < a - u->lo + size && at < u->hi - u->lo; at++)
+            __atomic_fetch_or(&u->bytes[at], (unsigned char)how, __ATOMIC_RELAXED);
     }
+    if (!known) mark(&uses->others, how);
 }
 
 /* NULL: they are not there, and no fault has been raised. What a device may only read is not
@@ -83,7 +92,7 @@ static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int
     } else if (space == SIM_GLOBAL) {
         struct sim_uses *uses = b->grid->uses;
         struct sim_range once, *r = uses ? &once : &b->ranges[i->slot], only_read;
-        if (uses) note(uses, a, how);
+        if (uses) note(uses, a, size, how);
         if (sim_find_range(b, a, size, r))
             return (unsigned char *)(uintptr_t)(a + (uint64_t)r->delta);
         if (how == SIM_READS && sim_mem_find_to_read(b->grid->device, a, size, &only_read))
@@ -169,11 +178,13 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
 }
 
 /* Copies in pieces that are as large as possible, since other threads may write them at the same
-   time. */
+   time. While accesses are recorded, only the used bytes count. */
 const void *sim_at_used(struct sim_warp *w, const struct sim_insn *i, int lane,
         enum sim_space space, uint64_t a, unsigned size, void *copy) {
     unsigned char *to = copy;
-    const void *p = a & (size - 1) ? NULL : bytes_at(w, i, lane, space, a, size, SIM_READS);
+    const void *p = a & (size - 1) || w->block->grid->uses
+            ? NULL
+            : bytes_at(w, i, lane, space, a, size, SIM_READS);
     if (p) return p;
     memset(copy, 0, size);
     for (unsigned k = 0, n; k < size; k += n) {

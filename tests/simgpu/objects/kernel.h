@@ -255,6 +255,12 @@ int sim_launch_nested(struct sim_op *parent, struct sim_function *f, const unsig
 int sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigned shared,
         void *stream, void **extra);
 
+/* uses.c: what a kernel accesses, for SIMGPU_ACCESS */
+/* of a launch, or of the one that it repeats; NULL: no memory */
+struct sim_uses *sim_uses_new(const struct sim_op *op);
+void sim_uses_write(const struct sim_grid *g); /* a line of the file */
+void sim_uses_free(struct sim_uses *uses);
+
 /* nested.c */
 void sim_nested_start(void); /* makes it available to kernels */
 

@@ -2,8 +2,6 @@
    passes becomes one operation. A parameter buffer that is shorter than the kernel needs is refused
    (1): a GPU launches with garbage. */
 #include "objects.h"
-#include <fcntl.h>
-#include <unistd.h>
 
 /* ---- workspaces of cooperative grids: %envreg1 and %envreg2 have their address; { size, barrier }
    and zeros ---- */
@@ -198,70 +196,11 @@ static void pack(const struct sim_launch *l, const struct sim_func *f, unsigned 
     if (l->bytes) memcpy(to, l->buffer, l->bytes);
 }
 
-/* ---- SIMGPU_ACCESS ---- */
-
-/* Adds a use, if the address is in memory. */
-static void add_use(struct sim_uses *uses, const char *variable, unsigned argument, unsigned offset,
-        uint64_t address) {
-    struct sim_range r;
-    if (address && sim_mem_find_for_call(address, 1, false, &r))
-        uses->at[uses->n++] = (struct sim_use){ r.lo, r.hi, variable, argument, offset, 0 };
-}
-
-/* The words of its arguments that are addresses, and the variables of its module. */
-static struct sim_uses *find_uses(const struct sim_op *op) {
-    const struct sim_func *f = sim_launch_function(op)->func;
-    const struct sim_module *m = op->module;
-    const struct sim_grid *g = op->grid;
-    struct sim_uses *uses = calloc(
-            1, sizeof *uses + (f->param_bytes / 8 + m->image->nvars) * sizeof *uses->at);
-    if (!uses) return NULL;
-    for (unsigned i = 0; i < f->nparams; i++)
-        for (unsigned at = 0; at + 8 <= f->params[i].size; at += 8) {
-            uint64_t word;
-            memcpy(&word, g->params + f->params[i].address + at, sizeof word);
-            add_use(uses, NULL, i, at, word);
-        }
-    for (unsigned i = 0; i < m->image->nvars; i++) {
-        const struct sim_var *v = m->image->vars[i];
-        if (v->space == SIM_GLOBAL || v->space == SIM_CONST)
-            add_use(uses, v->name, 0, 0, v->address);
-    }
-    return uses;
-}
-
-/* Appends a line to the file. */
-static void write_uses(const struct sim_grid *g) {
-    static const char *const how[] = { "-", "r", "w", "rw" };
-    const struct sim_uses *uses = g->uses;
-    char *line = NULL;
-    size_t bytes;
-    FILE *text = open_memstream(&line, &bytes);
-    if (!text) return;
-    fputs(g->kernel_name, text);
-    for (unsigned i = 0; i < uses->n; i++) {
-        const struct sim_use *u = &uses->at[i];
-        unsigned first = 0;
-        while (uses->at[first].lo != u->lo) first++;
-        if (u->variable && !u->done) continue;
-        if (u->variable) fprintf(text, " %s", u->variable);
-        else fprintf(text, " %u+%u", u->argument, u->offset);
-        fprintf(text, "@%u:%s", first, how[u->done]);
-    }
-    fputc('\n', text);
-    const int file = fclose(text)
-            ? -1
-            : open(sim_settings.access, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (file >= 0 && write(file, line, bytes) < 0) perror(sim_settings.access);
-    if (file >= 0) close(file);
-    free(line);
-}
-
 static void release(struct sim_op *op) {
     if (op->grid && op->grid->uses) {
         if (op->done && !op->grid->fault && op->grid->next_cluster >= op->grid->nclusters)
-            write_uses(op->grid);
-        free(op->grid->uses);
+            sim_uses_write(op->grid);
+        sim_uses_free(op->grid->uses);
         op->grid->uses = NULL;
     }
     if (op->nested) op->end_nested(op);
@@ -320,7 +259,7 @@ static int arm(struct sim_op *op, struct sim_context *c) {
         if (!(g->shown_params = malloc(bytes))) return CUDA_ERROR_OUT_OF_MEMORY;
         memcpy(g->shown_params, g->params, bytes);
     }
-    if (sim_settings.access) g->uses = find_uses(op->model ? op->model : op);
+    if (sim_settings.access) g->uses = sim_uses_new(op->model ? op->model : op);
     op->live_tasks = (unsigned)(g->nclusters < g->max_resident ? g->nclusters : g->max_resident);
     if (!(op->tasks = calloc(op->live_tasks, sizeof *op->tasks))) return CUDA_ERROR_OUT_OF_MEMORY;
     if (!g->cooperative) return CUDA_SUCCESS;

@@ -26,6 +26,7 @@
      room for
      library.c   libraries and kernels, which need no context
      launch.c    kernel launches
+     uses.c      SIMGPU_ACCESS: the bytes that a kernel accesses
      nested.c    the device runtime: kernels that launch kernels
    graph.h: graphs and captures
      kept.c      what graphs keep: user objects, conditions
