@@ -71,8 +71,7 @@
         >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
         >>impl-messages, impl-connection, impl-nvtx, impl-label, impl-cupti, impl-work,
         >>impl-slices, impl-timeline, impl-order, impl-finder, impl-reach, impl-uses, impl-found,
-   impl-spans,
-        >>impl-json, impl-lanes, impl-style, impl-script, impl-page, impl-picture
+        >>impl-spans, impl-json, impl-lanes, impl-style, impl-script, impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -13754,7 +13753,7 @@ enum {
     GXI_ACCESS_STRONG = 16, /* of a use: an atomic, or an access that others can wait for */
     GXI_ACCESS_WAITS = 32,  /* of a use: the kernel may wait for others through it, or others for
                                the kernel */
-    GXI_ACCESS_SPINS = 64   /* while PTX is read: so it is if the function has a loop */
+    GXI_ACCESS_SPINS = 64   /* while PTX is read: GXI_ACCESS_WAITS if the function has a loop */
 };
 
 /* Facts. Those with a kind have four bits: the value is used as it is, negated, as a part of a sum
@@ -15167,8 +15166,8 @@ static int gxi_access_sum(gxi_access_reader *r, const gxi_access_form *form) {
 }
 
 /* -------------------------------------------------------------------------------------------------
-   >>impl-steps   The instructions of a kernel that decide which bytes it uses, as steps for
-   >>impl-reach: integers, comparisons, branches, loads and stores. What others compute is not
+   >>impl-steps   The instructions of a kernel that decide which bytes it uses, as the steps that
+   gxi_reach runs: integers, comparisons, branches, loads and stores. What others compute is not
    known. */
 
 typedef enum gxi_step_kind {
@@ -15237,8 +15236,8 @@ typedef struct gxi_steps {
     uint32_t nsteps, nblocks, nregisters, nnames;
 } gxi_steps;
 enum {
-    GXI_STEPS_MOST = 8192, /* of a kernel */
-    GXI_BLOCKS_MOST = 1024,
+    GXI_MOST_STEPS = 8192, /* of a kernel */
+    GXI_MOST_BLOCKS = 1024,
     GXI_STEPS_OF_IMAGE = 1 << 17
 };
 
@@ -15251,7 +15250,7 @@ static void gxi_steps_free(gxi_steps *s) {
 }
 static gxi_step *gxi_step_new(gxi_access_reader *r, gxi_step_kind kind) {
     gxi_step *step;
-    if (r->nsteps >= GXI_STEPS_MOST) r->no_steps = 1;
+    if (r->nsteps >= GXI_MOST_STEPS) r->no_steps = 1;
     if (r->no_steps) return NULL;
     r->steps = (gxi_step *)gxi_flow_room(
             &r->f, r->steps, &r->steps_cap, r->nsteps, sizeof *r->steps);
@@ -15534,7 +15533,7 @@ static int gxi_blocks_make(gxi_access_reader *r, gxi_steps *s) {
         begins[step->target] = 1;
     }
     for (i = 0; i < s->nsteps; i++) n += begins[i];
-    if (n <= GXI_BLOCKS_MOST)
+    if (n <= GXI_MOST_BLOCKS)
         s->blocks = (gxi_step_block *)gxi_realloc(NULL, n * sizeof *s->blocks);
     for (i = 0; s->blocks && i < s->nsteps; i++) {
         if (begins[i]) s->blocks[s->nblocks++].first = i;
@@ -15583,11 +15582,11 @@ static int gxi_blocks_order(gxi_steps *s) {
             for (; set; set &= set - 1) counts[i]++;
         }
     for (i = 0; i < s->nblocks; i++) {
-        uint32_t most = 0;
+        uint32_t largest = 0;
         s->blocks[i].after = s->nblocks;
         for (k = 0; k < s->nblocks; k++)
-            if (k != i && sets[i * words + k / 64] >> k % 64 & 1 && counts[k] > most) {
-                most = counts[k];
+            if (k != i && sets[i * words + k / 64] >> k % 64 & 1 && counts[k] > largest) {
+                largest = counts[k];
                 s->blocks[i].after = k;
             }
     }
@@ -37882,10 +37881,10 @@ static int gxi_rows_meet(uint64_t lo, const gxi_use *u, uint64_t from, uint64_t 
 }
 /* Whether rows with the same distance meet: row i of `a` and row j of `b`, for some j - i. */
 static int gxi_even_rows_meet(const gxi_use *a, uint64_t a_lo, const gxi_use *b, uint64_t b_lo) {
-    const int64_t pitch = (int64_t)a->pitch, most = (int64_t)b->rows - 1,
+    const int64_t pitch = (int64_t)a->pitch, last = (int64_t)b->rows - 1,
                   room = (int64_t)(a_lo - b_lo) + (int64_t)a->width - 1;
     int64_t difference = room >= 0 ? room / pitch : -((-room + pitch - 1) / pitch);
-    if (difference > most) difference = most; /* the greatest that begins before the row ends */
+    if (difference > last) difference = last; /* the greatest that begins before the row ends */
     return difference > -(int64_t)a->rows &&
             (int64_t)(b_lo - a_lo) + difference * pitch + (int64_t)b->width > 0;
 }
@@ -38214,12 +38213,12 @@ static const char *gxi_argument_at(
    that these threads make; those of further rounds are not met. */
 
 typedef struct gxi_sum {
-    int64_t number, of[6];
+    int64_t number, times[6];
 } gxi_sum;
 enum { GXI_VALUE_UNKNOWN, GXI_VALUE_SUM, GXI_VALUE_PREDICATE };
 typedef struct gxi_value {
-    gxi_sum sum;      /* of a predicate: number: its first condition; of: how many, whether one of
-                         them is enough */
+    gxi_sum sum; /* of a predicate: number: its first condition; times: how many, whether one of
+                    them is enough */
     uint32_t pointer; /* the argument that it is derived from: gxi_pointer_of, or 0 */
     unsigned char kind;
 } gxi_value;
@@ -38236,13 +38235,13 @@ enum {
     GXI_REACH_DEPTH = 12,
     GXI_REACH_VARIABLES = 32,
     GXI_REACH_STEPS = 4000, /* of a launch */
-    GXI_REACH_AGAIN = 96,   /* of these, in blocks that ran already: rounds of loops */
+    GXI_REACH_ROUNDS = 96,  /* of these, in blocks that ran already: rounds of loops */
     GXI_REACH_KEPT = 64     /* launches whose result is kept */
 };
 typedef struct gxi_reach {
     const gxi_steps *steps;
-    int64_t dims[6];    /* ntid.x to nctaid.z */
-    int64_t most_of[6]; /* the greatest multiple of each index that can be computed with */
+    int64_t dims[6];      /* ntid.x to nctaid.z */
+    int64_t multiples[6]; /* the greatest multiple of each index that can be computed with */
     const unsigned short *sizes;
     void **params, **extra;
     const uint64_t *variables;                                        /* addresses, 0: not known */
@@ -38266,17 +38265,17 @@ static int gxi_sum_range(const gxi_reach *r, const gxi_sum *s, int64_t *lo, int6
     unsigned i;
     *lo = *hi = s->number;
     for (i = 0; i < 6; i++) {
-        if (!s->of[i]) continue;
-        if (!gxi_is_within(s->of[i], r->most_of[i])) return 0;
-        if (s->of[i] > 0) *hi += s->of[i] * (r->dims[i] - 1);
-        else *lo += s->of[i] * (r->dims[i] - 1);
+        if (!s->times[i]) continue;
+        if (!gxi_is_within(s->times[i], r->multiples[i])) return 0;
+        if (s->times[i] > 0) *hi += s->times[i] * (r->dims[i] - 1);
+        else *lo += s->times[i] * (r->dims[i] - 1);
     }
     return gxi_is_within(s->number, GXI_SUM_LIMIT);
 }
 static int gxi_sum_is_number(const gxi_sum *s) {
     unsigned i;
     for (i = 0; i < 6; i++)
-        if (s->of[i]) return 0;
+        if (s->times[i]) return 0;
     return 1;
 }
 static gxi_value gxi_value_unknown(void) {
@@ -38314,7 +38313,7 @@ static gxi_value gxi_value_plus(gxi_value a, gxi_value b, int64_t factor) {
     unsigned i;
     if (a.kind != GXI_VALUE_SUM || b.kind != GXI_VALUE_SUM) return gxi_value_unknown();
     a.sum.number += factor * b.sum.number;
-    for (i = 0; i < 6; i++) a.sum.of[i] += factor * b.sum.of[i];
+    for (i = 0; i < 6; i++) a.sum.times[i] += factor * b.sum.times[i];
     a.pointer = !b.pointer ? a.pointer : a.pointer || factor < 0 ? 0 : b.pointer;
     return a;
 }
@@ -38323,7 +38322,7 @@ static gxi_value gxi_value_times(gxi_value a, int64_t factor) {
     if (!gxi_is_within(factor, (int64_t)1 << 40)) return gxi_value_unknown();
     if (a.kind != GXI_VALUE_SUM) return a;
     for (i = 0; i < 7; i++) {
-        int64_t *const x = i < 6 ? &a.sum.of[i] : &a.sum.number;
+        int64_t *const x = i < 6 ? &a.sum.times[i] : &a.sum.number;
         if (factor && !gxi_is_within(*x, GXI_SUM_LIMIT / (factor < 0 ? -factor : factor)))
             return gxi_value_unknown();
         *x *= factor;
@@ -38338,11 +38337,11 @@ static gxi_value gxi_value_product(gxi_value a, gxi_value b) {
     return gxi_value_unknown();
 }
 /* Whether all parts of a sum are multiples of a number. */
-static int gxi_sum_is_multiple(const gxi_sum *s, int64_t of) {
+static int gxi_sum_is_multiple(const gxi_sum *s, int64_t divisor) {
     unsigned i;
     for (i = 0; i < 6; i++)
-        if (s->of[i] % of) return 0;
-    return s->number % of == 0;
+        if (s->times[i] % divisor) return 0;
+    return s->number % divisor == 0;
 }
 /* A value from 0 on, or of a number, divided by a number. */
 static gxi_value gxi_value_divided(const gxi_reach *r, gxi_value a, int64_t by, int remainder) {
@@ -38357,7 +38356,7 @@ static gxi_value gxi_value_divided(const gxi_reach *r, gxi_value a, int64_t by, 
     if (!gxi_sum_is_multiple(&a.sum, by)) return gxi_value_unknown();
     if (remainder) return gxi_value_number(0);
     a.sum.number /= by;
-    for (i = 0; i < 6; i++) a.sum.of[i] /= by;
+    for (i = 0; i < 6; i++) a.sum.times[i] /= by;
     return a;
 }
 /* and, or, xor */
@@ -38388,7 +38387,7 @@ static gxi_value gxi_value_bits(
 static gxi_sum gxi_sum_negated(gxi_sum s) { /* of: s >= 0 */
     unsigned i;
     s.number = -s.number - 1;
-    for (i = 0; i < 6; i++) s.of[i] = -s.of[i];
+    for (i = 0; i < 6; i++) s.times[i] = -s.times[i];
     return s;
 }
 /* A predicate with one more condition: s >= 0. */
@@ -38399,26 +38398,26 @@ static void gxi_predicate_add(gxi_reach *r, gxi_value *p, gxi_sum s) {
         return;
     }
     r->terms[r->nterms++] = s;
-    p->sum.of[0]++;
+    p->sum.times[0]++;
 }
 static gxi_value gxi_predicate_new(const gxi_reach *r, int one_is_enough) {
     gxi_value p = gxi_value_unknown();
     p.kind = GXI_VALUE_PREDICATE;
     p.sum.number = r->nterms;
-    p.sum.of[1] = one_is_enough;
+    p.sum.times[1] = one_is_enough;
     return p;
 }
 /* 1, 0: for all threads; -1: for some, or not known */
 static int gxi_predicate_holds(const gxi_reach *r, const gxi_value *p) {
     int64_t i, lo, hi, always = 0, never = 0;
     if (p->kind != GXI_VALUE_PREDICATE) return -1;
-    for (i = 0; i < p->sum.of[0]; i++)
+    for (i = 0; i < p->sum.times[0]; i++)
         if (gxi_sum_range(r, &r->terms[p->sum.number + i], &lo, &hi)) {
             always += lo >= 0;
             never += hi < 0;
         }
-    if (p->sum.of[1]) return always ? 1 : never == p->sum.of[0] ? 0 : -1;
-    return never ? 0 : always == p->sum.of[0] ? 1 : -1;
+    if (p->sum.times[1]) return always ? 1 : never == p->sum.times[0] ? 0 : -1;
+    return never ? 0 : always == p->sum.times[0] ? 1 : -1;
 }
 static gxi_value gxi_predicate_compare(gxi_reach *r, unsigned how, gxi_value a, gxi_value b) {
     const gxi_value more = gxi_value_plus(a, b, -1), less = gxi_value_plus(b, a, -1);
@@ -38439,8 +38438,8 @@ static gxi_value gxi_predicate_compare(gxi_reach *r, unsigned how, gxi_value a, 
     holds = gxi_predicate_holds(r, &p);
     if (holds < 0) return p;
     r->nterms = (unsigned)p.sum.number; /* without conditions: all of them hold, or none does */
-    p.sum.of[0] = 0;
-    p.sum.of[1] = !holds;
+    p.sum.times[0] = 0;
+    p.sum.times[1] = !holds;
     return p;
 }
 /* p, or its opposite if `negated`, as a new predicate. */
@@ -38448,8 +38447,8 @@ static gxi_value gxi_predicate_copy(gxi_reach *r, gxi_value p, int negated) {
     gxi_value q;
     int64_t i;
     if (p.kind != GXI_VALUE_PREDICATE) return gxi_value_unknown();
-    q = gxi_predicate_new(r, (p.sum.of[1] != 0) != (negated != 0));
-    for (i = 0; i < p.sum.of[0]; i++) {
+    q = gxi_predicate_new(r, (p.sum.times[1] != 0) != (negated != 0));
+    for (i = 0; i < p.sum.times[0]; i++) {
         const gxi_sum s = r->terms[p.sum.number + i];
         gxi_predicate_add(r, &q, negated ? gxi_sum_negated(s) : s);
     }
@@ -38462,12 +38461,12 @@ static gxi_value gxi_predicate_join(gxi_reach *r, gxi_value a, gxi_value b, int 
     if (first == one_is_enough || second == !one_is_enough) return a;
     if (second == one_is_enough || first == !one_is_enough) return b;
     if (a.kind != GXI_VALUE_PREDICATE || b.kind != GXI_VALUE_PREDICATE ||
-            (a.sum.of[0] > 1 && a.sum.of[1] != one_is_enough) ||
-            (b.sum.of[0] > 1 && b.sum.of[1] != one_is_enough))
+            (a.sum.times[0] > 1 && a.sum.times[1] != one_is_enough) ||
+            (b.sum.times[0] > 1 && b.sum.times[1] != one_is_enough))
         return gxi_value_unknown();
     p = gxi_predicate_copy(r, a, 0);
-    p.sum.of[1] = one_is_enough;
-    for (i = 0; i < b.sum.of[0]; i++) gxi_predicate_add(r, &p, r->terms[b.sum.number + i]);
+    p.sum.times[1] = one_is_enough;
+    for (i = 0; i < b.sum.times[0]; i++) gxi_predicate_add(r, &p, r->terms[b.sum.number + i]);
     return p;
 }
 
@@ -38480,7 +38479,7 @@ typedef struct gxi_indices {
     int joined[3];
 } gxi_indices;
 static int64_t gxi_index_factor(const gxi_indices *x, const gxi_sum *s, unsigned i) {
-    return i >= 3 && x->joined[i - 3] ? 0 : s->of[i];
+    return i >= 3 && x->joined[i - 3] ? 0 : s->times[i];
 }
 static int64_t gxi_index_least(
         const gxi_indices *x, const gxi_sum *s, unsigned without, int64_t *greatest) {
@@ -38500,7 +38499,7 @@ static int64_t gxi_index_least(
 static int gxi_indices_restrict(gxi_indices *x, const gxi_sum *s) {
     int exact = 1;
     for (;;) {
-        int64_t most = 0, least, greatest, f, bound;
+        int64_t largest = 0, least, greatest, f, bound;
         unsigned i, with = 6, others = 0;
         least = gxi_index_least(x, s, 6, &greatest);
         if (least >= 0) return exact;
@@ -38509,8 +38508,8 @@ static int gxi_indices_restrict(gxi_indices *x, const gxi_sum *s) {
             f = gxi_index_factor(x, s, i) * (x->hi[i] - x->lo[i]);
             if (f < 0) f = -f;
             others += f != 0;
-            if (f <= most) continue;
-            most = f;
+            if (f <= largest) continue;
+            largest = f;
             with = i;
         }
         if (with == 6) return -1;
@@ -38533,9 +38532,9 @@ static int gxi_indices_begin(const gxi_reach *r, const gxi_sum *address, gxi_ind
     int exact = 1;
     for (axis = 0; axis < 3; axis++) {
         const int64_t n = r->dims[axis];
-        x->joined[axis] = address->of[axis + 3] == address->of[axis] * n;
+        x->joined[axis] = address->times[axis + 3] == address->times[axis] * n;
         for (i = 0; i < r->nconditions; i++)
-            x->joined[axis] &= r->conditions[i].of[axis + 3] == r->conditions[i].of[axis] * n;
+            x->joined[axis] &= r->conditions[i].times[axis + 3] == r->conditions[i].times[axis] * n;
         x->lo[axis] = x->lo[axis + 3] = 0;
         x->hi[axis] = (x->joined[axis] ? n * r->dims[axis + 3] : n) - 1;
         x->hi[axis + 3] = x->joined[axis] ? 0 : r->dims[axis + 3] - 1;
@@ -38637,7 +38636,7 @@ static gxi_value gxi_reach_operand(
         v = registers[o->id];
         if (v.kind == GXI_VALUE_SUM) v.sum.number += o->value;
         break;
-    case GXI_OPERAND_INDEX: v.sum.of[o->id] = 1; break;
+    case GXI_OPERAND_INDEX: v.sum.times[o->id] = 1; break;
     case GXI_OPERAND_DIM: v.sum.number = r->dims[o->id]; break;
     case GXI_OPERAND_VARIABLE:
         if (o->id < GXI_REACH_VARIABLES && r->variables[o->id])
@@ -38767,10 +38766,10 @@ static void gxi_reach_divide(gxi_reach *r, gxi_value p, uint32_t block, uint32_t
         const gxi_step *access) {
     const unsigned before = r->nconditions;
     int64_t i, lo, hi;
-    for (i = 0; i < p.sum.of[0]; i++) {
+    for (i = 0; i < p.sum.times[0]; i++) {
         const gxi_sum s = r->terms[p.sum.number + i];
         if (gxi_sum_range(r, &s, &lo, &hi) && hi < 0) {
-            if (p.sum.of[1]) continue;
+            if (p.sum.times[1]) continue;
             break;
         }
         if (r->nconditions == GXI_REACH_CONDITIONS) {
@@ -38778,9 +38777,9 @@ static void gxi_reach_divide(gxi_reach *r, gxi_value p, uint32_t block, uint32_t
             break;
         }
         r->conditions[r->nconditions++] = s;
-        if (!p.sum.of[1] && i + 1 < p.sum.of[0]) continue;
+        if (!p.sum.times[1] && i + 1 < p.sum.times[0]) continue;
         gxi_reach_run(r, block, end, registers, ran, depth, access);
-        if (p.sum.of[1]) r->nconditions = before;
+        if (p.sum.times[1]) r->nconditions = before;
     }
     r->nconditions = before;
 }
@@ -38880,12 +38879,12 @@ static void gxi_reach_find(gxi_reach *r) {
     gxi_value *const registers = (gxi_value *)gxi_realloc(NULL, bytes + 1);
     unsigned i;
     r->budget = GXI_REACH_STEPS;
-    r->again = GXI_REACH_AGAIN;
+    r->again = GXI_REACH_ROUNDS;
     r->nconditions = r->nterms = r->count = 0;
     r->incomplete = !registers;
     for (i = 0; i < 6; i++) {
         if (r->dims[i] < 1 || r->dims[i] > INT32_MAX) r->incomplete = 1;
-        else r->most_of[i] = GXI_SUM_LIMIT / r->dims[i];
+        else r->multiples[i] = GXI_SUM_LIMIT / r->dims[i];
     }
     if (!r->incomplete) {
         memset(registers, 0, bytes);

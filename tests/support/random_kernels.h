@@ -521,7 +521,7 @@ static void random_statement(random_kernel *g, int depth) {
     else if (what < 965) random_goto(g);
     else if (what < 975)
         random_put(g, "@%%p%u %s;\n", random_condition(g), RANDOM_OF(g, "ret", "exit"));
-    else if (what < 990 && !is_deep) { /* registers of their own */
+    else if (what < 990 && !is_deep) { /* with its own registers */
         random_put(g, "{ .reg .b32 %%r16; mov.u32 %%r16, %s;\n", random_value(g));
         g->scopes++;
         random_statements(g, depth + 1);

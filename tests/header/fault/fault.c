@@ -2206,7 +2206,7 @@ FLOW(retained) {
     CLEAN(gpuexec_graph_destroy(captured));
     CLEAN(gpuexec_context_close(ctx));
 }
-/* What the finder has reported. It must not accuse a correct program, also if it lacks something. */
+/* What the finder has reported. It must not accuse a correct program. */
 static void fault_check_reports(unsigned long long mistakes) {
     unsigned long long reports;
     if (fault.fired && (!fault.of_finder || fault.manner == PERMANENT)) return;
