@@ -134,7 +134,7 @@ static void reached_analyse(
             if (!strcmp(l->variables[j].name, k->variables[i].name))
                 variables[i] = l->variables[j].address;
     r->variables = variables;
-    gxi_reach_all(r);
+    gxi_reach_find(r);
 }
 static void reached_fail(int line, const char *kernel, const gxi_reached *b, const char *what,
         uint64_t at, const reached_memory *m) {
