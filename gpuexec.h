@@ -39469,7 +39469,7 @@ static void gxi_program_check(gxi_program *p, const gxi_work_use *work) {
     gpuexec_memory_kind kind;
     p->checked = 1;
     for (i = 0; i < p->n; i++) {
-        int blurred = p->nodes[i].is_host;
+        int blurred = 0;
         const uint64_t talks = gxi_uses_talk(&p->nodes[i].uses, &blurred);
         for (k = 0; k < p->nodes[i].uses.n; k++) {
             p->nodes[i].uses.at[k].talks = talks;
@@ -39486,8 +39486,9 @@ static void gxi_program_check(gxi_program *p, const gxi_work_use *work) {
                 for (l = 0; l < b->uses.n; l++) {
                     gxi_use *const u = &a->uses.at[k], *const v = &b->uses.at[l];
                     gxi_area *area;
-                    if (u->blurred || v->blurred || !gxi_uses_conflict(u, v) ||
-                            !(area = gxi_area_of(u->lo, &kind)) ||
+                    /* they may wait for each other through the host */
+                    if ((p->has_host ? u->blurred || v->blurred : u->blurred && v->blurred) ||
+                            !gxi_uses_conflict(u, v) || !(area = gxi_area_of(u->lo, &kind)) ||
                             area != gxi_area_of(v->lo, &kind) || !gxi_uses_meet(u, v, area))
                         continue;
                     if (!u->where) u->where = gxi_place_copy(work->call->where);

@@ -257,7 +257,7 @@ int sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigne
 
 /* uses.c: what a kernel accesses, for SIMGPU_ACCESS */
 /* of a launch, or of the one that it repeats; NULL: no memory */
-struct sim_uses *sim_uses_new(const struct sim_op *op);
+struct sim_uses *sim_uses_new(const struct sim_op *op, const struct sim_func *f);
 void sim_uses_write(const struct sim_grid *g); /* a line of the file */
 void sim_uses_free(struct sim_uses *uses);
 

@@ -259,7 +259,9 @@ static int arm(struct sim_op *op, struct sim_context *c) {
         if (!(g->shown_params = malloc(bytes))) return CUDA_ERROR_OUT_OF_MEMORY;
         memcpy(g->shown_params, g->params, bytes);
     }
-    if (sim_settings.access) g->uses = sim_uses_new(op->model ? op->model : op);
+    if (sim_settings.access)
+        g->uses = sim_uses_new(
+                op->model ? op->model : op, sim_launch_function(op->model ? op->model : op)->func);
     op->live_tasks = (unsigned)(g->nclusters < g->max_resident ? g->nclusters : g->max_resident);
     if (!(op->tasks = calloc(op->live_tasks, sizeof *op->tasks))) return CUDA_ERROR_OUT_OF_MEMORY;
     if (!g->cooperative) return CUDA_SUCCESS;

@@ -41,8 +41,7 @@ static char *launch_text(
 }
 
 /* The words of its arguments that are addresses, and the variables of its module. */
-struct sim_uses *sim_uses_new(const struct sim_op *op) {
-    const struct sim_func *f = sim_launch_function(op)->func;
+struct sim_uses *sim_uses_new(const struct sim_op *op, const struct sim_func *f) {
     const struct sim_module *m = op->module;
     const struct sim_grid *g = op->grid;
     struct sim_uses *uses = calloc(
