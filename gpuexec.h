@@ -15334,7 +15334,9 @@ static void gxi_step_parameter(gxi_access_reader *r, const gxi_access_form *form
         return;
     }
     for (i = 0; i < n; i++) {
-        gxi_step *const step = gxi_step_new(r, GXI_STEP_PARAMETER);
+        gxi_step *const step = nodes[i] == GXI_FLOW_NONE ? NULL
+                                                         : gxi_step_new(r, GXI_STEP_PARAMETER);
+        if (!step) r->no_steps = 1;
         if (!step) return;
         step->to = nodes[i];
         step->a.id = (uint32_t)place.region;
@@ -16049,7 +16051,10 @@ static const char *gxi_access_body_next(gxi_access_reader *r, const char *p) {
         r->guard_not = next < r->end && *next == '!';
         if (r->guard_not) next = gxi_access_space(next + 1, r->end);
         if (next == r->end || !gxi_is_name((unsigned char)*next)) return NULL;
-        gxi_access_meaning(r, gxi_access_token_at(next, r->end), &r->guard);
+        if (gxi_access_meaning(r, gxi_access_token_at(next, r->end), &r->guard) != GXI_NAME_NODE) {
+            r->guard = GXI_FLOW_NONE;
+            r->no_steps = 1;
+        }
         return next + gxi_access_token_at(next, r->end).n;
     }
     if (*p == '.') {
