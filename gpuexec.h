@@ -15556,9 +15556,10 @@ static int gxi_blocks_make(gxi_access_reader *r, gxi_steps *s) {
 }
 /* Which blocks run after each block in any case (its postdominators), as sets of bits, by
    iteration; then the first of them: the one that has all others. Blocks from which the end cannot
-   be reached have the end. */
+   be reached, which keep one more bit, have the end. */
 static int gxi_blocks_order(gxi_steps *s) {
-    const size_t words = (s->nblocks + (size_t)64) / 64;
+    const uint32_t endless = s->nblocks + 1;
+    const size_t words = (s->nblocks + (size_t)65) / 64;
     uint64_t *const sets = (uint64_t *)gxi_realloc(NULL, (s->nblocks + 1) * (words + 1) * 8);
     uint32_t i, k, w, *counts;
     int changed = 1;
@@ -15586,6 +15587,7 @@ static int gxi_blocks_order(gxi_steps *s) {
     for (i = 0; i < s->nblocks; i++) {
         uint32_t largest = 0;
         s->blocks[i].after = s->nblocks;
+        if (sets[i * words + endless / 64] >> endless % 64 & 1) continue;
         for (k = 0; k < s->nblocks; k++)
             if (k != i && sets[i * words + k / 64] >> k % 64 & 1 && counts[k] > largest) {
                 largest = counts[k];
@@ -38532,6 +38534,8 @@ static int gxi_indices_restrict(gxi_indices *x, const gxi_sum *s) {
         else x->hi[with] = x->lo[with];
     }
 }
+/* 1: all threads that satisfy the conditions; 0: perhaps not all; -1: there are none; -2: perhaps
+   there are some. */
 static int gxi_indices_begin(const gxi_reach *r, const gxi_sum *address, gxi_indices *x) {
     unsigned axis, pass, i;
     int exact = 1;
@@ -38552,7 +38556,7 @@ static int gxi_indices_begin(const gxi_reach *r, const gxi_sum *address, gxi_ind
             for (k = 0; k < 6; k++) count += gxi_index_factor(x, s, k) != 0;
             if ((count > 1) != (pass == 1)) continue;
             result = gxi_indices_restrict(x, s);
-            if (result < 0) return -1;
+            if (result < 0) return exact ? -1 : -2;
             exact &= result;
         }
     return exact;
@@ -38608,6 +38612,7 @@ static void gxi_reach_access(gxi_reach *r, const gxi_step *step, gxi_value addre
         return;
     }
     exact = gxi_indices_begin(r, &address.sum, &x);
+    if (exact == -2) r->incomplete = 1;
     if (exact < 0) return;
     for (i = 0; i < 6; i++) { /* sorted by their steps */
         int64_t f = gxi_index_factor(&x, &address.sum, i);

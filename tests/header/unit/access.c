@@ -5,7 +5,7 @@
 #include "../../support/reached.h"
 #include <glob.h>
 
-#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define HEAD ".version 8.3\n.target sm_90\n.address_size 64\n"
 #define REGISTERS \
     ".reg .b64 %d<40>; .reg .b32 %r<40>; .reg .pred %p<9>; .reg .f32 %f<9>; .reg .b16 %h<9>;\n"
 /* a kernel with pointers p and q and a number n */
@@ -578,6 +578,614 @@ TEST_ALONE(random_kernels) {
     device_close(&d);
 }
 
+/* By hand: a kernel with pointers p and q and a number n, the dims of a launch, and what is certain
+   of it: for each box the place and the bytes, how often, and R, W; "..." if that is not all. Each
+   launch runs, too, and is compared. */
+static void add_place(char *to, const device *d, uint64_t v, uint64_t lo) {
+    const uint64_t bases[3] = { d->p, d->q, v };
+    int i;
+    for (i = 0; i < 3; i++)
+        if (bases[i] && lo >= bases[i] && lo < bases[i] + RANDOM_BYTES) {
+            sprintf(to, "%c+%d", "pqv"[i], (int)(lo - bases[i]));
+            return;
+        }
+    sprintf(to, "0x%llx", (unsigned long long)lo);
+}
+static const char *text_of_reach(const device *d, const gxi_reach *r, uint64_t v) {
+    static char text[2000];
+    unsigned i;
+    *text = 0;
+    for (i = 0; i < r->count; i++) {
+        const gxi_reached *const b = &r->boxes[i];
+        if (*text) strcat(text, " ");
+        add_place(text + strlen(text), d, v, b->lo);
+        sprintf(text + strlen(text), ":%d", (int)b->width);
+        if (b->rows > 1) sprintf(text + strlen(text), " x%d/%d", (int)b->rows, (int)b->pitch);
+        if (b->slices > 1) sprintf(text + strlen(text), " x%d/%d", (int)b->slices, (int)b->slice);
+        sprintf(text + strlen(text), ":%s%s", b->access & GXI_ACCESS_READ ? "R" : "",
+                b->access & GXI_ACCESS_WRITE ? "W" : "");
+    }
+    if (r->incomplete) strcat(text, *text ? " ..." : "...");
+    return text;
+}
+/* %r1: threadIdx.x, %r2: blockIdx.x, %r3: blockDim.x, %r4: the index in the grid, %r5: n */
+#define KERNEL_BEGINS \
+    HEAD ".visible .global .align 16 .b8 v[1024];\n" \
+         ".visible .entry k(.param .u64 p, .param .u64 q, .param .u64 n)\n{\n" REGISTERS \
+         "ld.param.u64 %d1, [p];\nld.param.u64 %d2, [q];\nld.param.u64 %d3, [n];\n"
+#define INDEX \
+    "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;\n" \
+    "mad.lo.s32 %r4, %r2, %r3, %r1; ld.param.u32 %r5, [n];\n"
+typedef struct rule {
+    int line;
+    const char *dims; /* "block, grid", each with up to three numbers */
+    long long n;
+    const char *wanted, *body;
+} rule;
+enum { RULE_BEFORE_RUNS = 1, RULE_IS_TEXT = 2 }; /* it cannot run; body is the whole text */
+static void check_rule(device *d, const rule *u, int how) {
+    static char ptx[8000];
+    static reached_launch launch;
+    const uint64_t words[3] = { d->p, d->q, (uint64_t)u->n };
+    const int is_struct = strstr(u->body, "s[16]") != NULL; /* p and q; instead of two parameters */
+    const unsigned short sizes[] = { is_struct ? 16 : 8, 8, 8 };
+    const void *const arguments[] = { words, is_struct ? words + 2 : words + 1, words + 2 };
+    unsigned dims[6] = { 1, 1, 1, 1, 1, 1 };
+    uint64_t variables[GXI_REACH_VARIABLES];
+    struct gxi_accesses *a;
+    const struct gxi_access_kernel *k;
+    const char *got = "no kernel", *comma = strchr(u->dims, ',');
+    char *text, *copy;
+    gxi_reach reach;
+    sscanf(u->dims, "%u %u %u", &dims[0], &dims[1], &dims[2]);
+    sscanf(comma + 1, "%u %u %u", &dims[3], &dims[4], &dims[5]);
+    if (how & RULE_IS_TEXT) snprintf(ptx, sizeof ptx, "%s%s", HEAD, u->body);
+    else snprintf(ptx, sizeof ptx, "%s%s%s%s", KERNEL_BEGINS, INDEX, u->body, "\nret;\n}\n");
+    a = analyse(ptx, strlen(ptx));
+    k = a ? gxi_access_find(a, "k") : NULL;
+    if (!(how & RULE_BEFORE_RUNS)) {
+        gpuexec_module module = gpuexec_module_load(d->ctx, ptx, 0, NULL);
+        text = device_launch(
+                d, gpuexec_kernel_get(module, "k"), dims, arguments, sizes, is_struct ? 2 : 3);
+        text = text ? strdup(text) : NULL;
+        gpuexec_module_unload(module);
+    } else {
+        int i, b;
+        text = (char *)malloc(400);
+        sprintf(text, "grid=%u,%u,%u block=%u,%u,%u", dims[3], dims[4], dims[5], dims[0], dims[1],
+                dims[2]);
+        for (i = 0; i < 3; i++)
+            for (sprintf(text + strlen(text), " %d@%d+8=", i, 8 * i), b = 0; b < 64; b += 8)
+                sprintf(text + strlen(text), "%02x", (unsigned)(words[i] >> b & 0xFF));
+        strcat(text, " others=- |");
+    }
+    if (k && text && k->steps && !k->unknown) {
+        int v = 0;
+        copy = strdup(text);
+        if (CHECK(reached_read(&launch, copy))) {
+            reached_analyse(&reach, k, &launch, variables);
+            while (v < launch.nvariables && strcmp(launch.variables[v].name, "v")) v++;
+            got = text_of_reach(d, &reach, v < launch.nvariables ? launch.variables[v].address : 0);
+        }
+        reached_free(&launch);
+        free(copy);
+        if (!(how & RULE_BEFORE_RUNS)) reached_compare(k, text);
+    } else if (k) got = "no steps";
+    if (strcmp(got, u->wanted) && test_fail_at(__FILE__, u->line))
+        printf("\"%s\", not \"%s\"\n", got, u->wanted);
+    free(text);
+    gxi_access_free(a);
+}
+static void check_rules(const rule *rules, size_t n, int how) {
+    device d;
+    size_t i;
+    if (!on_cpu_device()) SKIP("only the CPU device has SIMGPU_ACCESS");
+    device_open(&d);
+    for (i = 0; i < n && d.file && !d.failed; i++) check_rule(&d, &rules[i], how);
+    CHECK_EQ(reached_counts.wrong, 0);
+    memset(&reached_counts, 0, sizeof reached_counts);
+    device_close(&d);
+}
+#define CHECK_RULES(rules, how) check_rules(rules, sizeof rules / sizeof *rules, how)
+/* stores 4 bytes at p[index], at q[index]; loads from q[index] */
+#define ST(index) "mul.wide.s32 %d9, " index ", 4; add.s64 %d9, %d1, %d9; st.global.u32 [%d9], 1;\n"
+#define ST_Q(index) \
+    "mul.wide.s32 %d9, " index ", 4; add.s64 %d9, %d2, %d9; st.global.u32 [%d9], 1;\n"
+#define LD(index, to) \
+    "mul.wide.s32 %d9, " index ", 4; add.s64 %d9, %d2, %d9; ld.global.u32 " to ", [%d9];\n"
+/* %r9: a number that only memory has: 66051 for each index */
+#define DATA "ld.global.u32 %r9, [%d2];\n"
+
+#define R(dims, n, wanted, body) \
+    { __LINE__, dims, n, wanted, body }
+TEST_ALONE(certain_guards) {
+    static const rule rules[] = {
+        R("32, 4", 0, "p+0:512:W", ST("%r4")),
+        R("32, 4", 100, "p+0:400:W", "setp.lt.s32 %p1, %r4, %r5; @%p1 bra A; ret; A: " ST("%r4")),
+        R("32, 4", 100, "p+0:400:W", "setp.ge.s32 %p1, %r4, %r5; @%p1 bra A; " ST("%r4") "A:"),
+        R("32, 4", 100, "p+0:404:W", "setp.le.u32 %p1, %r4, %r5; @!%p1 bra A; " ST("%r4") "A:"),
+        R("32, 4", 100, "p+404:108:W", "setp.gt.u32 %p1, %r4, %r5; @!%p1 bra A; " ST("%r4") "A:"),
+        R("32, 4", 100, "p+0:404:W", "setp.gt.u32 %p1, %r4, %r5; @%p1 ret; " ST("%r4")),
+        R("32, 4", 100, "p+400:4:W", "setp.eq.s32 %p1, %r4, %r5; @!%p1 exit; " ST("%r4")),
+        R("32, 4", 100, "p+404:108:W p+0:400:W",
+                "setp.ne.s32 %p1, %r4, %r5; @!%p1 bra A; " ST("%r4") "A:"),
+        R("32, 4", 0, "p+0:16:W", "setp.ne.s32 %p1, %r1, 0; @%p1 bra A; " ST("%r2") "A:"),
+        R("32, 4", 1000, "p+0:512:W", "setp.ge.s32 %p1, %r4, %r5; @%p1 bra A; " ST("%r4") "A:"),
+        R("32, 4", 0, "", "setp.ge.s32 %p1, %r4, %r5; @%p1 bra A; " ST("%r4") "A:"),
+        /* the guard of an access */
+        R("32, 4", 50, "p+0:200:W p+200:312:R",
+                "setp.lt.s32 %p1, %r4, %r5; mul.wide.s32 %d4, %r4, 4; add.s64 %d4, %d1, %d4; "
+                "@%p1 st.u32 [%d4], 1; @!%p1 ld.u32 %r9, [%d4];"),
+        /* signed and unsigned */
+        R("32, 1", 0, "p+0:96:W",
+                "sub.s32 %r6, %r1, 8; setp.lt.s32 %p1, %r6, 0; @%p1 bra A; " ST("%r6") "A:"),
+        R("32, 1", 0, "...",
+                "sub.s32 %r6, %r1, 8; setp.gt.u32 %p1, %r6, 9; @%p1 bra A; " ST("%r6") "A:"),
+        R("32, 1", 0, "p+0:4:W",
+                "sub.s32 %r6, %r1, 8; setp.lt.s32 %p1, %r6, 5; @%p1 " /* both signs */
+                "st.u32 [%d1], 1;"),
+        /* two conditions */
+        R("64, 1", 40, "p+40:120:W",
+                "setp.ge.s32 %p1, %r1, 10; setp.lt.and.s32 %p2, %r1, %r5, %p1; @!%p2 bra A; " ST(
+                        "%r1") "A:"),
+        R("64, 1", 40, "p+160:96:W p+0:40:W",
+                "setp.lt.s32 %p1, %r1, 10; setp.ge.or.s32 %p2, %r1, %r5, %p1; @!%p2 bra A; " ST(
+                        "%r1") "A:"),
+        R("64, 1", 40, "q+40:120:W p+0:40:W p+160:96:W",
+                "setp.ge.s32 %p1, %r1, 10; setp.lt.s32 %p2, %r1, %r5; and.pred %p3, %p1, %p2; "
+                "@%p3 bra A; " ST("%r1") "bra B; A: " ST_Q("%r1") "B:"),
+        R("64, 1", 40, "p+40:120:W",
+                "setp.ge.s32 %p1, %r1, 10; not.pred %p1, %p1; setp.ge.s32 %p2, %r1, %r5; or.pred "
+                "%p3, %p1, %p2; mov.pred %p4, %p3; @%p4 bra A; " ST("%r1") "A:"),
+        /* xor is not followed */
+        R("64, 1", 40, "q+0:4:W ...",
+                "setp.ge.s32 %p1, %r1, 10; setp.ge.xor.s32 %p2, %r1, %r5, %p1; @%p2 bra A; " ST(
+                        "%r1") "A: st.u32 [%d2], 1;"),
+        /* and of an or */
+        R("64, 1", 40, "q+0:4:W ...",
+                "setp.lt.s32 %p1, %r1, 10; setp.ge.or.s32 %p2, %r1, %r5, %p1; setp.lt.and.s32 %p3, "
+                "%r1, 50, %p2; @!%p3 bra A; " ST("%r1") "A: st.u32 [%d2], 1;"),
+        R("64, 1", 40, "q+0:4:W ...",
+                "setp.lt.s32 %p1|%p2, %r1, 10; @%p2 st.u32 [%d1], 1; st.u32 [%d2], 1;"),
+        R("64, 1", 0, "p+0:16:W p+240:16:W",
+                "setp.lo.u32 %p1, %r1, 4; @%p1 bra A; setp.hs.u32 %p2, %r1, 60; "
+                "@%p2 bra A; bra B; A: " ST("%r1") "B:"),
+        R("64, 1", 0, "p+0:28:W",
+                "cvt.u64.u32 %d4, %r1; setp.lt.u64 %p1, %d4, 7; @%p1 bra A; bra B; A: " ST(
+                        "%r1") "B:"),
+        /* 2x >= 31 */
+        R("64, 1", 0, "p+64:192:W",
+                "shl.b32 %r6, %r1, 1; setp.lt.s32 %p1, %r6, 31; @%p1 bra A; " ST("%r1") "A:"),
+        /* 3x <= 31 */
+        R("64, 1", 0, "p+0:44:W",
+                "mul.lo.s32 %r6, %r1, 3; setp.gt.s32 %p1, %r6, 31; @%p1 bra A; " ST("%r1") "A:"),
+    };
+    CHECK_RULES(rules, 0);
+}
+TEST_ALONE(certain_grids) {
+    static const rule rules[] = {
+        /* rows of 64 words: x and y guarded */
+        R("8 4, 3 3", 20, "p+0:80 x10/256:W",
+                "mov.u32 %r6, %tid.y; mov.u32 %r7, %ctaid.y; mov.u32 %r8, %ntid.y; mad.lo.s32 %r6, "
+                "%r7, %r8, %r6; setp.ge.s32 %p1, %r4, %r5; setp.ge.s32 %p2, %r6, 10; or.pred %p1, "
+                "%p1, %p2; @%p1 bra A; mad.lo.s32 %r7, %r6, 64, %r4; " ST("%r7") "A:"),
+        R("8 4 2, 2 2 2", 0, "p+0:64 x8/80 x4/800:W",
+                "mov.u32 %r6, %tid.y; mov.u32 %r7, %ctaid.y; mad.lo.s32 %r6, %r7, 4, %r6; "
+                "mov.u32 %r7, %tid.z; mov.u32 %r8, %ctaid.z; mad.lo.s32 %r7, %r8, 2, %r7; "
+                "mad.lo.s32 %r8, %r7, 10, %r6; mad.lo.s32 %r8, %r8, 20, %r4; " ST("%r8")),
+        /* contiguous */
+        R("4 4 4, 1", 0, "p+0:256:W",
+                "mov.u32 %r6, %tid.y; mov.u32 %r7, %tid.z; mad.lo.s32 %r8, %r7, 4, %r6; mad.lo.s32 "
+                "%r8, %r8, 4, %r1; " ST("%r8")),
+        /* more dimensions than a box has */
+        R("4 4, 4 2", 0, "p+0:4 x4/8 x4/40:W ...",
+                "mov.u32 %r6, %tid.y; mov.u32 %r7, %ctaid.y; mul.lo.s32 %r8, %r1, 2; mad.lo.s32 "
+                "%r8, %r6, 10, %r8; mad.lo.s32 %r8, %r2, 50, %r8; mad.lo.s32 %r8, %r7, 300, "
+                "%r8; " ST("%r8")),
+        /* each block the same; each thread; all */
+        R("8, 4", 0, "p+0:32:W", ST("%r1")),
+        R("8, 4", 0, "p+0:16:W", ST("%r2")),
+        R("8, 4", 0, "p+12:4:W", "st.u32 [%d1+12], 1;"),
+        /* strides, also negative, and gaps */
+        R("8, 1", 0, "p+0:4 x8/12:W", "mul.lo.s32 %r6, %r1, 3; " ST("%r6")),
+        R("8, 1", 0, "p+372:32:W", "sub.s32 %r6, 100, %r1; " ST("%r6")),
+        R("8, 4", 0, "p+552:4 x32/8:W", "sub.s32 %r6, 100, %r4; shl.b32 %r6, %r6, 1; " ST("%r6")),
+        R("8, 4", 0, "p+76:4 x8/12:W", "mul.lo.s32 %r6, %r1, -3; add.s32 %r6, %r6, 40; " ST("%r6")),
+        R("8, 4", 0, "p+12:44:W", "sub.s32 %r6, %r2, %r1; add.s32 %r6, %r6, 10; " ST("%r6")),
+        /* blocks that overlap */
+        R("8, 4", 0, "p+0:80:W", "mad.lo.s32 %r6, %r2, 4, %r1; " ST("%r6")),
+        R("8, 4", 0, "p+0:128:W", "mad.lo.s32 %r6, %r1, 4, %r2; " ST("%r6")),
+        /* a triangle: a part of it */
+        R("8 8, 1", 0, "p+0:4 x8/32:W ...",
+                "mov.u32 %r6, %tid.y; setp.gt.s32 %p1, %r1, %r6; @%p1 bra A; mad.lo.s32 %r7, %r6, "
+                "8, %r1; " ST("%r7") "A:"),
+        /* two conditions of two indices: none of the part is left */
+        R("8 8, 1", 0, "...",
+                "mov.u32 %r6, %tid.y; add.s32 %r7, %r1, %r6; setp.lt.s32 %p1, %r7, 7; @%p1 ret; "
+                "sub.s32 %r7, %r6, %r1; setp.lt.s32 %p1, %r7, 3; @%p1 ret; mad.lo.s32 %r7, %r6, "
+                "8, %r1; " ST("%r7")),
+        /* a border */
+        R("8 8, 1", 0, "...",
+                "mov.u32 %r6, %tid.y; setp.eq.s32 %p1, %r1, 0; setp.eq.or.s32 %p1, %r1, 7, %p1; "
+                "setp.eq.or.s32 %p1, %r6, 0, %p1; setp.eq.or.s32 %p1, %r6, 7, %p1; @%p1 ret; "
+                "mad.lo.s32 %r7, %r6, 8, %r1; " ST("%r7")),
+        /* the dims */
+        R("32, 2", 0, "p+256:256:W",
+                "mov.u32 %r6, %nctaid.x; mul.lo.s32 %r6, %r6, %r3; add.s32 %r6, %r6, %r4; " ST(
+                        "%r6")),
+    };
+    CHECK_RULES(rules, 0);
+}
+#define LOOP(first, last, step, body) \
+    "mov.u32 %r6, " first "; setp.ge.s32 %p1, %r6, " last "; @%p1 bra Z; L: " body \
+    "add.s32 %r6, %r6, " step "; setp.lt.s32 %p1, %r6, " last "; @%p1 bra L; Z: "
+#define STRIDE "mov.u32 %r7, %nctaid.x; mul.lo.s32 %r7, %r7, %r3; "
+TEST_ALONE(certain_loops) {
+    static const rule rules[] = {
+        R("8, 1", 5, "p+0:20:W q+0:4:W", LOOP("0", "%r5", "1", ST("%r6")) "st.u32 [%d2], 1;"),
+        R("8, 1", 0, "q+0:4:W", LOOP("0", "%r5", "1", ST("%r6")) "st.u32 [%d2], 1;"),
+        R("8, 1", 5, "p+0:32:W p+64:32:W p+128:32:W p+192:32:W p+256:32:W",
+                LOOP("0", "%r5", "1", "mad.lo.s32 %r8, %r6, 16, %r1; " ST("%r8"))),
+        R("8, 1", 1000, "p+0:68:W q+0:4:W ...",
+                LOOP("0", "%r5", "1", ST("%r6")) "st.u32 [%d2], 1;"),
+        R("8, 1", 9, "p+12:4:W p+28:4:W", LOOP("3", "%r5", "4", ST("%r6"))),
+        /* whole rounds; the last one in part; less than one */
+        R("8, 2", 64, "p+0:256:W", STRIDE LOOP("%r4", "%r5", "%r7", ST("%r6"))),
+        R("8, 2", 60, "p+0:240:W", STRIDE LOOP("%r4", "%r5", "%r7", ST("%r6"))),
+        R("8, 2", 10, "p+0:40:W", STRIDE LOOP("%r4", "%r5", "%r7", ST("%r6"))),
+        R("8, 2", 2000, "p+0:1088:W q+0:4:W ...",
+                STRIDE LOOP("%r4", "%r5", "%r7", ST("%r6")) "st.u32 [%d2], 1;"),
+        /* the test at the end only */
+        R("8, 1", 4, "p+0:16:W",
+                "mov.u32 %r6, 0; L: " ST("%r6") "add.s32 %r6, %r6, 1; setp.ne.s32 %p1, %r6, %r5; "
+                                                "@%p1 bra L;"),
+        /* the test at the top */
+        R("8, 1", 4, "p+0:16:W q+0:4:W",
+                "mov.u32 %r6, 0; L: setp.ge.s32 %p1, %r6, %r5; @%p1 bra Z; " ST(
+                        "%r6") "add.s32 %r6, %r6, 1; bra.uni L; Z: st.u32 [%d2], 1;"),
+        /* down */
+        R("8, 1", 4, "p+0:16:W",
+                "mov.u32 %r6, %r5; L: add.s32 %r6, %r6, -1; " ST(
+                        "%r6") "setp.gt.s32 %p1, %r6, 0; @%p1 bra L;"),
+        /* a pointer that moves */
+        R("8, 1", 3, "p+0:32:W p+64:32:W p+128:32:W",
+                "mov.u32 %r6, 0; mul.wide.u32 %d5, %r1, 4; add.s64 %d5, %d1, %d5; L: st.u32 [%d5], "
+                "1; add.s64 %d5, %d5, 64; add.s32 %r6, %r6, 1; setp.lt.s32 %p1, %r6, %r5; @%p1 bra "
+                "L;"),
+        /* nested */
+        R("8, 1", 3, "p+0:8:W p+32:8:W p+64:8:W q+0:4:W",
+                LOOP("0", "%r5", "1",
+                        "mov.u32 %r7, 0; M: mad.lo.s32 %r8, %r6, 8, %r7; " ST(
+                                "%r8") "add.s32 %r7, %r7, 1; setp.lt.s32 %p2, %r7, 2; @%p2 bra "
+                                       "M; ") "st.u32 [%d2], 1;"),
+        /* the inner one depends on the outer one */
+        R("8, 1", 3, "p+0:4:W p+32:8:W p+64:12:W",
+                LOOP("0", "%r5", "1",
+                        "mov.u32 %r7, 0; M: mad.lo.s32 %r8, %r6, 8, %r7; " ST(
+                                "%r8") "add.s32 %r7, %r7, 1; setp.le.s32 %p2, %r7, %r6; @%p2 bra "
+                                       "M; ")),
+        /* rounds for each thread: 1 + x */
+        R("8, 1", 0, "p+4:28:W p+40:24:W p+76:20:W p+112:16:W p+148:12:W p+184:8:W p+220:4:W",
+                LOOP("0", "%r1", "1", "mad.lo.s32 %r8, %r6, 8, %r1; " ST("%r8"))),
+        /* memory decides: the first round is certain */
+        R("8, 1", 5, "q+0:4:R p+0:4:W q+4:4:W ...",
+                DATA "and.b32 %r9, %r9, 3; mov.u32 %r6, 0; L: " ST(
+                        "%r6") "add.s32 %r6, %r6, 1; setp.lt.s32 %p1, %r6, %r9; @%p1 bra L; "
+                               "st.u32 [%d2+4], 1; " ST_Q("%r6")),
+        /* break and continue */
+        R("8, 1", 5, "p+0:4:W p+8:4:W q+0:4:W",
+                LOOP("0", "%r5", "1",
+                        "setp.eq.s32 %p2, %r6, 3; @%p2 bra Z; setp.eq.s32 %p2, %r6, 1; @%p2 bra "
+                        "C; " ST("%r6") "C: ") "st.u32 [%d2], 1;"),
+        /* a break that memory decides */
+        R("8, 1", 5, "q+0:4:R p+0:4:W q+4:4:W ...",
+                DATA LOOP("0", "%r5", "1",
+                        ST("%r6") "setp.eq.s32 %p2, %r9, 3; @%p2 bra Z; " ST_Q(
+                                "%r6")) "st.u32 [%d2+4], 1;"),
+        /* into the middle of a loop */
+        R("8, 1", 3, "p+0:32:W q+0:4:W",
+                "mov.u32 %r6, 0; setp.lt.s32 %p1, %r1, 4; @%p1 bra M; L: " ST(
+                        "%r1") "M: add.s32 %r6, %r6, 1; setp.lt.s32 %p2, %r6, %r5; @%p2 bra L; "
+                               "st.u32 [%d2], 1;"),
+    };
+    CHECK_RULES(rules, 0);
+}
+TEST_ALONE(certain_branches) {
+    static const rule rules[] = {
+        /* memory decides: not what is behind the branch, but what is behind the join */
+        R("8, 1", 0, "q+0:4:R q+0:4:W ...",
+                DATA "setp.eq.s32 %p1, %r9, 0; @%p1 bra A; " ST("%r1") "A: st.u32 [%d2], 1;"),
+        R("8, 1", 0, "q+0:4:R q+64:4:W ...",
+                DATA "setp.eq.s32 %p1, %r9, 0; @%p1 bra A; " ST("%r1") "bra B; A: " ST_Q(
+                        "%r1") "B: st.u32 [%d2+64], 1;"),
+        /* an exit */
+        R("8, 1", 0, "q+0:4:R ...", DATA "setp.eq.s32 %p1, %r9, 0; @%p1 ret; " ST("%r1")),
+        R("8, 1", 0, "q+0:4:R q+4:4:W ...",
+                DATA "setp.eq.s32 %p1, %r9, 0; @%p1 st.u32 [%d1], 1; st.u32 [%d2+4], 1;"),
+        /* what is computed on one side is not known behind the join */
+        R("8, 1", 0, "q+0:4:R q+4:4:W ...",
+                DATA "mov.u32 %r6, %r1; setp.eq.s32 %p1, %r9, 0; @%p1 bra A; add.s32 %r6, %r6, 8; "
+                     "A: " ST("%r6") "st.u32 [%d2+4], 1;"),
+        /* also if both know it */
+        R("8, 1", 0, "q+4:4:W ...",
+                "mov.u32 %r6, %r1; setp.lt.s32 %p1, %r1, 4; @%p1 bra A; add.s32 %r6, %r6, 8; "
+                "A: " ST("%r6") "st.u32 [%d2+4], 1;"),
+        /* all threads go one way */
+        R("8, 1", 0, "p+0:32:W",
+                "mov.u32 %r6, %r1; setp.lt.s32 %p1, %r1, 9; @%p1 bra A; add.s32 %r6, "
+                "%r6, 8; A: " ST("%r6")),
+        /* with a guard */
+        R("8, 1", 0, "q+4:4:W ...",
+                "mov.u32 %r6, %r1; setp.lt.s32 %p1, %r1, 4; @%p1 add.s32 %r6, %r6, 8; " ST(
+                        "%r6") "st.u32 [%d2+4], 1;"),
+        /* and with one that holds for all, or for none */
+        R("8, 1", 0, "p+32:32:W",
+                "mov.u32 %r6, %r1; setp.lt.s32 %p1, %r1, 9; @%p1 add.s32 %r6, %r6, 8; @!%p1 "
+                "mov.u32 %r6, 0; " ST("%r6")),
+        /* nested */
+        R("8 2, 1", 0, "q+0:12:W p+12:20:W p+64:4:W q+64:4:W",
+                "mov.u32 %r6, %tid.y; setp.eq.s32 %p1, %r6, 0; @%p1 bra A; setp.lt.s32 %p2, %r1, "
+                "3; @%p2 bra B; " ST("%r1") "bra C; B: " ST_Q("%r1") "C: st.u32 [%d1+64], 1; A: "
+                                                                     "st.u32 [%d2+64], 1;"),
+        /* both sides end */
+        R("8, 1", 0, "q+0:12:W p+12:20:W",
+                "setp.lt.s32 %p1, %r1, 3; @%p1 bra A; " ST("%r1") "ret; A: " ST_Q("%r1") "ret;"),
+        /* a switch */
+        R("8, 1", 0, "p+0:4:W p+16:4:W p+32:4:W p+64:4:W q+0:32:W",
+                "setp.eq.s32 %p1, %r1, 0; @%p1 bra A; setp.eq.s32 %p1, %r1, 1; @%p1 bra B; "
+                "setp.eq.s32 %p1, %r1, 2; @%p1 bra C; st.u32 [%d1+64], 1; bra E; A: st.u32 [%d1], "
+                "1; bra E; B: st.u32 [%d1+16], 1; C: st.u32 [%d1+32], 1; E: " ST_Q("%r1")),
+        /* of a number that all threads have */
+        R("8, 1", 2, "p+32:4:W q+0:32:W",
+                "setp.eq.s32 %p1, %r5, 0; @%p1 bra A; setp.eq.s32 %p1, %r5, 1; @%p1 bra B; "
+                "setp.eq.s32 %p1, %r5, 2; @%p1 bra C; st.u32 [%d1+64], 1; bra E; A: st.u32 [%d1], "
+                "1; bra E; B: st.u32 [%d1+16], 1; C: st.u32 [%d1+32], 1; E: " ST_Q("%r1")),
+        /* code that is never reached; labels of inner scopes */
+        R("8, 1", 0, "p+0:32:W", "bra B; A: " ST_Q("%r1") "bra A; B: " ST("%r1")),
+        R("8, 1", 0, "p+0:32:W", ST("%r1") "ret; A: " ST_Q("%r1")),
+        R("8, 1", 0, "no steps",
+                "{ setp.lt.s32 %p1, %r1, 3; @%p1 bra A; " ST("%r1") "A: } { setp.lt.s32 %p1, %r1, "
+                                                                    "3; @%p1 bra A; " ST_Q(
+                                                                            "%r1") "A: }"),
+        R("8, 1", 0, "p+12:4:W q+0:32:W",
+                "{ .reg .b32 %r1; mov.u32 %r1, 3; " ST("%r1") "} " ST_Q("%r1")),
+        /* an instruction that is not followed */
+        R("8, 1", 0, "q+0:32:W ...",
+                "brev.b32 %r6, %r1; setp.lt.s32 %p1, %r6, 4; @%p1 bra A; " ST("%r1") "A: " ST_Q(
+                        "%r1")),
+        R("8, 1", 0, "p+0:32:W", "bar.sync 0; " ST("%r1") "membar.gl;"),
+    };
+    CHECK_RULES(rules, 0);
+}
+/* They would not end, or fail. */
+TEST_ALONE(certain_branches_that_do_not_run) {
+    static const rule rules[] = {
+        R("8, 1", 0, "p+12:20:W q+12:20:W",
+                "setp.lt.s32 %p1, %r1, 3; @%p1 bra A; " ST("%r1") "bra B; A: trap; B: " ST_Q(
+                        "%r1")),
+        R("8, 1", 0, "q+0:4:R ...",
+                DATA "setp.eq.s32 %p1, %r9, 0; @%p1 bra A; bra B; A: trap; B: " ST("%r1")),
+        R("8, 1", 0, "p+0:32:W ...", ST("%r1") "L: bra L;"),
+        R("8, 1", 0, "p+0:32:W q+0:32:W ...", ST("%r1") "L: " ST_Q("%r1") "bra L;"),
+        /* no end: neither side is certain */
+        R("8, 1", 0, "q+0:4:R ...",
+                "L: ld.volatile.u32 %r9, [%d2]; setp.eq.s32 %p1, %r9, 0; @%p1 bra A; " ST(
+                        "%r1") "bra L; A: " ST_Q("%r1") "bra L;"),
+        R("8, 1", 0, "q+0:4:R p+0:32:W ...",
+                DATA "setp.eq.s32 %p1, %r9, 0; @%p1 bra L; " ST("%r1") "ret; L: bra L;"),
+        /* waits */
+        R("8, 1", 0, "q+0:4:R p+0:32:W ...",
+                "L: ld.volatile.u32 %r9, [%d2]; setp.eq.s32 %p1, %r9, 0; @%p1 bra L; " ST("%r1")),
+        R("8, 1", 0, "no steps",
+                "{ .reg .b32 %a; ts: .branchtargets A, B; brx.idx %r1, ts; } A: " ST("%r1") "B:"),
+    };
+    CHECK_RULES(rules, RULE_BEFORE_RUNS);
+}
+TEST_ALONE(certain_numbers) {
+    static const rule rules[] = {
+        /* clamps */
+        R("64, 1", 0, "p+0:256:W", "min.s32 %r6, %r1, 100; " ST("%r6")),
+        R("64, 1", 0, "q+0:4:W ...", "min.s32 %r6, %r1, 10; " ST("%r6") "st.u32 [%d2], 1;"),
+        R("64, 1", 0, "p+20:4:W", "sub.s32 %r6, %r1, 80; max.s32 %r6, %r6, 5; " ST("%r6")),
+        R("64, 1", 0, "p+20:4:W", "sub.s32 %r6, %r1, 80; min.u32 %r6, %r6, 5; " ST("%r6")),
+        R("64, 1", 7, "p+0:256:W",
+                "setp.lt.s32 %p1, %r5, 9; selp.b32 %r6, %r1, 3, %p1; " ST("%r6")),
+        R("64, 1", 7, "...", "setp.lt.s32 %p1, %r1, 9; selp.b32 %r6, %r1, 3, %p1; " ST("%r6")),
+        R("64, 1", 7, "p+0:4:W",
+                "setp.lt.s32 %p1, %r1, 9; selp.b32 %r6, %r2, %r2, %p1; " ST("%r6")),
+        R("64, 1", -7, "...", "min.relu.s32 %r6, %r5, 5; " ST("%r6")),
+        R("64, 1", -7, "...", "add.sat.s32 %r6, %r5, 0x7fffffff; and.b32 %r6, %r6, 15; " ST("%r6")),
+        R("64, 1", 65535, "...", "add.u16x2 %r6, %r5, 1; " ST("%r6")),
+        /* 32 bits wrap around */
+        R("64, 1", 0xfffffff0ll, "p+0:256:W",
+                "add.u32 %r6, %r5, 16; add.u32 %r6, %r6, %r1; " ST("%r6")),
+        R("64, 1", 0xfffffff0ll, "p+0:256:W",
+                "add.u32 %r6, %r5, %r1; add.u32 %r6, %r6, 16; " ST("%r6")),
+        R("64, 1", 0, "...",
+                "sub.s32 %r6, %r1, 5; mul.wide.u32 %d4, %r6, 4; setp.gt.u32 %p1, %r6, "
+                "100; @%p1 ret; add.s64 %d4, %d1, %d4; st.u32 [%d4], 1;"),
+        R("64, 1", 0, "p+0:256:W",
+                "sub.s32 %r6, %r1, 5; mul.wide.s32 %d4, %r6, 4; add.s64 %d4, %d4, %d1; "
+                "st.u32 [%d4+20], 1;"),
+        R("64, 1", 0, "...", "shl.b32 %r6, %r1, 30; shr.u32 %r6, %r6, 30; " ST("%r6")),
+        R("4, 1", 0, "p+0:4 x4/16:W", "shl.b32 %r6, %r1, 30; shr.u32 %r6, %r6, 28; " ST("%r6")),
+        R("64, 1", 0x10000, "p+0:256:W",
+                "mul.lo.u32 %r6, %r5, %r5; add.u32 %r6, %r6, %r1; " ST("%r6")),
+        R("64, 1", 0x10001, "p+4:256:W",
+                "mul.wide.u32 %d4, %r5, %r5; shr.u64 %d4, %d4, 32; cvt.u32.u64 "
+                "%r6, %d4; add.u32 %r6, %r6, %r1; " ST("%r6")),
+        R("64, 1", 0x7fffffff, "p+0:256:W",
+                "add.s32 %r6, %r5, 1; setp.lt.s32 %p1, %r6, 0; @%p1 bra A; "
+                "ret; A: " ST("%r1")),
+        /* bits */
+        R("64, 1", 0, "p+0:256:W", "and.b32 %r6, %r1, 63; " ST("%r6")),
+        R("64, 2", 0, "q+0:4:W ...", "and.b32 %r6, %r1, 31; " ST("%r6") "st.u32 [%d2], 1;"),
+        R("64, 2", 0, "q+0:4:W ...", "and.b32 %r6, %r4, -64; " ST("%r6") "st.u32 [%d2], 1;"),
+        R("16, 4", 0, "p+0:256:W", "shl.b32 %r6, %r2, 4; or.b32 %r6, %r6, %r1; " ST("%r6")),
+        R("16, 4", 0, "...", "shl.b32 %r6, %r2, 4; xor.b32 %r6, %r1, %r6; " ST("%r6")),
+        R("17, 4", 0, "...", "shl.b32 %r6, %r2, 4; or.b32 %r6, %r6, %r1; " ST("%r6")),
+        R("16, 1", 0, "...", "xor.b32 %r6, %r1, 15; " ST("%r6")),
+        R("16, 1", 0, "...", "xor.b32 %r6, %r1, 16; " ST("%r6")),
+        R("16, 1", 0, "p+16:64:W", "not.b32 %r6, %r1; add.s32 %r6, %r6, 20; " ST("%r6")),
+        R("16, 1", 0, "p+20:64:W", "neg.s32 %r6, %r1; add.s32 %r6, %r6, 20; " ST("%r6")),
+        R("16, 1", 0, "p+48:4:W", "and.b32 %r6, %r1, 0; or.b32 %r6, %r6, 12; " ST("%r6")),
+        R("16, 4", 0, "p+0:4:W", "shl.b32 %r6, %r4, 3; and.b32 %r6, %r6, 7; " ST("%r6")),
+        R("16, 1", 3, "p+0:4 x16/32:W", "shl.b32 %r6, %r1, %r5; " ST("%r6")),
+        R("16, 1", 35, "...", "shl.b32 %r6, %r1, %r5; " ST("%r6")),
+        /* quotients and remainders */
+        R("16, 4", 0, "p+0:4:W", "div.u32 %r6, %r4, 64; " ST("%r6")),
+        R("16, 4", 0, "p+0:256:W", "rem.u32 %r6, %r4, 64; " ST("%r6")),
+        R("16, 4", 0, "p+0:256:W", "shl.b32 %r6, %r4, 2; div.s32 %r6, %r6, 4; " ST("%r6")),
+        R("16, 4", 0, "p+0:256:W", "shl.b32 %r6, %r4, 2; shr.s32 %r6, %r6, 2; " ST("%r6")),
+        R("16, 4", 0, "p+0:4 x64/8:W", "shl.b32 %r6, %r4, 2; shr.u32 %r6, %r6, 1; " ST("%r6")),
+        R("16, 4", 0, "q+0:4:W ...", "div.u32 %r6, %r4, 10; " ST("%r6") "st.u32 [%d2], 1;"),
+        R("16, 4", 0, "q+0:4:W ...", "rem.u32 %r6, %r4, 10; " ST("%r6") "st.u32 [%d2], 1;"),
+        R("16, 4", 7, "...",
+                "sub.s32 %r6, %r1, 20; div.s32 %r6, %r6, 5; neg.s32 %r6, %r6; " ST("%r6")),
+        R("16, 4", 103, "p+52:64:W",
+                "div.s32 %r6, %r5, 10; rem.s32 %r7, %r5, 10; add.s32 %r6, %r6, %r7; "
+                "add.s32 %r6, %r6, %r1; " ST("%r6")),
+        R("16, 4", -103, "...", "div.s32 %r6, %r5, 10; add.s32 %r6, %r6, 20; " ST("%r6")),
+        R("16, 4", 0, "...", "shr.s32 %r6, %r5, %r1; " ST("%r6")),
+        R("16, 4", 0, "q+0:4:W ...", "mul.hi.u32 %r6, %r1, %r1; " ST("%r6") "st.u32 [%d2], 1;"),
+        /* narrow numbers */
+        R("64, 5", 0, "q+0:4:W ...",
+                "cvt.u8.u32 %h1, %r4; cvt.u32.u8 %r6, %h1; " ST("%r6") "st.u32 [%d2], 1;"),
+        R("64, 4", 0, "p+0:1024:W", "cvt.u8.u32 %h1, %r4; cvt.u32.u8 %r6, %h1; " ST("%r6")),
+        R("64, 4", 0, "p+0:1024:W", "cvt.u32.u8 %r6, %r4; " ST("%r6")),
+        R("64, 1", 0, "p+0:256:W", "cvt.s8.u32 %h1, %r4; cvt.s32.s8 %r6, %h1; " ST("%r6")),
+        R("64, 1", -3, "p+1012:4:W", "cvt.u8.u32 %h1, %r5; cvt.u32.u16 %r6, %h1; " ST("%r6")),
+        R("64, 1", -3, "p+12:4:W",
+                "cvt.s8.u32 %h1, %r5; cvt.s32.s16 %r6, %h1; neg.s32 %r6, %r6; " ST("%r6")),
+        R("64, 1", 0x10004, "p+48:4:W",
+                "cvt.u16.u32 %h1, %r5; mul.wide.u16 %r6, %h1, 3; " ST("%r6")),
+        R("64, 1", 0, "p+0:4 x64/8:W",
+                "cvt.u16.u32 %h1, %r1; mul.lo.u16 %h1, %h1, 2; cvt.u32.u16 %r6, %h1; " ST("%r6")),
+        R("64, 1", 0, "q+0:4:W ...",
+                "cvt.u16.u32 %h1, %r1; mul.lo.u16 %h1, %h1, 2000; cvt.u32.u16 %r6, %h1; "
+                "and.b32 %r6, %r6, 255; " ST("%r6") "st.u32 [%d2], 1;"),
+        R("64, 1", -4, "p+16:4:W",
+                "cvt.s64.s32 %d4, %r5; neg.s64 %d4, %d4; cvt.u32.u64 %r6, %d4; " ST("%r6")),
+        R("64, 1", 4, "q+0:4:W ...",
+                "cvt.rn.f32.s32 %f1, %r5; cvt.rzi.s32.f32 %r6, %f1; " ST("%r6") "st.u32 [%d2], 1;"),
+        R("64, 1", 4, "p+0:256:W", "mov.b32 %f1, %r1; mov.b32 %r6, %f1; " ST("%r6")),
+        R("64, 1", 0, "p+1:1 x64/12:W",
+                "cvt.u64.u32 %d4, %r1; mul.lo.s64 %d4, %d4, 12; add.s64 %d4, %d1, %d4; "
+                "st.u8 [%d4+1], 1;"),
+        R("64, 1", 0, "p+0:512:W", "mad.wide.u32 %d4, %r1, 8, %d1; st.u64 [%d4], %d3;"),
+        R("64, 1", 0, "...",
+                "mov.b64 %d4, {%r1, %r2}; shl.b64 %d4, %d4, 2; add.s64 %d4, %d4, %d1; st.u32 "
+                "[%d4], 1;"),
+        R("64, 1", 0, "q+0:4:W ...", "mov.u32 %r6, %laneid; " ST("%r6") "st.u32 [%d2], 1;"),
+        R("32, 1", 0, "q+0:4:W ...",
+                "mov.u64 %d4, k; setp.ne.u64 %p1, %d4, 0; @%p1 st.u32 [%d1], 1; st.u32 [%d2], 1;"),
+    };
+    CHECK_RULES(rules, 0);
+}
+TEST_ALONE(certain_accesses) {
+    static const rule rules[] = {
+        R("8, 1", 0, "p+0:128:R p+128:8 x8/16:W p+256:128:W",
+                "mul.wide.u32 %d4, %r1, 16; add.s64 %d4, %d1, %d4; ld.global.v4.u32 {%r6, %r7, "
+                "%r8, %r9}, [%d4]; "
+                "st.v2.u32 [%d4+128], {%r6, %r7}; st.global.v2.u64 [%d4+256], {%d1, %d2};"),
+        R("8, 1", 0, "p+0:1 x8/3:R p+64:1 x8/3:W",
+                "mul.wide.u32 %d4, %r1, 3; add.s64 %d4, %d1, %d4; ld.u8 %h1, [%d4]; st.s8 "
+                "[%d4+64], %h1; "),
+        R("8, 1", 0, "p+0:16:R p+64:16:W",
+                "mul.wide.u32 %d4, %r1, 2; add.s64 %d4, %d1, %d4; ld.u16 %h1, [%d4]; st.b16 "
+                "[%d4+64], %h1;"),
+        R("8, 1", 0, "p+0:4:R p+4:4:R p+8:4:R p+16:8:R",
+                "ld.global.nc.f32 %f1, [%d1]; ld.volatile.f32 %f2, [%d1+4]; ldu.global.u32 %r9, "
+                "[%d1+8]; ld.global.f64 %d4, [%d1+16];"),
+        R("8, 1", 0, "p+4:12:RW q+0:12:RW",
+                "atom.global.add.u32 %r6, [%d1+4], 1; red.add.u64 [%d1+8], 1; atom.cas.b64 %d4, "
+                "[%d2], 5, 6; atom.exch.b32 %r6, [%d2+8], 1;"),
+        R("8, 1", 0, "p+0:4:RW q+0:4:RW",
+                "red.global.add.f32 [%d1], 0f3f800000; atom.relaxed.gpu.global.max.s32 %r6, [%d2], "
+                "%r1;"),
+        R("8, 1", 0, "p+0:4:RW q+0:4:RW",
+                "setp.lt.s32 %p1, %r1, 4; @%p1 atom.add.u32 %r6, [%d1], 1; @!%p1 red.add.u32 "
+                "[%d2], 1;"),
+        R("8, 1", 0, "p+0:128:R",
+                ".shared .align 16 .b8 s[256]; mov.u32 %r6, s; shl.b32 %r7, %r1, 4; add.u32 %r6, "
+                "%r6, %r7; mul.wide.u32 %d4, %r1, 16; "
+                "add.s64 %d4, %d1, %d4; cp.async.cg.shared.global [%r6], [%d4], 16; "
+                "cp.async.wait_all; ld.shared.u32 %r8, [%r6]; st.shared.u32 [%r6], 1;"),
+        R("8, 1", 3, "q+0:4:W ...",
+                ".shared .align 16 .b8 s[256]; mov.u32 %r6, s; cp.async.ca.shared.global [%r6], "
+                "[%d1], 8, %r5; cp.async.wait_all; st.u32 [%d2], 1;"),
+        /* variables */
+        R("8, 1", 0, "v+8:4:W v+0:4:R", "st.global.u32 [v+8], 1; ld.global.u32 %r6, [v];"),
+        R("8, 1", 0, "v+32:32:W",
+                "mov.u64 %d4, v; cvta.global.u64 %d5, %d4; mul.wide.u32 %d6, %r1, 4; add.s64 %d5, "
+                "%d5, %d6; st.u32 [%d5+32], 1;"),
+        R("8, 1", 0, "v+12:4:R", "mov.u64 %d4, v+16; ld.global.u32 %r6, [%d4+-4];"),
+        R("8, 1", 0, "p+4:4:W v+0:4:R",
+                "{ .reg .b64 v; mov.u64 v, %d1; st.u32 [v+4], 1; } ld.global.u32 %r6, [v];"),
+        /* the lower ends of pointers */
+        R("8, 1", 0, "p+8:60:W",
+                "add.s64 %d4, %d1, 64; mul.wide.s32 %d5, %r1, -4; add.s64 %d4, %d4, %d5; st.u32 "
+                "[%d4], 1; st.u32 [%d4+-28], 1;"),
+        R("8, 1", 0, "p+4:4:W p+64:4:W",
+                "or.b64 %d4, %d1, 4; st.u32 [%d4], 1; and.b64 %d4, %d4, -8; st.u32 [%d4+64], 1;"),
+        R("8, 1", 0, "q+0:4:W", "sub.s64 %d4, %d2, %d1; add.s64 %d4, %d4, %d1; st.u32 [%d4], 1;"),
+        R("8, 1", 0, "p+0:8:R q+64:4:W ...",
+                "ld.global.u64 %d4, [%d1]; and.b64 %d4, %d4, 12; add.s64 %d4, %d4, %d2; st.u32 "
+                "[%d4], 1; st.u32 [%d2+64], 1;"),
+        R("8, 1", 0, "q+0:4:W ...",
+                ".local .align 8 .b8 l[64]; st.local.u64 [l], %d1; ld.local.u64 %d4, [l]; st.u32 "
+                "[%d4], 1; st.u32 [%d2], 1;"),
+        R("8, 1", 0, "q+0:4:W ...",
+                ".local .align 8 .b8 l[64]; mov.u64 %d4, l; cvta.local.u64 %d4, %d4; st.u64 [%d4], "
+                "%d1; st.u32 [%d2], 1;"),
+        R("8, 1", 0, "p+0:4:W", "prefetch.global.L2 [%d2]; st.u32 [%d1], 1;"),
+        /* what may be anything */
+        R("8, 1", 0, "p+0:4:W",
+                "{ .param .b64 a; st.param.b64 [a], %d1; .param .b64 b; st.param.b64 [b], %d2; } "
+                "st.u32 [%d1], 1;"),
+        R("8, 1", 0, "q+0:8:R ...",
+                ".pragma \"used_bytes_mask 0xff0f\"; ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d1]; "
+                "ld.global.v2.u32 {%r6, %r7}, [%d2];"),
+        R("8, 1", 0, "p+0:16:R", "ld.global.v4.u32 {%r6, _, _, %r9}, [%d1];"),
+        /* many boxes */
+        R("2, 1", 0, "p+0:2:W p+2:1:W p+8:1:W p+1:1:R",
+                "st.u8 [%d1], 1; st.u8 [%d1+2], 1; st.u8 [%d1+1], 1; st.u8 [%d1+8], 1; ld.u8 %h1, "
+                "[%d1+1];"),
+    };
+    CHECK_RULES(rules, 0);
+}
+/* Whole texts with kernels k(p, q, n). */
+TEST_ALONE(certain_functions_and_parameters) {
+    static const rule rules[] = {
+        R("8, 1", 0, "q+64:4:W ...",
+                ".func (.param .b32 r) f(.param .b64 a) {" REGISTERS
+                "ld.param.u64 %d1, [a]; st.u32 [%d1], 1; st.param.b32 [r], 3; ret; }\n"
+                ".visible .entry k(.param .u64 p, .param .u64 q, .param .u64 n) {" REGISTERS
+                "ld.param.u64 %d1, [p]; ld.param.u64 %d2, [q]; { .param .b64 x; st.param.b64 [x], "
+                "%d1; .param .b32 y; call (y), f, (x); ld.param.b32 %r1, [y]; } "
+                "mul.wide.u32 %d3, %r1, 4; add.s64 %d3, %d2, %d3; st.u32 [%d3], 1; st.u32 "
+                "[%d2+64], 1; ret; }"),
+        /* words of a struct; signs */
+        R("8, 1", 7, "p+28:4:W q+0:4:W",
+                ".visible .entry k(.param .align 8 .b8 s[16], .param .align 8 .b8 t[8]) {" REGISTERS
+                "ld.param.v2.u64 {%d1, %d2}, [s]; ld.param.u8 %r1, [t]; ld.param.s8 %r2, [t+1]; "
+                "mad.wide.u32 %d3, %r1, 4, %d1; st.u32 [%d3], 1; mad.wide.s32 %d3, %r2, 4, %d2; "
+                "st.u32 [%d3], 1; ret; }"),
+        R("8, 1", 0x0203, "q+12:4:W q+80:4:R",
+                ".visible .entry k(.param .align 8 .b8 s[16], .param .align 8 .b8 t[8]) {" REGISTERS
+                "ld.param.u64 %d2, [s+8]; ld.param.u16 %h1, [t]; ld.param.u8 %r2, [t+1]; "
+                "cvt.u32.u16 %r1, %h1; sub.s32 %r1, %r1, 512; "
+                "mad.wide.u32 %d3, %r1, 4, %d2; st.u32 [%d3], 1; mad.wide.s32 %d3, %r2, 8, %d2; "
+                "ld.u32 %r3, [%d3+64]; ret; }"),
+        /* a parameter's address */
+        R("8, 1", 0, "q+0:4:W ...",
+                ".visible .entry k(.param .align 8 .b8 s[16], .param .u64 n) {" REGISTERS
+                "mov.b64 %d1, s; cvta.param.u64 %d1, %d1; ld.u64 %d2, [%d1]; st.u32 [%d2], 1; "
+                "ld.param.u64 %d3, [s+8]; st.u32 [%d3], 1; ret; }"),
+    };
+    CHECK_RULES(rules, RULE_IS_TEXT);
+}
+
 /* ---- compared with the CPU device ---- */
 
 enum { MOST_TEXTS = 200, MOST_ITEMS = 600, MOST_NEVER = 400 };
@@ -721,6 +1329,16 @@ static void compare_sources(const char *kernel, const char *line) {
     }
     if (!ok && first) compare_bytes(first, kernel, line);
 }
+/* Whether the line is new: programs repeat launches. Two lines rarely have the same hash. */
+static int is_new(const char *line) {
+    static uint64_t known[1 << 16];
+    const uint64_t hash = gxi_hash_bytes(line, strlen(line)) | 1;
+    size_t at = hash >> 40 & 0xFFFF, tries = 0;
+    while (known[at] && known[at] != hash && tries++ < 100) at = (at + 1) & 0xFFFF;
+    if (known[at] == hash) return 0;
+    known[at] = hash;
+    return 1;
+}
 /* All lines of the file, with each text that has such a kernel. */
 static void compare_all(const char *path) {
     static item items[MOST_ITEMS];
@@ -731,6 +1349,7 @@ static void compare_all(const char *path) {
     while (f && getline(&line, &room, f) > 0) {
         char *rest, *bytes, *copy;
         int known = 0;
+        const int is_first = is_new(line);
         line[strcspn(line, "\n")] = 0;
         if (!CHECK((bytes = strstr(line, " | ")) != NULL)) continue;
         *bytes = 0;
@@ -745,7 +1364,7 @@ static void compare_all(const char *path) {
             free(copy);
             known = 1;
         }
-        compare_sources(line, bytes);
+        if (is_first) compare_sources(line, bytes);
         counted.kernels += known;
     }
     free(line);
@@ -765,7 +1384,8 @@ static void load_texts(const char *pattern) {
     }
     globfree(&files);
 }
-/* Runs programs beside this one, and compares what their kernels did with these texts. */
+/* Runs programs beside this one, and compares what their kernels did with these texts.
+   mandelbrot_live has its own kernel draw. */
 static void run_and_compare(const char *pattern, const char *programs) {
     char path[] = "/tmp/gpuexec_access.XXXXXX", command[400], own[4000] = "";
     const int file = mkstemp(path);
@@ -777,7 +1397,8 @@ static void run_and_compare(const char *pattern, const char *programs) {
     setenv("ACCESS_PROGRAMS", own, 1);
     setenv("SIMGPU_ACCESS", path, 1);
     snprintf(command, sizeof command,
-            "for x in $(cd \"$ACCESS_PROGRAMS\" && ls %s); do case $x in *.d|*timeline*) ;; *) "
+            "for x in $(cd \"$ACCESS_PROGRAMS\" && ls %s); do case $x in *.d|*timeline*|*_live) ;; "
+            "*) "
             "\"$ACCESS_PROGRAMS/$x\" ;; esac; done >/dev/null 2>&1 </dev/null; true",
             programs);
     memset(&counted, 0, sizeof counted);

@@ -56,6 +56,49 @@ static void mark(unsigned *done, unsigned how) {
     if ((__atomic_load_n(done, __ATOMIC_RELAXED) & how) != how)
         __atomic_fetch_or(done, how, __ATOMIC_RELAXED);
 }
+/* Marks n bytes, in pieces that are as large as possible. */
+static void mark_bytes(unsigned char *at, uint64_t n, unsigned how) {
+    const uint64_t word = how * 0x0101010101010101ull;
+    while (n) {
+        if (n >= 8 && (uintptr_t)at % 8 == 0) {
+            uint64_t *p = (uint64_t *)(void *)at;
+            if ((__atomic_load_n(p, __ATOMIC_RELAXED) & word) != word)
+                __atomic_fetch_or(p, word, __ATOMIC_RELAXED);
+            at += 8;
+            n -= 8;
+        } else if (n >= 4 && (uintptr_t)at % 4 == 0) {
+            uint32_t *p = (uint32_t *)(void *)at;
+            if ((__atomic_load_n(p, __ATOMIC_RELAXED) & (uint32_t)word) != (uint32_t)word)
+                __atomic_fetch_or(p, (uint32_t)word, __ATOMIC_RELAXED);
+            at += 4;
+            n -= 4;
+        } else {
+            __atomic_fetch_or(at, (unsigned char)how, __ATOMIC_RELAXED);
+            at++;
+            n--;
+        }
+    }
+}
+/* What *at points to, of so many bytes, which are zeros if it is new; NULL: no memory */
+static void *get_zeros(void **at, size_t bytes) {
+    void *p = __atomic_load_n(at, __ATOMIC_ACQUIRE), *before = NULL;
+    if (p || !(p = calloc(bytes, 1))) return p;
+    if (__atomic_compare_exchange_n(at, &before, p, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return p;
+    free(p);
+    return before;
+}
+static void mark_use(struct sim_use *u, uint64_t at, uint64_t n, unsigned how) {
+    const size_t count = (u->hi - u->lo + SIM_CHUNK - 1) / SIM_CHUNK;
+    unsigned char **chunks = get_zeros((void **)(void *)&u->chunks, count * sizeof *chunks), *chunk;
+    while (chunks && n) {
+        const uint64_t left = SIM_CHUNK - at % SIM_CHUNK, piece = n < left ? n : left;
+        if (!(chunk = get_zeros((void **)(void *)&chunks[at / SIM_CHUNK], SIM_CHUNK))) return;
+        mark_bytes(chunk + at % SIM_CHUNK, piece, how);
+        at += piece;
+        n -= piece;
+    }
+}
 static void note(struct sim_uses *uses, uint64_t a, unsigned size, unsigned how) {
     bool known = false;
     for (unsigned k = 0; k < uses->n; k++) {
@@ -63,8 +106,7 @@ static void note(struct sim_uses *uses, uint64_t a, unsigned size, unsigned how)
         if (a < u->lo || a >= u->hi) continue;
         known = true;
         mark(&u->done, how);
-        for (uint64_t at = a - u->lo; u->bytes && at < a - u->lo + size && at < u->hi - u->lo; at++)
-            __atomic_fetch_or(&u->bytes[at], (unsigned char)how, __ATOMIC_RELAXED);
+        if (u->lists) mark_use(u, a - u->lo, u->hi - a < size ? u->hi - a : size, how);
     }
     if (!known) mark(&uses->others, how);
 }

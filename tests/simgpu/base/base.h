@@ -377,7 +377,7 @@ struct sim_grid {
 /* The allocations that its arguments point into, and the variables of its module: which of their
    bytes it reads and writes. Only address.c records this, so no range is remembered while it is
    on. */
-enum { SIM_READS = 1, SIM_WRITES = 2 };
+enum { SIM_READS = 1, SIM_WRITES = 2, SIM_CHUNK = 4096 };
 struct sim_uses {
     char *launch;    /* its dims, arguments and variables, as text */
     unsigned others; /* __atomic; what it does to other memory: SIM_READS, SIM_WRITES */
@@ -386,8 +386,9 @@ struct sim_uses {
         uint64_t lo, hi;
         const char *variable;            /* its name; NULL: a word of an argument */
         unsigned argument, offset, done; /* done: __atomic; SIM_READS, SIM_WRITES */
-        unsigned char *bytes; /* the same for each byte from lo on, once for each allocation; NULL:
-                                 an earlier one of the same allocation, too large, no memory */
+        bool lists;                      /* the bytes: for the first one of each allocation */
+        unsigned char **chunks; /* __atomic; each has the same for SIM_CHUNK bytes; NULL: for none
+                                   of them */
     } at[];
 };
 

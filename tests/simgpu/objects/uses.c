@@ -13,9 +13,9 @@ static void add(struct sim_uses *uses, const char *variable, unsigned argument, 
     unsigned first = 0;
     if (!address || !sim_mem_find_for_call(address, 1, false, &r)) return;
     while (first < uses->n && uses->at[first].lo != r.lo) first++;
-    const bool is_listed = first == uses->n && r.hi - r.lo <= MOST_BYTES;
-    uses->at[uses->n++] = (struct sim_use){ r.lo, r.hi, variable, argument, offset, 0,
-        is_listed ? calloc(r.hi - r.lo, 1) : NULL };
+    const bool lists = first == uses->n && r.hi - r.lo <= MOST_BYTES;
+    uses->at[uses->n++] = (struct sim_use){ r.lo, r.hi, variable, argument, offset, 0, lists,
+        NULL };
 }
 
 static char *launch_text(
@@ -61,41 +61,51 @@ struct sim_uses *sim_uses_new(const struct sim_op *op, const struct sim_func *f)
     return uses;
 }
 
+static uint64_t chunks_of(const struct sim_use *u) {
+    return u->chunks ? (u->hi - u->lo + SIM_CHUNK - 1) / SIM_CHUNK : 0;
+}
 void sim_uses_free(struct sim_uses *uses) {
-    for (unsigned i = 0; i < uses->n; i++) free(uses->at[i].bytes);
+    for (unsigned i = 0; i < uses->n; i++) {
+        struct sim_use *u = &uses->at[i];
+        for (uint64_t k = chunks_of(u); k; k--) free(u->chunks[k - 1]);
+        free(u->chunks);
+    }
     free(uses->launch);
     free(uses);
 }
 
 static const char *const how[] = { "-", "r", "w", "rw" };
 
-/* The next run of bytes that were accessed in the same way, from *at on. */
+static unsigned done_at(const struct sim_use *u, uint64_t at) {
+    const unsigned char *chunk = u->chunks[at / SIM_CHUNK];
+    return chunk ? chunk[at % SIM_CHUNK] : 0;
+}
+/* The next run of bytes that were accessed in the same way, from *at on; 0: none. */
 static unsigned next_run(const struct sim_use *u, uint64_t *at, uint64_t *end) {
-    const uint64_t bytes = u->hi - u->lo;
-    uint64_t word;
-    while (*at < bytes && !u->bytes[*at])
-        if (*at % 8 || *at + 8 > bytes) ++*at;
-        else {
-            memcpy(&word, u->bytes + *at, 8);
-            if (!word) *at += 8;
-            else ++*at;
-        }
-    if (*at == bytes) return 0;
-    for (*end = *at; *end < bytes && u->bytes[*end] == u->bytes[*at];) ++*end;
-    return u->bytes[*at];
+    static const unsigned char zeros[64];
+    const uint64_t bytes = u->chunks ? u->hi - u->lo : 0;
+    while (*at < bytes && !done_at(u, *at)) {
+        const unsigned char *chunk = u->chunks[*at / SIM_CHUNK];
+        if (!chunk) *at += SIM_CHUNK - *at % SIM_CHUNK;
+        else if (*at % 64 == 0 && !memcmp(chunk + *at % SIM_CHUNK, zeros, 64)) *at += 64;
+        else ++*at;
+    }
+    if (*at >= bytes) return 0;
+    for (*end = *at + 1; *end < bytes && done_at(u, *end) == done_at(u, *at);) ++*end;
+    return done_at(u, *at);
 }
 
 static void write_bytes(FILE *text, const struct sim_use *u, unsigned *left) {
     uint64_t at = 0, end;
     unsigned runs = 0, done;
     fprintf(text, " %llx+%llx", (unsigned long long)u->lo, (unsigned long long)(u->hi - u->lo));
-    for (; u->bytes && runs <= *left && next_run(u, &at, &end); at = end) runs++;
-    if (u->done && (!u->bytes || runs > *left)) {
+    for (; u->lists && runs <= *left && next_run(u, &at, &end); at = end) runs++;
+    if (u->done && (!runs || runs > *left)) {
         fputs(" ?", text);
         return;
     }
     *left -= runs;
-    for (at = 0; u->done && (done = next_run(u, &at, &end)) != 0; at = end)
+    for (at = 0; u->lists && (done = next_run(u, &at, &end)) != 0; at = end)
         fprintf(text, " %llx-%llx:%s", (unsigned long long)at, (unsigned long long)end, how[done]);
 }
 
