@@ -64,7 +64,7 @@ static int reached_read_argument(reached_launch *l, const char *at, size_t *used
 }
 /* address+size, then from-to:use or ? */
 static int reached_read_memory(reached_launch *l, const char *at) {
-    reached_memory *m = &l->memory[l->nmemory - 1];
+    reached_memory *m = l->memory;
     unsigned long long a, b;
     char use[4];
     if (strchr(at, '+')) {
@@ -77,6 +77,7 @@ static int reached_read_memory(reached_launch *l, const char *at) {
         return m->seen && m->known;
     }
     if (!l->nmemory) return 0;
+    m = &l->memory[l->nmemory - 1];
     if (!strcmp(at, "?")) {
         free(m->seen);
         free(m->known);

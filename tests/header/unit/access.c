@@ -746,6 +746,9 @@ TEST_ALONE(certain_guards) {
                 "setp.lt.s32 %p1, %r1, 10; setp.ge.or.s32 %p2, %r1, %r5, %p1; setp.lt.and.s32 %p3, "
                 "%r1, 50, %p2; @!%p3 bra A; " ST("%r1") "A: st.u32 [%d2], 1;"),
         R("64, 1", 40, "q+0:4:W ...",
+                "setp.lt.s32 %p1, %r1, 10; setp.ge.or.s32 %p2, %r1, %r5, %p1; setp.lt.s32 %p3, "
+                "%r1, 50; and.pred %p4, %p2, %p3; @!%p4 bra A; " ST("%r1") "A: st.u32 [%d2], 1;"),
+        R("64, 1", 40, "q+0:4:W ...",
                 "setp.lt.s32 %p1|%p2, %r1, 10; @%p2 st.u32 [%d1], 1; st.u32 [%d2], 1;"),
         R("64, 1", 0, "p+0:16:W p+240:16:W",
                 "setp.lo.u32 %p1, %r1, 4; @%p1 bra A; setp.hs.u32 %p2, %r1, 60; "
@@ -1047,6 +1050,12 @@ TEST_ALONE(certain_numbers) {
                 "add.s32 %r6, %r6, %r1; " ST("%r6")),
         R("16, 4", -103, "...", "div.s32 %r6, %r5, 10; add.s32 %r6, %r6, 20; " ST("%r6")),
         R("16, 4", 0, "...", "shr.s32 %r6, %r5, %r1; " ST("%r6")),
+        R("16, 4", 13, "p+60:4:W", "sub.s32 %r6, 5, %r5; shr.u32 %r6, %r6, 28; " ST("%r6")),
+        R("16, 4", -16, "...", "shr.s32 %r6, %r5, 28; and.b32 %r6, %r6, 31; " ST("%r6")),
+        R("16, 4", 0x10000, "q+0:4:W ...",
+                "mul.hi.u32 %r6, %r5, %r5; " ST("%r6") "st.u32 [%d2], 1;"),
+        R("16, 4", 0x10000, "q+0:4:W ...",
+                "mad.hi.u32 %r6, %r5, %r5, %r1; " ST("%r6") "st.u32 [%d2], 1;"),
         R("16, 4", 0, "q+0:4:W ...", "mul.hi.u32 %r6, %r1, %r1; " ST("%r6") "st.u32 [%d2], 1;"),
         /* narrow numbers */
         R("64, 5", 0, "q+0:4:W ...",
@@ -1120,6 +1129,8 @@ TEST_ALONE(certain_accesses) {
                 "mov.u64 %d4, v; cvta.global.u64 %d5, %d4; mul.wide.u32 %d6, %r1, 4; add.s64 %d5, "
                 "%d5, %d6; st.u32 [%d5+32], 1;"),
         R("8, 1", 0, "v+12:4:R", "mov.u64 %d4, v+16; ld.global.u32 %r6, [%d4+-4];"),
+        R("8, 1", 0, "v+0:4:R p+4:4:W",
+                "ld.global.u32 %r6, [v]; { .reg .b64 v; mov.u64 v, %d1; st.u32 [v+4], 1; }"),
         R("8, 1", 0, "p+4:4:W v+0:4:R",
                 "{ .reg .b64 v; mov.u64 v, %d1; st.u32 [v+4], 1; } ld.global.u32 %r6, [v];"),
         /* the lower ends of pointers */
