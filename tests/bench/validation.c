@@ -80,12 +80,13 @@ static figures measure(int validation) {
     for (k = 0; k < 2; k++) { /* the first time warms up */
         begin = microseconds();
         for (i = 0; i < (k ? steps : steps / 10); i++) {
-            const unsigned n = 100u + (unsigned)i % 100; /* no launch repeats one of the last ones
-                                                          */
+            const unsigned words = 100u + (unsigned)i % 100; /* no launch repeats one of the last
+                                                              * ones
+                                                              */
             const int on = i % STREAMS, before = (i + STREAMS - 1) % STREAMS;
             if (i) check(gpuexec_stream_wait_event(streams[on], events[before]));
             check(gpuexec_launch(step, streams[on], gpuexec_grid(1, 32, 0),
-                    GPUEXEC_ARGS(buffers[i % BUFFERS], buffers[(i + 1) % BUFFERS], ns, n)));
+                    GPUEXEC_ARGS(buffers[i % BUFFERS], buffers[(i + 1) % BUFFERS], ns, words)));
             check(gpuexec_event_record(events[on], streams[on]));
         }
         check(gpuexec_context_sync(context));
