@@ -263,6 +263,13 @@ static void random_compare(random_kernel *g, unsigned to) {
         random_put(g, "setp.%s.u32 %%p%u, %s, %s;\n", RANDOM_OF(g, "lo", "ls", "hi", "hs"), to,
                 random_register(g), random_value(g));
         break;
+    case 6:
+    case 7: /* of two indices */
+        random_put(g, "mul.lo.s32 %%r34, %%r%u, %d; mad.lo.s32 %%r34, %%r%u, %d, %%r34;\n",
+                random_below(g, RANDOM_INDICES), 1 + (int)random_below(g, 3),
+                random_below(g, RANDOM_INDICES), (int)random_below(g, 7) - 3);
+        random_put(g, "setp.%s.s32 %%p%u, %%r34, %d;\n", how, to, (int)random_below(g, 16) - 4);
+        break;
     default:
         random_put(g, "setp.%s.%s32 %%p%u, %s, %s;\n", how, RANDOM_OF(g, "s", "u"), to,
                 random_register(g), random_in(g, 60) ? random_number(g) : random_value(g));
