@@ -2602,8 +2602,8 @@ typedef struct gpuexec_stream_desc {
 } gpuexec_stream_desc;
 
 /* Creates a stream; desc NULL: one with default priority that synchronizes with the legacy default
-   stream. CUDA makes every stream of a green context non-blocking, whatever the desc says. It is
-   destroyed by gpuexec_stream_destroy, or when its context is closed. cuStreamCreateWithPriority.
+   stream. CUDA makes every stream of a green context non-blocking, whatever the desc says.
+   gpuexec_stream_destroy, or closing its context, destroys the stream. cuStreamCreateWithPriority.
  */
 GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(
         const char *where, gpuexec_context context, const gpuexec_stream_desc *desc);
@@ -15226,7 +15226,7 @@ typedef struct gxi_step {
    numbered; their number itself means: the end of the kernel. */
 typedef struct gxi_step_block {
     uint32_t first, end, next, target; /* target: or GXI_FLOW_NONE */
-    uint32_t after;                    /* the first block that certainly runs after this one */
+    uint32_t after;                    /* its immediate postdominator */
 } gxi_step_block;
 typedef struct gxi_steps {
     gxi_step *steps;
@@ -15387,8 +15387,8 @@ static int gxi_step_compare(const gxi_access_reader *r, gxi_step *step) {
 static int gxi_step_computes(
         gxi_access_reader *r, const gxi_access_form *form, const struct gxi_step_name *n) {
     const int is_predicate = gxi_access_has(r, ".pred");
+    gxi_step step, *kept;
     gxi_operand to;
-    gxi_step step;
     memset(&step, 0, sizeof step);
     step.kind = n->kind;
     if (is_predicate) {
@@ -15409,9 +15409,8 @@ static int gxi_step_computes(
     step.a = gxi_operand_read(r, form, 1);
     if (n->operands > 1) step.b = gxi_operand_read(r, form, 2);
     if (form->count > 3) step.c = gxi_operand_read(r, form, 3);
-    if (to.kind != GXI_OPERAND_REGISTER || to.value || form->end[0] - form->begin[0] > 1) /* such as
-                                                                                             p|q */
-        return 0;
+    /* of a pair p|q, neither is followed */
+    if (to.kind != GXI_OPERAND_REGISTER || to.value || form->end[0] - form->begin[0] > 1) return 0;
     step.from_bits = (unsigned char)(8 * form->size);
     step.from_signed = (unsigned char)form->is_signed;
     step.bits = (unsigned char)(n->kind == GXI_STEP_CONVERT ? 8 * form->size_first
@@ -15425,10 +15424,8 @@ static int gxi_step_computes(
     step.target = GXI_FLOW_NONE;
     step.guard = r->guard;
     step.guard_not = (unsigned char)r->guard_not;
-    {
-        gxi_step *const kept = gxi_step_new(r, GXI_STEP_UNKNOWN);
-        if (kept) *kept = step;
-    }
+    kept = gxi_step_new(r, GXI_STEP_UNKNOWN);
+    if (kept) *kept = step;
     return 1;
 }
 static void gxi_step_branch(gxi_access_reader *r, const gxi_access_form *form) {
@@ -15554,9 +15551,9 @@ static int gxi_blocks_make(gxi_access_reader *r, gxi_steps *s) {
     }
     return s->blocks != NULL;
 }
-/* Which blocks run after each block in any case (its postdominators), as sets of bits, by
-   iteration; then the first of them: the one that has all others. Blocks from which the end cannot
-   be reached, which keep one more bit, have the end. */
+/* The postdominators of each block, as sets of bits, by iteration; then its immediate one, which
+   has all others. Blocks from which the end cannot be reached, which keep one more bit, have the
+   end. */
 static int gxi_blocks_order(gxi_steps *s) {
     const uint32_t endless = s->nblocks + 1;
     const size_t words = (s->nblocks + (size_t)65) / 64;
@@ -38215,9 +38212,10 @@ static const char *gxi_argument_at(
    (>>impl-steps) once for all of its threads. A value is a sum: a number, and multiples of the six
    indices of a thread, tid.x to ctaid.z; the arguments and the dims of the launch are numbers. A
    branch on such a sum divides the threads: each side runs for those that satisfy it. A branch on
-   anything else, or back after some rounds of a loop, goes on behind it, at the first block that
-   runs in any case; what is computed between is not known then. So each access that is met is one
-   that these threads make; those of further rounds are not met. */
+   anything else, or back after some rounds of a loop, cannot be followed: the run continues at the
+   branch's immediate postdominator, and the registers that the blocks between them set are unknown
+   there. So each access that the run meets is one that these threads make; it does not meet those
+   of later rounds. */
 
 typedef struct gxi_sum {
     int64_t number, times[6];
@@ -38285,6 +38283,10 @@ static int gxi_sum_is_number(const gxi_sum *s) {
         if (s->times[i]) return 0;
     return 1;
 }
+/* Whether it is the same number for all threads. */
+static int gxi_value_is_number(const gxi_value *v) {
+    return v->kind == GXI_VALUE_SUM && gxi_sum_is_number(&v->sum);
+}
 static gxi_value gxi_value_unknown(void) {
     gxi_value v;
     memset(&v, 0, sizeof v);
@@ -38327,7 +38329,7 @@ static gxi_value gxi_value_plus(gxi_value a, gxi_value b, int64_t factor) {
 static gxi_value gxi_value_times(gxi_value a, int64_t factor) {
     unsigned i;
     if (!gxi_is_within(factor, (int64_t)1 << 40)) return gxi_value_unknown();
-    if (a.kind != GXI_VALUE_SUM) return a;
+    if (a.kind != GXI_VALUE_SUM) return gxi_value_unknown();
     for (i = 0; i < 7; i++) {
         int64_t *const x = i < 6 ? &a.sum.times[i] : &a.sum.number;
         if (factor && !gxi_is_within(*x, GXI_SUM_LIMIT / (factor < 0 ? -factor : factor)))
@@ -38338,9 +38340,8 @@ static gxi_value gxi_value_times(gxi_value a, int64_t factor) {
     return a;
 }
 static gxi_value gxi_value_product(gxi_value a, gxi_value b) {
-    if (a.kind != GXI_VALUE_SUM || b.kind != GXI_VALUE_SUM) return gxi_value_unknown();
-    if (gxi_sum_is_number(&b.sum)) return gxi_value_times(a, b.sum.number);
-    if (gxi_sum_is_number(&a.sum)) return gxi_value_times(b, a.sum.number);
+    if (gxi_value_is_number(&b)) return gxi_value_times(a, b.sum.number);
+    if (gxi_value_is_number(&a)) return gxi_value_times(b, a.sum.number);
     return gxi_value_unknown();
 }
 /* Whether all parts of a sum are multiples of a number. */
@@ -38705,17 +38706,12 @@ static gxi_value gxi_reach_compute(gxi_reach *r, const gxi_value *registers, con
         v = gxi_value_plus(a, b, kind == GXI_STEP_ADD ? 1 : -1);
         return gxi_value_wrapped(r, v, s->bits);
     }
-    if (kind == GXI_STEP_SHL) {
-        if (b.kind != GXI_VALUE_SUM || !gxi_sum_is_number(&b.sum) || b.sum.number < 0 ||
-                b.sum.number > 40)
+    if (kind == GXI_STEP_SHL || kind == GXI_STEP_SHR) {
+        if (!gxi_value_is_number(&b) || b.sum.number < 0 || b.sum.number > 40)
             return gxi_value_unknown();
-        return gxi_value_wrapped(r, gxi_value_times(a, (int64_t)1 << b.sum.number), s->bits);
-    }
-    if (kind == GXI_STEP_SHR) {
+        if (kind == GXI_STEP_SHL)
+            return gxi_value_wrapped(r, gxi_value_times(a, (int64_t)1 << b.sum.number), s->bits);
         a = gxi_value_as(r, a, s->bits, s->is_signed);
-        if (b.kind != GXI_VALUE_SUM || !gxi_sum_is_number(&b.sum) || b.sum.number < 0 ||
-                b.sum.number > 40)
-            return gxi_value_unknown();
         return gxi_value_divided(r, a, (int64_t)1 << b.sum.number, 0);
     }
     if (kind == GXI_STEP_AND || kind == GXI_STEP_OR || kind == GXI_STEP_XOR)
@@ -38728,7 +38724,7 @@ static gxi_value gxi_reach_compute(gxi_reach *r, const gxi_value *registers, con
         return gxi_value_wrapped(r, gxi_value_plus(gxi_value_product(a, b), c, 1), s->bits);
     case GXI_STEP_DIV:
     case GXI_STEP_REM:
-        if (b.kind != GXI_VALUE_SUM || !gxi_sum_is_number(&b.sum)) return gxi_value_unknown();
+        if (!gxi_value_is_number(&b)) return gxi_value_unknown();
         return gxi_value_divided(r, a, b.sum.number, kind == GXI_STEP_REM);
     case GXI_STEP_MIN:
     case GXI_STEP_MAX:
@@ -38910,7 +38906,7 @@ static struct gxi_reach_kept {
     int incomplete;
     gxi_reached *boxes;
 } gxi_reaches[GXI_REACH_KEPT];
-/* As gxi_reach_find. key: of the steps, the arguments and the dims. */
+/* As gxi_reach_find. key: gxi_launch_key. */
 static void gxi_reach_all(gxi_reach *r, uint64_t key) {
     struct gxi_reach_kept *const kept = &gxi_reaches[key % GXI_REACH_KEPT];
     if (kept->key == key) {
@@ -39049,10 +39045,13 @@ static void gxi_uses_add_words(gxi_use_list *list, const char *bytes, size_t n) 
         gxi_uses_add_pointer(list, gxi_word_at(bytes + at, 8), GXI_USE_ANY, GXI_ACCESS_READ, 0);
 }
 #if !defined(GPUEXEC_NO_IMAGES)
-/* A number that launches have in common which do the same: of the kernel, its arguments and dims.
- */
-static uint64_t gxi_launch_key(
-        const gxi_launched *l, const unsigned short *sizes, const gxi_steps *steps) {
+/* The same number for launches that do the same: of the kernel, its arguments, the addresses of its
+   variables, and the dims. */
+static uint64_t gxi_launch_key(const gxi_launched *l, const unsigned short *sizes,
+        const struct gxi_access_kernel *known, const uint64_t *variables) {
+    const gxi_steps *const steps = known->steps;
+    const size_t count = known->variable_count < GXI_REACH_VARIABLES ? known->variable_count
+                                                                     : (size_t)GXI_REACH_VARIABLES;
     uint64_t key = gxi_hash_bytes(l->dims, sizeof *l->dims) ^ (uintptr_t)l->function ^
             (steps ? steps->serial * 0xD6E8FEB86659FD93u : 0);
     unsigned i;
@@ -39060,6 +39059,8 @@ static uint64_t gxi_launch_key(
         const char *const at = gxi_argument_at(sizes, l->params, l->extra, i);
         if (at) key = key * 0x9E3779B97F4A7C15u ^ gxi_hash_bytes(at, sizes[i + 1]);
     }
+    if (count) /* modules of one library differ only in these */
+        key = key * 0x9E3779B97F4A7C15u ^ gxi_hash_bytes(variables, count * sizeof *variables);
     return key | 1;
 }
 /* What a kernel does whose PTX is known: first the bytes that it certainly uses; if it may use
@@ -39068,7 +39069,7 @@ static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kerne
         const gxi_slot *kernel, const gxi_launched *l, const uint64_t *variables) {
     const unsigned short *const sizes = kernel->data.kernel.sizes;
     const gxi_kernel *const info = gxi_kernel_of(kernel);
-    const uint64_t key = gxi_launch_key(l, sizes, known->steps);
+    const uint64_t key = gxi_launch_key(l, sizes, known, variables);
     gxi_reach *const reach = &gxi_reach_now;
     unsigned k;
     size_t i;

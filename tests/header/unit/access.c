@@ -895,7 +895,7 @@ TEST_ALONE(certain_loops) {
 }
 TEST_ALONE(certain_branches) {
     static const rule rules[] = {
-        /* memory decides: not what is behind the branch, but what is behind the join */
+        /* a branch on a loaded value: its sides are not certain, the code after both of them is */
         R("8, 1", 0, "q+0:4:R q+0:4:W ...",
                 DATA "setp.eq.s32 %p1, %r9, 0; @%p1 bra A; " ST("%r1") "A: st.u32 [%d2], 1;"),
         R("8, 1", 0, "q+0:4:R q+64:4:W ...",
@@ -905,7 +905,7 @@ TEST_ALONE(certain_branches) {
         R("8, 1", 0, "q+0:4:R ...", DATA "setp.eq.s32 %p1, %r9, 0; @%p1 ret; " ST("%r1")),
         R("8, 1", 0, "q+0:4:R q+4:4:W ...",
                 DATA "setp.eq.s32 %p1, %r9, 0; @%p1 st.u32 [%d1], 1; st.u32 [%d2+4], 1;"),
-        /* what is computed on one side is not known behind the join */
+        /* a register that one side sets is unknown after both of them */
         R("8, 1", 0, "q+0:4:R q+4:4:W ...",
                 DATA "mov.u32 %r6, %r1; setp.eq.s32 %p1, %r9, 0; @%p1 bra A; add.s32 %r6, %r6, 8; "
                      "A: " ST("%r6") "st.u32 [%d2+4], 1;"),

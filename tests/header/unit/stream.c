@@ -86,8 +86,8 @@ TEST(the_legacy_stream_waits_for_blocking_streams) {
     CHECK_EQ(s.host[0], 5);
 }
 
-/* A wait is work on the legacy stream, also for an event that is done: it is ordered after earlier
-   work of blocking streams, and before their later work. */
+/* A wait on the legacy stream is work, even if the event is done: blocking streams' earlier work
+   comes before it, and their later work after it. */
 TEST(the_legacy_stream_waits_for_a_done_event) {
     setting s = begin();
     gpuexec_stream legacy = gpuexec_stream_legacy(s.ctx),

@@ -215,7 +215,7 @@ int sim_stream_wait_event(struct sim_stream *s, struct sim_event *e) {
     }
     if (c) return sim_capture_join(c, s, &e->nodes);
     if (e->shared) return wait_shared(s, e->shared);
-    /* on the legacy default stream, waiting for what is done is work, too, as on an H100 */
+    /* an H100 enqueues a wait on the legacy default stream even if the event is done */
     if (!e->op || (e->op->done && !sim_stream_joins_blocking(s))) return CUDA_SUCCESS;
     struct sim_op *op = sim_op_new(SIM_OP_MARKER);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
