@@ -568,6 +568,7 @@ TEST_ALONE(random_kernels) {
     device d;
     uint32_t i;
     if (!on_cpu_device()) SKIP("only the CPU device has SIMGPU_ACCESS");
+    if (gpuexec_driver_version() < 12030) SKIP("the texts need a driver of CUDA 12.3");
     if (seed) {
         random_kernel_make(&g, first);
         printf("%s", g.text);
@@ -680,6 +681,7 @@ static void check_rules(const rule *rules, size_t n, int how) {
     device d;
     size_t i;
     if (!on_cpu_device()) SKIP("only the CPU device has SIMGPU_ACCESS");
+    if (gpuexec_driver_version() < 12030) SKIP("the texts need a driver of CUDA 12.3");
     device_open(&d);
     for (i = 0; i < n && d.file && !d.failed; i++) check_rule(&d, &rules[i], how);
     CHECK_EQ(reached_counts.wrong, 0);
