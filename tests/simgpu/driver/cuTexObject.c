@@ -1,6 +1,19 @@
 /* cuTexObject.c - the entry points of texture and surface objects: cuTexObject and cuSurfObject. */
 #include "driver.h"
 
+/* One limit for texels of all sizes. */
+SIM_API(cuDeviceGetTexture1DLinearMaxWidth,
+        (size_t * out, unsigned format, unsigned channels, CUdevice device),
+        (out, format, channels, device), SIM_INIT) {
+    enum { LINEAR_WIDTH = 69 }; /* CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH */
+    const struct sim_format *f = sim_format_at(format);
+    if (!out || !f || f->is_block || !sim_format_bytes(f, channels))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!sim_device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
+    *out = (size_t)sim_device_limit(sim_device_at(device), LINEAR_WIDTH);
+    return CUDA_SUCCESS;
+}
+
 SIM_API(cuTexObjectCreate,
         (unsigned long long *out, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *how,
                 const CUDA_RESOURCE_VIEW_DESC *view),

@@ -309,6 +309,13 @@ int sim_array_destroy(struct sim_array *a) {
     return CUDA_SUCCESS;
 }
 
+struct sim_rows sim_array_rows(const struct sim_array *a) {
+    const struct sim_level *l = &a->texels.levels[0];
+    const unsigned side = sim_format_at(a->is.Format)->is_block ? 4 : 1;
+    return (struct sim_rows){ (l->width + side - 1) / side * (size_t)a->texels.texel_bytes,
+        (l->height + side - 1) / side, l->depth };
+}
+
 /* Each level is one array, however often the program queries it. */
 int sim_array_level(struct sim_array *m, unsigned level, void **out) {
     if (level >= m->texels.nlevels) return CUDA_ERROR_INVALID_VALUE;

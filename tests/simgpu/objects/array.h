@@ -52,6 +52,11 @@ int sim_array_new(void **out, const CUDA_ARRAY3D_DESCRIPTOR *is, unsigned levels
 struct sim_array *sim_array_at(const void *handle); /* NULL: there is none */
 struct sim_array *sim_mipmapped_at(const void *handle);
 int sim_array_destroy(struct sim_array *array); /* waits for the device's work */
+/* bytes of a row, rows of a slice, slices or layers: of blocks, if the format has them */
+struct sim_rows {
+    size_t width, height, depth;
+};
+struct sim_rows sim_array_rows(const struct sim_array *array);
 int sim_array_level(struct sim_array *mipmapped, unsigned level, void **out);
 
 /* texture.c */
