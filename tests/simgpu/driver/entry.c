@@ -140,9 +140,10 @@ static void check_dead(const char *symbol) {
     const bool was = sim_was(sim_self.dead_kind, sim_self.dead);
     if (is_checked(symbol)) return;
     fprintf(stderr,
-            "simgpu: SIMGPU_STRICT: %s was called with %p, which %s a %s%s; a GPU's driver would "
+            "simgpu: SIMGPU_STRICT: %s was called with %p, which %s a%s %s%s; a GPU's driver would "
             "read freed memory\n",
-            symbol, sim_self.dead, was ? "was" : "is not", kinds[sim_self.dead_kind],
+            symbol, sim_self.dead, was ? "was" : "is not",
+            strchr("ae", *kinds[sim_self.dead_kind]) ? "n" : "", kinds[sim_self.dead_kind],
             was ? " and is destroyed" : "");
     abort();
 }
