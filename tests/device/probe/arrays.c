@@ -564,8 +564,8 @@ static void limits(void) {
     for (number = 21; number <= 77; number++) {
         char name[24];
         int value = 0;
-        if ((number > 29 && number < 42) || number == 50 || number == 51 ||
-                number == 75 || number == 76)
+        if ((number > 29 && number < 42) || number == 50 || number == 51 || number == 75 ||
+                number == 76)
             continue;
         cu.cuDeviceGetAttribute(&value, number, 0);
         snprintf(name, sizeof name, "attribute_%d", number);
