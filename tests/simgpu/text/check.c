@@ -353,8 +353,9 @@ static bool is_coordinates(const struct checked *c, const struct sim_operand *o)
 static bool is_object(const struct checked *c, const struct sim_operand *o, bool coordinates) {
     if (o->kind != SIM_O_MEM || o->imm || o->n != coordinates) return false;
     if (o->reg < 0 && !o->var) return false;
-    if (o->reg >= 0 && (o->component || reg_of(c->px, o)->vec > 1 ||
-                               !fits(SIM_U64, reg_of(c->px, o)->type, false)))
+    if (o->reg >= 0 &&
+            (o->component || reg_of(c->px, o)->vec > 1 ||
+                    !fits(SIM_U64, reg_of(c->px, o)->type, false)))
         return false;
     return !coordinates || is_coordinates(c, &o->list[0]);
 }
@@ -363,8 +364,7 @@ static bool is_offsets(const struct checked *c, const struct sim_operand *o) {
     const unsigned need = geometry_of(c)->offsets;
     if (o->kind == SIM_O_REG && reg_of(c->px, o)->vec > 1)
         return !o->component && reg_of(c->px, o)->vec >= need &&
-                sim_type_size(register_type(c, o)) == 4 &&
-                class_of(register_type(c, o)) != C_FLOAT;
+                sim_type_size(register_type(c, o)) == 4 && class_of(register_type(c, o)) != C_FLOAT;
     if (o->kind != SIM_O_VEC) return need == 1 && is_source(c, o, SIM_S32, false);
     return (o->n == 1 || o->n == 2 || o->n == 4) && o->n >= need &&
             is_coordinate_vector(c, o, 0, true, false);

@@ -4,10 +4,10 @@
 /* ---- types, spaces, dimensions ---- */
 
 static enum sim_opaque opaque_type(const struct px *px) {
-    return px_dot(px, "texref")          ? SIM_TEXREF
-            : px_dot(px, "surfref")      ? SIM_SURFREF
+    return px_dot(px, "texref")        ? SIM_TEXREF
+            : px_dot(px, "surfref")    ? SIM_SURFREF
             : px_dot(px, "samplerref") ? SIM_SAMPLERREF
-                                         : SIM_NOT_OPAQUE;
+                                       : SIM_NOT_OPAQUE;
 }
 
 static bool at_type(struct px *px, enum sim_type *type) {
@@ -190,8 +190,7 @@ static void parse_registers(struct px *px, const struct spec *spec) {
 static bool same_shape(
         const struct px_symbol *old, const struct spec *spec, const struct px_dims *d) {
     if (old->kind != PX_VAR || old->type != spec->type || old->vec != spec->vec ||
-            old->var->opaque != spec->opaque ||
-            old->dims->n != d->n)
+            old->var->opaque != spec->opaque || old->dims->n != d->n)
         return false;
     for (unsigned i = 0; i < d->n; i++)
         if (old->dims->size[i] != d->size[i] && (i || (old->dims->size[0] && d->size[0])))
@@ -213,8 +212,7 @@ static void check_place(
     if (v->type == SIM_PRED)
         px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
     if (v->opaque && px->func)
-        px_error(px, line,
-                "Texture/surface variable must be at module or entry parameter scope");
+        px_error(px, line, "Texture/surface variable must be at module or entry parameter scope");
     else if (v->opaque && v->space != SIM_GLOBAL)
         px_error(px, line, "Texture and surface variables must be declared in .global space");
     if (v->opaque == SIM_SAMPLERREF)
@@ -274,7 +272,8 @@ static void declare_variable(struct px *px, const struct spec *spec, struct px_l
     check_place(px, v, spec, line);
     if (v->opaque && px_is(px, '='))
         px_fatal(px, 218, line,
-                "Initial values of the texture or surface '%s' are not supported by this CPU device",
+                "Initial values of the texture or surface '%s' are not supported by this CPU "
+                "device",
                 v->name);
     if (px_accept(px, '=')) {
         px_initial_value(px, v, &dims, spec->vec);
@@ -352,8 +351,7 @@ static void parse_parameter(struct px *px, bool of_entry) {
     if (space == SIM_PARAM && spec.type == SIM_PRED)
         px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
     if (spec.opaque && !of_entry)
-        px_error(px, line,
-                "Texture/surface variable must be at module or entry parameter scope");
+        px_error(px, line, "Texture/surface variable must be at module or entry parameter scope");
     if (spec.opaque == SIM_SAMPLERREF)
         px_error(px, line, "Instruction or declaration violates .target texmode_unified setting");
     const bool incomplete = dims.n && dims.size[0] == 0;
