@@ -136,7 +136,7 @@ static bool is_checked(const char *symbol) {
 static void check_dead(const char *symbol) {
     static const char *const kinds[] = { "", "context", "stream", "event", "module", "function",
         "memory pool", "link state", "library", "kernel", "graph", "node", "executable graph",
-        "user object", "memory allocation" };
+        "user object", "memory allocation", "green context", "array", "mipmapped array" };
     const bool was = sim_was(sim_self.dead_kind, sim_self.dead);
     if (is_checked(symbol)) return;
     fprintf(stderr,
