@@ -3,7 +3,8 @@
      alu.c compare.c float.c half.c cvt.c    arithmetic, lane by lane
      video.c                                 video instructions
      ldst.c atom.c                           memory; access.h: the addresses of a whole warp at once
-     sample.h texture.c surface.c            texels: their formats, how textures sample them
+     sample.h texel.h blocks.c               texels: what a GPU rounds, their formats
+     texture.c surface.c                     textures and surfaces
      shuffle.c flow.c sync.c                 cross-lane operations, control flow, barriers
      warp.c                                  which lanes run next, and for how long
      format.c                                printf and assert of kernels

@@ -1,5 +1,6 @@
 /* sample.h - the arithmetic of textures that a GPU decides: each function says what is documented,
-   and what is a guess until an H200 has been measured. texture.c calls them; nothing else rounds. */
+   and what is a guess until an H200 has been measured. texture.c calls them; nothing else rounds.
+ */
 #ifndef SIM_SAMPLE_H
 #define SIM_SAMPLE_H
 

@@ -4,6 +4,7 @@
 
 #include "../base/image.h"
 #include "sample.h"
+#include "execute.h"
 
 enum sim_component {
     SIM_C_NONE, /* not supported */
@@ -54,6 +55,56 @@ static inline u32 sim_raw(const unsigned char *p, unsigned bytes) {
 }
 static inline s32 sim_extended(u32 v, unsigned bytes) {
     return bytes == 1 ? (s8)v : bytes == 2 ? (s16)v : (s32)v;
+}
+
+/* channel_data_type of the PTX ISA; the compressed formats have none */
+static inline u32 sim_data_type(unsigned format) {
+    static const unsigned short unsigned_ints[] = { 0x10da, 0x10db, 0x10dc },
+                                signed_ints[] = { 0x10d7, 0x10d8, 0x10d9 };
+    const struct sim_components is = sim_components_of(format);
+    const unsigned n = is.bytes == 1 ? 0 : is.bytes == 2 ? 1 : 2;
+    switch (is.kind) {
+    case SIM_C_UINT: return unsigned_ints[n];
+    case SIM_C_SINT: return signed_ints[n];
+    case SIM_C_UNORM: return n ? 0x10d3 : 0x10d2;
+    case SIM_C_SNORM: return n ? 0x10d1 : 0x10d0;
+    case SIM_C_PACKED: return 0x10d6;
+    case SIM_C_HALF: return 0x10dd;
+    case SIM_C_FLOAT: return 0x10de;
+    default: return 0;
+    }
+}
+
+/* What txq and suq return. Documented are names: those of OpenCL, with its numbers; for the modes,
+   here their order. To be measured: these, and the depth and layers of what has none. */
+static inline u32 sim_answer(
+        const struct sim_texels *t, const CUDA_TEXTURE_DESC *how, enum sim_query query, u32 level) {
+    static const unsigned char modes[] = { [CU_TR_ADDRESS_MODE_WRAP] = 0,
+        [CU_TR_ADDRESS_MODE_CLAMP] = 3,
+        [CU_TR_ADDRESS_MODE_MIRROR] = 1,
+        [CU_TR_ADDRESS_MODE_BORDER] = 4 };
+    if (level >= t->nlevels) return 0;
+    const struct sim_level *l = &t->levels[level];
+    switch (query) {
+    case SIM_Q_WIDTH: return l->width;
+    case SIM_Q_HEIGHT: return l->height;
+    case SIM_Q_DEPTH: return t->layered || t->cube ? 1 : l->depth;
+    case SIM_Q_CHANNEL_DATA_TYPE: return sim_data_type(t->format);
+    case SIM_Q_CHANNEL_ORDER: return t->channels == 1 ? 0x10b0 : t->channels == 2 ? 0x10b2 : 0x10b5;
+    case SIM_Q_NORMALIZED_COORDS: return (how->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+    case SIM_Q_FILTER_MODE: return how->filterMode;
+    case SIM_Q_ADDR_MODE_0: return modes[how->addressMode[0] & 3];
+    case SIM_Q_ADDR_MODE_1: return modes[how->addressMode[1] & 3];
+    case SIM_Q_ADDR_MODE_2: return modes[how->addressMode[2] & 3];
+    case SIM_Q_NUM_MIPMAP_LEVELS: return t->nlevels;
+    case SIM_Q_ARRAY_SIZE: return t->layered ? l->depth / (t->cube ? 6 : 1) : 1;
+    default: return 1; /* samples of a texel */
+    }
+}
+
+/* an operand of 32 bits, as a lane sees it */
+static inline u32 sim_operand_u32(const struct sim_warp *w, uint32_t op, int lane) {
+    return SIM_AT(u32, op)[lane];
 }
 
 /* blocks.c: a texel of a block as numbers: components 0 to 1, or -1 to 1, or of BC6H any; false:
