@@ -40,6 +40,11 @@ typedef struct shape {
     size_t width, height, depth;
     unsigned format, channels, flags;
 } shape;
+/* CUDA_ARRAY_DESCRIPTOR */
+typedef struct flat_shape {
+    size_t width, height;
+    unsigned format, channels;
+} flat_shape;
 /* CUDA_RESOURCE_DESC */
 typedef struct resource {
     unsigned type;
@@ -573,6 +578,94 @@ static void limits(void) {
     }
 }
 
+static const char bound_text[] =
+        ".version 6.4\n.target sm_52\n.address_size 64\n"
+        ".visible .global .texref pixels;\n.visible .global .surfref canvas;\n"
+        ".visible .global .u32 word;\n.visible .entry nothing() { ret; }\n";
+
+static void references(void) {
+    void *m = NULL, *f = NULL, *texture = NULL, *surface = NULL, *free_one = NULL, *got = NULL,
+         *row, *plain, *levels_of;
+    const flat_shape flat = { 16, 16, U8, 1 };
+    float color[4] = { 0, 0, 0, 0 }, least = 9, most = 9;
+    int format = 0, channels = 0, mode = -1, n = -1;
+    unsigned flags = 99;
+    size_t offset = 0, bytes = 0;
+    ptr p = 0, at = 0;
+    open_one();
+    row = created(shape_of(16, 0, 0, FLOAT, 1, SURFACE));
+    plain = created(shape_of(16, 16, 0, U32, 1, 0));
+    levels_of = mipmapped(shape_of(16, 16, 0, U8, 1, 0), 3);
+    cu.cuMemAlloc_v2(&p, BYTES);
+    PROBE("load", cu.cuModuleLoadData(&m, bound_text));
+    cu.cuModuleGetFunction(&f, m, "nothing");
+    PROBE("texture", cu.cuModuleGetTexRef(&texture, m, "pixels"));
+    PROBE("texture_to_null", cu.cuModuleGetTexRef(NULL, m, "pixels"));
+    PROBE("texture_null", cu.cuModuleGetTexRef(&got, m, NULL));
+    PROBE("texture_empty", cu.cuModuleGetTexRef(&got, m, ""));
+    PROBE("texture_of_null", cu.cuModuleGetTexRef(&got, NULL, "pixels"));
+    PROBE("texture_is_surface", cu.cuModuleGetTexRef(&got, m, "canvas"));
+    PROBE("texture_is_word", cu.cuModuleGetTexRef(&got, m, "word"));
+    PROBE("texture_is_none", cu.cuModuleGetTexRef(&got, m, "none"));
+    PROBE("surface", cu.cuModuleGetSurfRef(&surface, m, "canvas"));
+    PROBE("surface_is_texture", cu.cuModuleGetSurfRef(&got, m, "pixels"));
+    PROBE("global", cu.cuModuleGetGlobal_v2(&at, &bytes, m, "pixels"));
+    PROBE("global_bytes", (int)bytes);
+    PROBE("format", cu.cuTexRefGetFormat(&format, &channels, texture));
+    PROBE("format_is", format * 10 + channels);
+    PROBE("address_mode", cu.cuTexRefGetAddressMode(&mode, texture, 0));
+    PROBE("address_mode_is", mode);
+    PROBE("address_mode_of_3", cu.cuTexRefGetAddressMode(&mode, texture, 3));
+    PROBE("filter_mode_is", (cu.cuTexRefGetFilterMode(&mode, texture), mode));
+    PROBE("flags_are", (cu.cuTexRefGetFlags(&flags, texture), (int)flags));
+    PROBE("anisotropy_is", (cu.cuTexRefGetMaxAnisotropy(&n, texture), n));
+    PROBE("clamp", cu.cuTexRefGetMipmapLevelClamp(&least, &most, texture));
+    PROBE("clamp_to_null", cu.cuTexRefGetMipmapLevelClamp(NULL, &most, texture));
+    PROBE("array_of_unbound", cu.cuTexRefGetArray(&got, texture));
+    PROBE("address_of_unbound", cu.cuTexRefGetAddress_v2(&at, texture));
+    PROBE("surface_array_of_unbound", cu.cuSurfRefGetArray(&got, surface));
+    PROBE("set_array_flags_0", cu.cuTexRefSetArray(texture, row, 0));
+    PROBE("set_array_null", cu.cuTexRefSetArray(texture, NULL, 1));
+    PROBE("set_array", cu.cuTexRefSetArray(texture, row, 1));
+    PROBE("set_array_again", cu.cuTexRefSetArray(texture, plain, 1));
+    PROBE("linear_words", cu.cuTexRefSetFilterMode(texture, 1));
+    PROBE("format_of_words", (cu.cuTexRefGetFormat(&format, NULL, texture), format));
+    PROBE("set_levels", cu.cuTexRefSetMipmappedArray(texture, levels_of, 1));
+    PROBE("levels_of", cu.cuTexRefGetMipmappedArray(&got, texture));
+    PROBE("array_of_levels", cu.cuTexRefGetArray(&got, texture));
+    PROBE("set_surface_flags_1", cu.cuSurfRefSetArray(surface, row, 1));
+    PROBE("set_surface", cu.cuSurfRefSetArray(surface, row, 0));
+    PROBE("set_surface_plain", cu.cuSurfRefSetArray(surface, plain, 0));
+    PROBE("set_address", cu.cuTexRefSetAddress_v2(&offset, texture, p, 1024));
+    PROBE("set_address_at_64", cu.cuTexRefSetAddress_v2(&offset, texture, p + 64, 1024));
+    PROBE("set_address_offset", (int)offset);
+    PROBE("set_address_at_64_to_null", cu.cuTexRefSetAddress_v2(NULL, texture, p + 64, 1024));
+    PROBE("set_address_null", cu.cuTexRefSetAddress_v2(&offset, texture, 0, 0));
+    PROBE("set_address_wild", cu.cuTexRefSetAddress_v2(&offset, texture, 1 << 20, 1024));
+    PROBE("set_plane", cu.cuTexRefSetAddress2D_v3(texture, &flat, p, 32));
+    PROBE("set_plane_pitch_20", cu.cuTexRefSetAddress2D_v3(texture, &flat, p, 20));
+    PROBE("set_plane_at_64", cu.cuTexRefSetAddress2D_v3(texture, &flat, p + 64, 32));
+    PROBE("set_plane_at_64_v2", cu.cuTexRefSetAddress2D_v2(texture, &flat, p + 64, 32));
+    PROBE("set_plane_null", cu.cuTexRefSetAddress2D_v3(texture, NULL, p, 32));
+    PROBE("set_format_3", cu.cuTexRefSetFormat(texture, FLOAT, 3));
+    PROBE("set_format_bc1", cu.cuTexRefSetFormat(texture, BC1, 4));
+    PROBE("set_address_mode_4", cu.cuTexRefSetAddressMode(texture, 0, 4));
+    PROBE("set_address_mode_of_3", cu.cuTexRefSetAddressMode(texture, 3, 0));
+    PROBE("set_filter_2", cu.cuTexRefSetFilterMode(texture, 2));
+    PROBE("set_flags_4", cu.cuTexRefSetFlags(texture, 4));
+    PROBE("set_anisotropy_17", cu.cuTexRefSetMaxAnisotropy(texture, 17));
+    PROBE("anisotropy_17_is", (cu.cuTexRefGetMaxAnisotropy(&n, texture), n));
+    PROBE("set_color", cu.cuTexRefSetBorderColor(texture, color));
+    PROBE("param", cu.cuParamSetTexRef(f, -1, texture));
+    PROBE("param_0", cu.cuParamSetTexRef(f, 0, texture));
+    PROBE("destroy", cu.cuTexRefDestroy(texture));
+    PROBE("create", cu.cuTexRefCreate(&free_one));
+    PROBE("create_to_null", cu.cuTexRefCreate(NULL));
+    PROBE("create_set_array", cu.cuTexRefSetArray(free_one, row, 1));
+    PROBE("create_destroy", cu.cuTexRefDestroy(free_one));
+    PROBE("unload", cu.cuModuleUnload(m));
+}
+
 const group array_groups[] = {
     { "arrays", arrays, 1 },
     { "array_shapes", shapes, 1 },
@@ -585,5 +678,6 @@ const group array_groups[] = {
     { "array_copies", copies, 1 },
     { "array_widths", widths, 1 },
     { "array_limits", limits, 1 },
+    { "array_references", references, 1 },
     { NULL, NULL, 0 },
 };

@@ -880,3 +880,120 @@ TEST_MULTI(arrays_of_two_devices) {
     CHECK_EQ(cu.cuArrayDestroy(first), 0);
     end_on(0);
 }
+
+/* ---- references ---- */
+
+static const char references[] =
+        ".version 6.4\n.target sm_52\n.address_size 64\n"
+        ".visible .global .texref pixels;\n.visible .global .surfref canvas;\n"
+        ".visible .global .u32 word;\n"
+        ".visible .entry reads(.param .u64 p) {\n"
+        "    .reg .b64 %a; .reg .f32 %v<5>; .reg .s32 %i;\n"
+        "    ld.param.u64 %a, [p]; mov.s32 %i, 3;\n"
+        "    tex.1d.v4.f32.s32 {%v1, %v2, %v3, %v4}, [pixels, {%i}]; st.global.f32 [%a], %v1; "
+        "ret;\n"
+        "}\n";
+
+TEST(references_are_described) {
+    void *module = NULL, *texture = NULL, *again = NULL, *surface = NULL, *array = NULL,
+         *got = NULL;
+    shape s = shape_of(16, 0, 0, U8, 4, SURFACE);
+    int format = 0, channels = 0, mode = -1, most = 0;
+    unsigned flags = 9;
+    float least = 0, bias = 0, color[4] = { 1, 2, 3, 4 }, got_color[4];
+    ptr p = 0, address = 0;
+    size_t offset = 1;
+    begin_on(0);
+    CHECK_EQ(cu.cuModuleLoadData(&module, references), 0);
+    CHECK_EQ(cu.cuModuleGetTexRef(&texture, module, "pixels"), 0);
+    CHECK_EQ(cu.cuModuleGetTexRef(&again, module, "pixels"), 0);
+    CHECK(texture == again);
+    CHECK_EQ(cu.cuModuleGetSurfRef(&surface, module, "canvas"), 0);
+    CHECK_EQ(cu.cuModuleGetTexRef(&again, module, "canvas"), 500);
+    CHECK_EQ(cu.cuModuleGetTexRef(&again, module, "word"), 500);
+    CHECK_EQ(cu.cuModuleGetSurfRef(&again, module, "none"), 500);
+    CHECK_EQ(cu.cuArray3DCreate_v2(&array, &s), 0);
+    CHECK_EQ(cu.cuTexRefSetArray(texture, array, 1), 0);
+    CHECK_EQ(cu.cuTexRefGetArray(&got, texture), 0);
+    CHECK(got == array);
+    CHECK_EQ(cu.cuTexRefGetFormat(&format, &channels, texture), 0);
+    CHECK(format == U8 && channels == 4);
+    CHECK_EQ(cu.cuSurfRefSetArray(surface, array, 0), 0);
+    CHECK_EQ(cu.cuSurfRefGetArray(&got, surface), 0);
+    CHECK(got == array);
+    CHECK_EQ(cu.cuTexRefSetFilterMode(texture, 1), 0);
+    CHECK_EQ(cu.cuTexRefGetFilterMode(&mode, texture), 0);
+    CHECK_EQ(mode, 1);
+    CHECK_EQ(cu.cuTexRefSetAddressMode(texture, 1, 2), 0);
+    CHECK_EQ(cu.cuTexRefGetAddressMode(&mode, texture, 1), 0);
+    CHECK_EQ(mode, 2);
+    CHECK_EQ(cu.cuTexRefSetFlags(texture, NORMALIZED), 0);
+    CHECK_EQ(cu.cuTexRefGetFlags(&flags, texture), 0);
+    CHECK_EQ(flags, NORMALIZED);
+    CHECK_EQ(cu.cuTexRefSetMipmapFilterMode(texture, 1), 0);
+    CHECK_EQ(cu.cuTexRefGetMipmapFilterMode(&mode, texture), 0);
+    CHECK_EQ(mode, 1);
+    CHECK_EQ(cu.cuTexRefSetMipmapLevelBias(texture, 0.5f), 0);
+    CHECK_EQ(cu.cuTexRefGetMipmapLevelBias(&bias, texture), 0);
+    CHECK(bias == 0.5f);
+    CHECK_EQ(cu.cuTexRefSetMipmapLevelClamp(texture, 1, 3), 0);
+    CHECK_EQ(cu.cuTexRefGetMipmapLevelClamp(&least, &bias, texture), 0);
+    CHECK(least == 1 && bias == 3);
+    CHECK_EQ(cu.cuTexRefSetMaxAnisotropy(texture, 4), 0);
+    CHECK_EQ(cu.cuTexRefGetMaxAnisotropy(&most, texture), 0);
+    CHECK_EQ(most, 4);
+    CHECK_EQ(cu.cuTexRefSetBorderColor(texture, color), 0);
+    CHECK_EQ(cu.cuTexRefGetBorderColor(got_color, texture), 0);
+    CHECK(memcmp(color, got_color, sizeof color) == 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, 4096), 0);
+    CHECK_EQ(cu.cuTexRefSetAddress_v2(&offset, texture, p + 64, 256), 0);
+    CHECK_EQ(offset, 64);
+    CHECK_EQ(cu.cuTexRefGetAddress_v2(&address, texture), 0);
+    CHECK_EQ(cu.cuTexRefGetArray(&got, texture), 1);
+    CHECK_EQ(cu.cuTexRefSetAddress_v2(NULL, texture, p + 64, 256), 1);
+    CHECK_EQ(cu.cuModuleUnload(module), 0);
+    if (on_cpu_device() && !getenv("SIMGPU_STRICT"))
+        CHECK_EQ(cu.cuTexRefGetFlags(&flags, texture), 1);
+    CHECK_EQ(cu.cuArrayDestroy(array), 0);
+    CHECK_EQ(cu.cuMemFree_v2(p), 0);
+    CHECK_EQ(cu.cuTexRefCreate(&texture), 0);
+    CHECK_EQ(cu.cuTexRefSetFormat(texture, HALF, 2), 0);
+    CHECK_EQ(cu.cuTexRefGetFormat(&format, &channels, texture), 0);
+    CHECK(format == HALF && channels == 2);
+    CHECK_EQ(cu.cuTexRefDestroy(texture), 0);
+    end_on(0);
+}
+
+/* Each launch uses what the reference is bound to at the call. */
+TEST(references_are_bound) {
+    enum { N = 8 };
+    void *module = NULL, *texture = NULL, *reads = NULL, *arrays[N], *params[1];
+    shape s = shape_of(4, 0, 0, FLOAT, 1, 0);
+    float got[N];
+    ptr p = 0, at;
+    int i;
+    begin_on(0);
+    CHECK_EQ(cu.cuModuleLoadData(&module, references), 0);
+    CHECK_EQ(cu.cuModuleGetTexRef(&texture, module, "pixels"), 0);
+    CHECK_EQ(cu.cuModuleGetFunction(&reads, module, "reads"), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, sizeof got), 0);
+    params[0] = &at;
+    for (i = 0; i < N; i++) {
+        float texels[4] = { 0, 0, 0, 0 };
+        texels[3] = (float)(i + 1);
+        CHECK_EQ(cu.cuArray3DCreate_v2(&arrays[i], &s), 0);
+        CHECK_EQ(cu.cuMemcpyHtoA_v2(arrays[i], 0, texels, sizeof texels), 0);
+        CHECK_EQ(cu.cuTexRefSetArray(texture, arrays[i], 1), 0);
+        at = p + 4 * (ptr)i;
+        CHECK_EQ(cu.cuLaunchKernel(reads, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL), 0);
+    }
+    CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(got, p, sizeof got), 0);
+    for (i = 0; i < N; i++) {
+        CHECK(got[i] == (float)(i + 1));
+        CHECK_EQ(cu.cuArrayDestroy(arrays[i]), 0);
+    }
+    CHECK_EQ(cu.cuMemFree_v2(p), 0);
+    CHECK_EQ(cu.cuModuleUnload(module), 0);
+    end_on(0);
+}

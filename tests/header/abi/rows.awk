@@ -89,7 +89,7 @@ FILENAME ~ /cudadefs.h$/ {
     }
     if (/^enum/) enumeration = 1
     line = $0
-    while (enumeration && match(line, /CU_[A-Z0-9_]+/)) {
+    while (enumeration && match(line, /CU_[A-Za-z0-9_]+/)) {
         ours = substr(line, RSTART, RLENGTH)
         line = substr(line, RSTART + RLENGTH)
         theirs = ours in other ? other[ours] : ours
