@@ -35,6 +35,21 @@ struct sim_view {
     CUDA_RESOURCE_VIEW_DESC region;
 };
 
+/* A texture or surface reference: of a module, which then has the variable with the object's
+   number, or one that the program created. */
+struct sim_reference {
+    struct sim_link link; /* of its context */
+    uint64_t handle;
+    struct sim_context *context;
+    bool is_surface, is_bound;
+    uint64_t variable; /* its address, or 0 */
+    uint64_t object;   /* what kernels use; 0: it is not bound, or to what no object can have */
+    unsigned format, channels;
+    CUDA_RESOURCE_DESC resource;
+    CUDA_TEXTURE_DESC how;
+    struct sim_reference *next; /* of the same module */
+};
+
 /* array.c */
 struct sim_format {
     unsigned char format, channels, bytes; /* a CUarray_format; channels: 0: 1, 2 or 4; bytes: of
@@ -66,5 +81,18 @@ int sim_surface_new(uint64_t *out, const CUDA_RESOURCE_DESC *resource);
 struct sim_view *sim_texture_view(uint64_t handle); /* NULL: there is none */
 struct sim_view *sim_surface_view(uint64_t handle);
 void sim_view_free(struct sim_view *view); /* waits until no kernel looks at it */
+
+/* reference.c */
+/* variable: 0: not a module's; NULL: no memory */
+struct sim_reference *sim_reference_new(
+        struct sim_context *context, bool is_surface, uint64_t variable);
+struct sim_reference *sim_reference_at(bool is_surface, const void *handle); /* NULL: not one */
+void sim_reference_free(struct sim_reference *reference);
+/* Before a change: waits for kernels that may use it; [lock], released meanwhile. */
+int sim_reference_settle(struct sim_reference **reference);
+void sim_reference_renew(struct sim_reference *reference); /* after a change */
+/* [lock], released meanwhile; 1: no object can have that, and nothing has changed */
+int sim_reference_bind(struct sim_reference *reference, const CUDA_RESOURCE_DESC *resource);
+int sim_reference_align(const struct sim_reference *reference, CUdeviceptr address, size_t *offset);
 
 #endif

@@ -20,6 +20,7 @@
    array.h: arrays, textures, surfaces
      array.c     arrays, also mipmapped ones
      texture.c   texture and surface objects
+     reference.c texture and surface references
    kernel.h: kernels, from their text to their launch
      jit.c       JIT options, kinds of images
      devrt.c     libcudadevrt.a, and what this device has as PTX for it

@@ -85,7 +85,11 @@ static int find_array(const CUDA_RESOURCE_DESC *r, struct sim_array **array) {
     struct sim_array *a = mipmapped ? sim_mipmapped_at(handle) : sim_array_at(handle);
     *array = a;
     if (!a) return handle ? sim_not_there(handle) : CUDA_ERROR_INVALID_VALUE;
-    return a->context->device == sim_self.context->device ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    struct sim_range range; /* of a peer's array, too */
+    return sim_mem_find(NULL, a->address, 1, &range) &&
+                    sim_context_reaches(sim_self.context, &range)
+            ? CUDA_SUCCESS
+            : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* array: NULL for device memory. */
