@@ -2336,12 +2336,12 @@ static void copy_array(driver_calls *cu, void *array, float *host, int width, in
 /* t(x + 0.5, y + 0.5) of point filtering is the texel (x, y) */
 CORPUS(texture) {
     int w = 16, h = 8, n = w * h, i;
-    float *host = NEW(float, W *H), *o;
+    float *host = NEW(float, n), *o;
     driver_calls cu;
     resource r;
     sampling how;
     unsigned long long t = 0;
-    gpuexec_ptr out = OUT(float, W *H);
+    gpuexec_ptr out = OUT(float, n);
     void *array = array_of_floats(&cu, &r, (size_t)w, (size_t)h);
     for (i = 0; i < n; i++) host[i] = between(-9, 9);
     copy_array(&cu, array, host, w, h, 1);
