@@ -143,8 +143,9 @@ dec_selector dec_ld, dec_st, dec_st_async, dec_atom, dec_red, dec_red_async, dec
         dec_mapa, dec_getctarank, dec_createpolicy, dec_cp_async, dec_cp_arrive, dec_cp_bulk,
         dec_mbarrier_init, dec_mbarrier_inval, dec_mbarrier_arrive, dec_mbarrier_tx,
         dec_mbarrier_test; /* select_mem.c */
-dec_selector dec_tex, dec_txq, dec_suq, dec_suld, dec_sust, dec_sured, dec_istypep; /* select_image.c
-                                                                                     */
+dec_selector dec_tex, dec_txq, dec_suq, dec_suld, dec_sust, dec_sured,
+        dec_istypep; /* select_image.c
+                      */
 dec_selector dec_bra, dec_brx, dec_call, dec_ret, dec_exit, dec_trap, dec_nanosleep, dec_nothing,
         dec_alloca, dec_stacksave, dec_stackrestore, dec_fence, dec_bar_sync, dec_bar_arrive,
         dec_bar_red, dec_bar_warp, dec_cluster_arrive, dec_cluster_wait, dec_warp, dec_vote,

@@ -78,7 +78,7 @@ static void read_value(
         struct dec *d, struct sim_fetch *f, const struct sim_operand *o, bool written) {
     f->n = d->vec;
     for (unsigned k = 0; k < f->n; k++) {
-        const struct sim_operand e = f->n > 1 ? dec_element(o, k) : *o;
+        const struct sim_operand e = f->n > 1 || o->kind == SIM_O_VEC ? dec_element(o, k) : *o;
         f->value[k] = written ? dec_dst(d, &e, f->type) : dec_src(d, &e, f->type);
     }
 }

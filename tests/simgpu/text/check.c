@@ -401,6 +401,9 @@ static bool is_texels(const struct checked *c, const struct sim_operand *o) {
 
 static bool operand_fits(const struct checked *c, char letter, const struct sim_operand *o) {
     enum sim_type t0 = c->type[0], t1 = c->type[1];
+    const bool surface = !strcmp(c->in->op, "suld") || !strcmp(c->in->op, "sust");
+    if (surface && strchr("VS", letter) && !c->vec && o->kind == SIM_O_VEC && o->n == 1)
+        o = o->list; /* {a} is a */
     switch (letter) {
     case 'd': return is_target(c, o, t0, false);
     case 'D': return is_target(c, o, t0, true);

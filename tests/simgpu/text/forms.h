@@ -489,8 +489,9 @@ static const struct sim_form forms[] = {
     F("tld4", "r|g|b|a 2d|a2d v4", "u32|s32|f32 f32", "RHf", TEX),
     F("tld4", "r|g|b|a 2d|a2d v4", "u32|s32|f32 f32", "RHFf", TEX),
     F("tld4", "r|g|b|a " CUBES " v4", "u32|s32|f32 f32", "RH.f", TEX),
-    F("txq", "width|height|depth|channel_data_type|channel_order|normalized_coords|filter_mode|"
-             "addr_mode_0|addr_mode_1|addr_mode_2|num_mipmap_levels|num_samples|array_size",
+    F("txq",
+            "width|height|depth|channel_data_type|channel_order|normalized_coords|filter_mode|"
+            "addr_mode_0|addr_mode_1|addr_mode_2|num_mipmap_levels|num_samples|array_size",
             "b32", "rQ", TXQ),
     F("txq", "level width|height|depth", "b32", "rQu", TXQ),
     F("txq", "memory_layout", "b32", "rQ", NONE),

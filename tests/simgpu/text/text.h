@@ -49,8 +49,8 @@ struct sim_var {
     enum sim_space space;
     enum sim_type type; /* of one element; of an opaque variable .b64 */
     enum sim_opaque opaque;
-    uint32_t align;     /* bytes; as declared, or the type's */
-    uint64_t size;      /* total bytes; 0 for `.extern .shared x[]` */
+    uint32_t align; /* bytes; as declared, or the type's */
+    uint64_t size;  /* total bytes; 0 for `.extern .shared x[]` */
     bool is_extern, is_weak, is_visible, is_managed;
     bool is_unsized;     /* declared [] : dynamic shared memory when space is SIM_SHARED */
     unsigned char *init; /* initial bytes, or NULL for zero ... */
