@@ -28546,7 +28546,7 @@ static gpuexec_result gxi_check_texture_array(
 static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
     gpuexec_texture_desc *const d = &t->desc;
     const int mipmapped = t->array && t->array->desc.levels,
-              format = t->array ? d->view_format : d->format, linear = !t->array && !d->height;
+              format = (int)(t->array ? d->view_format : d->format), linear = !t->array && !d->height;
     const gxi_format *const f = gxi_format_find(format);
     const int is_integer = format <= GPUEXEC_FORMAT_S32,
               is_wide = format == GPUEXEC_FORMAT_U32 || format == GPUEXEC_FORMAT_S32;
