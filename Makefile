@@ -52,6 +52,7 @@ FIND_DEVICE := $(BUILD)/find_device
 ANSWERS  := $(BUILD)/answers
 FREEZER  := build/freezer
 RANDOM   := $(BUILD)/random
+TEXELS   := $(BUILD)/texels
 FORMS    := $(BUILD)/forms
 FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver fatbin nested cache \
     timeline)
@@ -200,6 +201,13 @@ $(BUILD)/random.d/%.o: tests/device/random/%.c
 $(RANDOM): $(patsubst tests/device/random/%.c,$(BUILD)/random.d/%.o, \
     $(wildcard tests/device/random/*.c)) $(IMPLEMENTATION)
 	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
+
+$(BUILD)/texels.d/%.o: tests/device/texels/%.c
+	@mkdir -p $(@D)
+	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED -c $< -o $@
+$(TEXELS): $(patsubst tests/device/texels/%.c,$(BUILD)/texels.d/%.o, \
+    $(wildcard tests/device/texels/*.c)) $(IMPLEMENTATION)
+	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread -lm
 
 # The fuzzing harnesses of tests/*/fuzz, by default as programs that run files. FUZZ_ENGINE is the
 # compiler flag that uses libFuzzer instead of main.c.

@@ -8,11 +8,10 @@
 
 enum { SIM_FRACTION_BITS = 8, SIM_FRACTION_ONE = 1 << SIM_FRACTION_BITS };
 
-/* A coordinate in texels, from 0 at the left edge of the first texel.
-   Documented: a normalized one is multiplied by the size.
-   To be measured: the product's rounding (here it is exact). */
+/* A coordinate in texels, from 0 at the left edge of the first texel. A normalized one counts 2^21st
+   parts of the size: what is less is cut off, towards minus infinity. */
 static inline f64 sim_texels_of(f32 x, bool normalized, uint32_t size) {
-    return normalized ? (f64)x * size : (f64)x;
+    return normalized ? floor((f64)x * 0x1p21) * 0x1p-21 * size : (f64)x;
 }
 
 /* The same number of texels within 2^31 of 0, so that it fits into an integer: a multiple of twice
@@ -48,10 +47,54 @@ static inline f64 sim_weight(unsigned a, bool second) {
     return (second ? a : SIM_FRACTION_ONE - a) * (1.0 / SIM_FRACTION_ONE);
 }
 
-/* The weighted sum of texels, as the result.
-   To be measured: the rounding, here once, to nearest even, of the sum in double precision; that of
-   8-bit and 16-bit components, here v / 255 and so on of the exact sum; subnormal numbers, here
-   kept; NaN, here the canonical one. */
+/* The weights of 4 texels, of 256: [y][x]. Their sum is 256. */
+static inline void sim_weights(unsigned a, unsigned b, int w[4]) {
+    const int both = (int)(a * b + 128) >> 8;
+    w[0] = (int)(SIM_FRACTION_ONE - a - b) + both;
+    w[1] = (int)a - both;
+    w[2] = (int)b - both;
+    w[3] = both;
+}
+
+/* A sum of integers times 2^exponent, rounded to `bits` bits, ties away from 0; what is below
+   2^lowest has fewer. */
+static inline f32 sim_rounded(int64_t sum, int exponent, int bits, int lowest) {
+    uint64_t m = sum < 0 ? -(uint64_t)sum : (uint64_t)sum;
+    int drop = m >> bits ? 64 - bits - __builtin_clzll(m) : 0;
+    if (exponent + drop < lowest) drop = lowest - exponent;
+    if (drop > 0) m = drop > 63 ? 0 : (m + ((uint64_t)1 << (drop - 1))) >> drop;
+    else drop = 0;
+    const f32 f = (f32)ldexp((f64)m, exponent + drop);
+    return sum < 0 ? -f : f;
+}
+
+/* The weighted sum of floats, .f16 or .f32: aligned with the largest one, each keeps 4
+   bits more than its format has; what is less is cut off, towards 0. The sum of the products is exact, and then rounded.
+   Subnormal .f32 are 0. */
+static inline u32 sim_sum_floats(const f32 *v, const int *w, unsigned n, bool half) {
+    const int kept = half ? 14 : 27;
+    int most = -126, e;
+    int64_t sum = 0;
+    unsigned infinite = 0;
+    for (unsigned k = 0; k < n; k++) {
+        if (v[k] != v[k]) return half ? 0x7fffe000 : 0x7fffffff;
+        if (v[k] - v[k] != 0) infinite |= v[k] < 0 ? 2 : 1;
+        frexp((f64)v[k], &e);
+        if (w[k] && v[k] != 0 && e - 1 > most) most = e - 1;
+    }
+    if (infinite == 3) return half ? 0x7fffe000 : 0x7fffffff;
+    if (infinite) return infinite == 1 ? 0x7f800000 : 0xff800000;
+    for (unsigned k = 0; k < n; k++)
+        if (w[k] && (half || fabsf(v[k]) >= 0x1p-126f))
+            sum += (int64_t)ldexp((f64)v[k], kept - most) * w[k];
+    const f32 r = sim_rounded(
+            sum, most - kept - SIM_FRACTION_BITS, half ? 11 : 24, half ? -24 : -149);
+    if (half && fabsf(r) >= 65536) return r < 0 ? 0xff800000 : 0x7f800000;
+    return bits32(!half && fabsf(r) < 0x1p-126f ? copysignf(0, r) : r);
+}
+
+/* The weighted sum of integers, of which one is `scale`.
+   To be measured: the rounding. */
 static inline u32 sim_sum(f64 sum, f64 scale) {
     return canon32((f32)(scale == 1 ? sum : sum / scale));
 }

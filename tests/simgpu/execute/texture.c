@@ -60,16 +60,15 @@ static void decode(const struct lookup *k, unsigned n, u32 bits, struct sim_texe
     out->bits[n] = k->is.kind == SIM_C_UINT ? bits
             : k->is.kind == SIM_C_SINT      ? (u32)sim_extended(bits, bytes)
             : k->is.kind == SIM_C_FLOAT     ? bits
-            : k->is.kind == SIM_C_HALF      ? canon32((f32)v)
+            : k->is.kind == SIM_C_HALF      ? bits32(half_value(bits))
                                             : bits32(sim_normalized(v, k->scale));
 }
 
-/* The components that a texel lacks. To be measured: 0, 0 and 1. */
-static void complete(const struct lookup *k, unsigned channels, struct sim_texel *out) {
+/* The components that a texel lacks are 0, the fourth one, too. */
+static void complete(unsigned channels, struct sim_texel *out) {
     for (unsigned n = channels; n < 4; n++) {
-        out->v[n] = n == 3 ? k->scale : 0;
-        out->bits[n] = n < 3 ? 0 : k->raw ? 1 : bits32(1.0f);
-        if (k->raw) out->v[n] = n == 3;
+        out->v[n] = 0;
+        out->bits[n] = 0;
     }
 }
 
@@ -110,7 +109,7 @@ static void block_texel(struct lookup *k, const struct sim_level *l, uint64_t x,
         out->v[n] = v[n];
         out->bits[n] = bits32(v[n]);
     }
-    complete(k, channels_of(k), out);
+    complete(channels_of(k), out);
 }
 
 /* A texel that exists. */
@@ -135,7 +134,7 @@ static void load(struct lookup *k, const struct sim_level *l, int64_t x, int64_t
     } else
         for (unsigned n = 0; n < channels; n++)
             decode(k, n, sim_raw(p + n * k->is.bytes, k->is.bytes), out);
-    complete(k, channels, out);
+    complete(channels, out);
 }
 
 /* Outside of a texture with a border. Documented: the colors of integers are their bits.
@@ -155,7 +154,7 @@ static void border(const struct lookup *k, struct sim_texel *out) {
         out->bits[n] = bits32(v);
         out->v[n] = (f64)v * k->scale;
     }
-    complete(k, channels_of(k), out);
+    complete(channels_of(k), out);
 }
 
 /* -- addresses */
@@ -236,7 +235,7 @@ static void fetch(struct lookup *k, const struct sim_level *l, unsigned face, co
         return;
     }
     const int64_t x = address(how->addressMode[0], at[0], l->width),
-                  y = t->dims > 1 ? address(how->addressMode[1], at[1], l->height) : 0,
+                  y = address(how->addressMode[1], at[1], l->height),
                   z = t->layered ? (int64_t)k->layer
             : t->dims > 2        ? address(how->addressMode[2], at[2], l->depth)
                                  : 0;
@@ -267,7 +266,7 @@ static f64 position(
 }
 
 static unsigned axes_of(const struct lookup *k) {
-    return k->t->texels.cube ? 2 : k->t->texels.dims;
+    return k->t->texels.dims > 2 ? 3 : 2; /* a row is a plane, and y is 0 */
 }
 
 static void compare(const struct lookup *k, struct sim_texel *x) {
@@ -298,19 +297,38 @@ static void sample_level(
         memcpy(out, x.bits, sizeof x.bits);
         return;
     }
+    f32 taps[4][8];
+    int weights[8];
     f64 sum[4] = { 0, 0, 0, 0 };
-    for (unsigned tap = 0; tap < 1u << axes; tap++) {
-        f64 weight = 1;
+    const unsigned n = axes > 2 ? 8 : 4;
+    sim_weights(fraction[0], fraction[1], weights);
+    if (n > 4)
+        for (unsigned j = 0; j < 4; j++) {
+            weights[4 + j] = (weights[j] * (int)fraction[2] + 128) >> 8;
+            weights[j] -= weights[4 + j];
+        }
+    /* without a fraction, an axis has one texel */
+    unsigned taken = 0;
+    for (unsigned tap = 0; tap < n; tap++) {
+        bool counts = true;
         for (unsigned a = 0; a < 3; a++) {
             at[a] = first[a] + (tap >> a & 1);
-            if (a < axes) weight *= sim_weight(fraction[a], tap >> a & 1);
+            if (tap >> a & 1 && !fraction[a]) counts = false;
         }
+        if (!counts) continue;
         fetch(k, l, s->face, at, &x);
         if (k->failed) return;
         compare(k, &x);
-        for (unsigned n = 0; n < 4; n++) sum[n] += weight * x.v[n];
+        for (unsigned c = 0; c < 4; c++) {
+            taps[c][taken] = (f32)x.v[c];
+            sum[c] += weights[tap] / 256.0 * x.v[c];
+        }
+        weights[taken++] = weights[tap];
     }
-    for (unsigned n = 0; n < 4; n++) out[n] = sim_sum(sum[n], k->scale);
+    for (unsigned c = 0; c < 4; c++)
+        out[c] = k->is.kind == SIM_C_FLOAT || k->is.kind == SIM_C_HALF
+                ? sim_sum_floats(taps[c], weights, taken, k->is.kind == SIM_C_HALF)
+                : sim_sum(sum[c], k->scale);
 }
 
 /* tld4: component n of the four texels that linear filtering would take, counter-clockwise from the
