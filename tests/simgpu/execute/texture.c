@@ -51,7 +51,6 @@ static void decode(const struct lookup *k, unsigned n, u32 bits, struct sim_texe
         break;
     case SIM_C_SNORM:
         v = sim_extended(bits, bytes);
-        if (v < -k->scale) v = -k->scale;
         break;
     case SIM_C_HALF: v = half_value(bits); break;
     default: v = float_of(bits);
@@ -137,24 +136,27 @@ static void load(struct lookup *k, const struct sim_level *l, int64_t x, int64_t
     complete(channels, out);
 }
 
-/* Outside of a texture with a border. Documented: the colors of integers are their bits.
-   To be measured: how the format limits the others; here, to [0, 1] and [-1, 1]. */
+/* Outside of a texture with a border: its color has the precision of the format. Colors of integers
+   are their bits. */
 static void border(const struct lookup *k, struct sim_texel *out) {
-    const f32 lowest = k->is.kind == SIM_C_SNORM ? -1 : 0;
-    const bool limited = k->is.kind == SIM_C_UNORM || k->is.kind == SIM_C_SNORM ||
-            k->is.kind == SIM_C_PACKED || k->is.kind == SIM_C_BLOCK;
-    for (unsigned n = 0; n < 4; n++) {
-        f32 v = k->t->how.borderColor[n];
+    const unsigned channels = channels_of(k);
+    for (unsigned n = 0; n < channels; n++) {
+        const f32 color = k->t->how.borderColor[n];
         if (k->raw) {
-            out->bits[n] = bits32(v);
+            out->bits[n] = bits32(color);
             out->v[n] = k->is.kind == SIM_C_UINT ? (f64)out->bits[n] : (f64)(s32)out->bits[n];
-            continue;
+        } else if (k->is.kind == SIM_C_FLOAT)
+            decode(k, n, bits32(color), out);
+        else if (k->is.kind == SIM_C_HALF)
+            decode(k, n, sim_half_below(color), out);
+        else if (k->is.kind == SIM_C_UNORM || k->is.kind == SIM_C_SNORM)
+            decode(k, n, sim_integer_of(color, k->is.kind == SIM_C_SNORM, (unsigned)k->scale), out);
+        else {
+            out->v[n] = color > 1 ? 1 : color >= 0 ? (f64)color : 0;
+            out->bits[n] = bits32((f32)out->v[n]);
         }
-        if (limited) v = v > 1 ? 1 : v >= lowest ? v : lowest;
-        out->bits[n] = bits32(v);
-        out->v[n] = (f64)v * k->scale;
     }
-    complete(channels_of(k), out);
+    complete(channels, out);
 }
 
 /* -- addresses */
@@ -220,7 +222,7 @@ static void cube_texel(struct lookup *k, const struct sim_level *l, unsigned fac
     neighbour(k, l, face, cx, y, &two);
     for (unsigned c = 0; c < 4; c++) {
         out->v[c] = (own.v[c] + one.v[c] + two.v[c]) / 3;
-        out->bits[c] = sim_sum(out->v[c], k->scale);
+        out->bits[c] = canon32((f32)(out->v[c] / k->scale));
     }
 }
 
@@ -298,8 +300,8 @@ static void sample_level(
         return;
     }
     f32 taps[4][8];
+    f64 numbers[4][8];
     int weights[8];
-    f64 sum[4] = { 0, 0, 0, 0 };
     const unsigned n = axes > 2 ? 8 : 4;
     sim_weights(fraction[0], fraction[1], weights);
     if (n > 4)
@@ -321,14 +323,14 @@ static void sample_level(
         compare(k, &x);
         for (unsigned c = 0; c < 4; c++) {
             taps[c][taken] = (f32)x.v[c];
-            sum[c] += weights[tap] / 256.0 * x.v[c];
+            numbers[c][taken] = x.v[c];
         }
         weights[taken++] = weights[tap];
     }
     for (unsigned c = 0; c < 4; c++)
         out[c] = k->is.kind == SIM_C_FLOAT || k->is.kind == SIM_C_HALF
                 ? sim_sum_floats(taps[c], weights, taken, k->is.kind == SIM_C_HALF)
-                : sim_sum(sum[c], k->scale);
+                : sim_sum_integers(numbers[c], weights, taken, (unsigned)k->scale);
 }
 
 /* tld4: component n of the four texels that linear filtering would take, counter-clockwise from the
