@@ -617,6 +617,156 @@ TEST(surfaces) {
     end();
 }
 
+/* Levels of a mipmapped array that hold 1, 2 and 3: point (at whole levels) and linear between
+ * levels; clamps. */
+TEST(levels) {
+    float texels[64], c[LANES][4], got[LANES][4];
+    void *mipmapped = NULL, *level;
+    unsigned long long t = 0;
+    resource r;
+    shape s;
+    int k, l, linear;
+    begin();
+    memset(&s, 0, sizeof s);
+    memset(&r, 0, sizeof r);
+    memset(c, 0, sizeof c);
+    s.width = s.height = 8;
+    s.format = FLOAT;
+    s.channels = 1;
+    CHECK_EQ(cu.cuMipmappedArrayCreate(&mipmapped, &s, 3), 0);
+    for (k = 0; k < 3; k++) {
+        volume v;
+        memset(&v, 0, sizeof v);
+        for (l = 0; l < 64; l++) texels[l] = (float)(k + 1);
+        CHECK_EQ(cu.cuMipmappedArrayGetLevel(&level, mipmapped, (unsigned)k), 0);
+        v.from.type = 1;
+        v.from.host = texels;
+        v.to.type = 3;
+        v.to.array = level;
+        v.width = v.from.pitch = (size_t)(8 >> k) * 4;
+        v.height = v.from.height = (size_t)(8 >> k);
+        v.depth = 1;
+        CHECK_EQ(cu.cuMemcpy3D_v2(&v), 0);
+    }
+    r.type = OF_MIPMAPPED;
+    r.of.array = mipmapped;
+    for (l = 0; l < LANES; l++) {
+        c[l][0] = c[l][1] = 0.5f;
+        c[l][2] = (float)(l - 8) / 4; /* exact, also in 8 bits of fraction */
+    }
+    give(c);
+    for (linear = 0; linear < 2; linear++) {
+        sampling how = plain(CLAMP, 0, NORMALIZED);
+        how.mipmap_filter = (unsigned)linear;
+        how.most = 2;
+        CHECK_EQ(cu.cuTexObjectCreate(&t, &r, &how, NULL), 0);
+        CHECK_EQ(run("tex.level.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%c0, %c1}], %c2;", t), 0);
+        take(got);
+        for (l = 0; l < LANES; l++) {
+            const float lod = c[l][2] < 0 ? 0 : c[l][2] > 2 ? 2 : c[l][2];
+            if (linear) CHECK(got[l][0] == 1 + lod);
+            else if (lod == floorf(lod)) CHECK(got[l][0] == 1 + lod);
+        }
+        CHECK_EQ(cu.cuTexObjectDestroy(t), 0);
+    }
+    CHECK_EQ(cu.cuMipmappedArrayDestroy(mipmapped), 0);
+    end();
+}
+
+/* A block of one color; ten bits for each of three components, and two. */
+TEST(packed_formats) {
+    enum { BC1 = 0x91, PACKED = 0x50 };
+    const unsigned char black[8] = { 0, 0, 0, 0, 0, 0, 0, 0 },
+                        white[8] = { 255, 255, 255, 255, 0, 0, 0, 0 };
+    const unsigned word[1] = { 1023u | 0u << 10 | 1023u << 20 | 3u << 30 };
+    float c[LANES][4], got[LANES][4];
+    sampling how = plain(CLAMP, 0, 0);
+    unsigned long long t;
+    void *array;
+    int k;
+    begin();
+    memset(c, 0, sizeof c);
+    give(c);
+    for (k = 0; k < 2; k++) {
+        array = blocks_of(1, BC1, 4, k ? white : black, 8);
+        t = texture_of(array, &how);
+        CHECK_EQ(run("tex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%c0, %c1}];", t), 0);
+        take(got);
+        CHECK(got[0][0] == (float)k && got[0][1] == (float)k && got[0][2] == (float)k);
+        CHECK(got[0][3] == 1);
+        CHECK_EQ(cu.cuTexObjectDestroy(t), 0);
+        CHECK_EQ(cu.cuArrayDestroy(array), 0);
+    }
+    if (gpuexec_driver_version() < 12080) SKIP("CUDA 12.8 and later have the packed format");
+    array = array_of(1, 0, 0, PACKED, 4, 0, word, 4);
+    t = texture_of(array, &how);
+    CHECK_EQ(run("tex.1d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%c0}];", t), 0);
+    take(got);
+    CHECK(got[0][0] == 1 && got[0][1] == 0 && got[0][2] == 1 && got[0][3] == 1);
+    CHECK_EQ(cu.cuTexObjectDestroy(t), 0);
+    CHECK_EQ(cu.cuArrayDestroy(array), 0);
+    end();
+}
+
+/* Offsets of texels; surfaces with layers and of three dimensions. */
+TEST(offsets_and_layers) {
+    float texels[32], c[LANES][4], got[LANES][4];
+    unsigned words[LANES][4], back[LANES][4];
+    sampling how = plain(CLAMP, 0, 0);
+    unsigned long long t;
+    void *array;
+    int l;
+    begin();
+    for (l = 0; l < 32; l++) texels[l] = (float)l;
+    array = array_of(8, 4, 0, FLOAT, 1, 0, texels, 4);
+    t = texture_of(array, &how);
+    memset(c, 0, sizeof c);
+    for (l = 0; l < LANES; l++) {
+        c[l][0] = (float)(l % 8) + 0.5f;
+        c[l][1] = (float)(l / 8) + 0.5f;
+    }
+    give(c);
+    CHECK_EQ(run("mov.b32 %d0, 1; mov.b32 %d1, -1;\n"
+                 "tex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%c0, %c1}], {%d0, %d1};",
+                     t),
+            0);
+    take(got);
+    for (l = 0; l < LANES; l++)
+        CHECK(got[l][0] ==
+                texels[8 * select_texel(CLAMP, l / 8 - 1, 4) + select_texel(CLAMP, l % 8 + 1, 8)]);
+    CHECK_EQ(cu.cuTexObjectDestroy(t), 0);
+    CHECK_EQ(cu.cuArrayDestroy(array), 0);
+    memset(words, 0, sizeof words);
+    for (l = 0; l < LANES; l++) { /* 4 x 2 x 4 texels */
+        words[l][0] = (unsigned)(l % 4 * 4);
+        words[l][1] = (unsigned)(l / 4 % 2);
+        words[l][2] = (unsigned)(l / 8);
+        words[l][3] = (unsigned)(l + 500);
+    }
+    give(words);
+    array = array_of(4, 2, 4, U32, 1, SURFACE, texels, 4);
+    t = surface_of(array);
+    CHECK_EQ(run("sust.b.3d.b32.trap [%t, {%c0, %c1, %c2, %c2}], %c3;\n"
+                 "suld.b.3d.b32.trap %d0, [%t, {%c0, %c1, %c2, %c2}];",
+                     t),
+            0);
+    take(back);
+    for (l = 0; l < LANES; l++) CHECK_EQ(back[l][0], l + 500);
+    CHECK_EQ(cu.cuSurfObjectDestroy(t), 0);
+    CHECK_EQ(cu.cuArrayDestroy(array), 0);
+    array = array_of(4, 2, 4, U32, 1, SURFACE | LAYERED, texels, 4);
+    t = surface_of(array);
+    CHECK_EQ(run("sust.b.a2d.b32.trap [%t, {%c2, %c0, %c1, %c1}], %c3;\n"
+                 "suld.b.a2d.b32.trap %d0, [%t, {%c2, %c0, %c1, %c1}];",
+                     t),
+            0);
+    take(back);
+    for (l = 0; l < LANES; l++) CHECK_EQ(back[l][0], l + 500);
+    CHECK_EQ(cu.cuSurfObjectDestroy(t), 0);
+    CHECK_EQ(cu.cuArrayDestroy(array), 0);
+    end();
+}
+
 /* A handle of no object, and a trap, stop the kernel. */
 TEST_ALONE(no_object) {
     unsigned c[LANES][4];
