@@ -1,5 +1,5 @@
-/* reference.c - texture and surface references. A reference that is bound has a texture or surface
-   object of its own, with a new number after each change. That of a module's reference is in the 8
+/* reference.c - texture and surface references. A reference that is bound has its separate texture
+   or surface object, with a new number after each change. That of a module's reference is in the 8
    bytes of the variable, where kernels find it as the number of any other object.
 
    A change is for launches that follow it: it waits for the device's work if kernels may use what
