@@ -643,7 +643,7 @@
           desc.address[0] = desc.address[1] = GPUEXEC_ADDRESS_WRAP;
           gpuexec_texture texture = gpuexec_texture_create(ctx, &desc);
           unsigned long long object = gpuexec_texture_object(texture);
-          gpuexec_launch(fn, s, dims, GPUEXEC_ARGS(object, out));      // tex2D<float4>(object, x, y)
+          gpuexec_launch(fn, s, dims, GPUEXEC_ARGS(object, out));      // tex2D<float4>(object, ...)
           if (gpuexec_stream_sync(s) != GPUEXEC_OK) return 1;
           gpuexec_texture_destroy(texture);
           gpuexec_array_destroy(array);
@@ -657,8 +657,8 @@
       A texture can also read device memory, without a copy: rows with the pitch of
       gpuexec_alloc_pitched, or one row, which kernels fetch by index (tex1Dfetch). That memory must
       stay allocated until the texture is destroyed. An array stays until its handle, its textures
-      and its surfaces are all destroyed, in any order; closing the context destroys them all. None
-      of these calls waits: destroy an object only after the work that uses it has finished.
+      and its surfaces are all destroyed, in any order; closing the context destroys them all. Destroy an
+      object only after the work that uses it has finished.
       For a surface, create the array with .surface. A surface does not convert, and its x counts
       bytes. Within one kernel, a texture need not see what a surface has just written; the next
       kernel sees it. Copies and graphs use arrays like other memory: see gpuexec_side. A device
