@@ -69,12 +69,12 @@
         >>impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory, impl-stream,
         >>impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual, impl-growth,
         >>impl-managed, impl-event, impl-array, impl-transfer, impl-explain, impl-copies,
-   impl-texture, impl-arguments,
-        >>impl-dims, impl-attributes, impl-launch, impl-params, impl-kept, impl-used, impl-graph,
-        >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
-        >>impl-messages, impl-connection, impl-nvtx, impl-label, impl-cupti, impl-work,
-        >>impl-slices, impl-timeline, impl-order, impl-finder, impl-reach, impl-uses, impl-found,
-        >>impl-spans, impl-json, impl-lanes, impl-style, impl-script, impl-page, impl-picture
+        >>impl-texture, impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params,
+        >>impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch,
+        >>impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection, impl-nvtx, impl-label,
+        >>impl-cupti, impl-work, impl-slices, impl-timeline, impl-order, impl-finder, impl-reach,
+        >>impl-uses, impl-found, impl-spans, impl-json, impl-lanes, impl-style, impl-script,
+        >>impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -652,13 +652,13 @@
       coordinates. Integers of 8 and 16 bits become floats from 0 to 1 (signed ones: from -1 to 1)
       unless .read_integers is 1. Linear filtering needs elements that are floats or become floats.
       The device computes its weights with 8 bits of fraction, so compare filtered results with a
-      tolerance: 1/256 of the difference of two neighbours in each dimension. Point sampling
-      returns elements exactly.
+      tolerance: 1/256 of the difference of two neighbours in each dimension. Point sampling returns
+      elements exactly.
       A texture can also read device memory, without a copy: rows with the pitch of
       gpuexec_alloc_pitched, or one row, which kernels fetch by index (tex1Dfetch). That memory must
       stay allocated until the texture is destroyed. An array stays until its handle, its textures
-      and its surfaces are all destroyed, in any order; closing the context destroys them all. Destroy an
-      object only after the work that uses it has finished.
+      and its surfaces are all destroyed, in any order; closing the context destroys them all.
+      Destroy an object only after the work that uses it has finished.
       For a surface, create the array with .surface. A surface does not convert, and its x counts
       bytes. Within one kernel, a texture need not see what a surface has just written; the next
       kernel sees it. Copies and graphs use arrays like other memory: see gpuexec_side. A device
