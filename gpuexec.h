@@ -1066,13 +1066,13 @@
 
       What the finder cannot see, it assumes to be right. It does not see what other code enqueues,
       so it does not check work on streams that other code can use (adopted, or given away with
-      gpuexec_stream_native). It does not see accesses of the host, or through addresses that
-      kernels read from memory. Kernels that only add atomically, or that wait for each other
-      through memory, may overlap. Host functions and waits for values order all work before them.
-      Memory that gpuexec did not allocate is not checked. Other code that waits for work
-      (cudaDeviceSynchronize) is not seen: in an adopted context, work that has ended counts as
-      waited for; elsewhere, such a program needs a wait of gpuexec, too. A launch then takes the
-      host a few microseconds: see BENCHMARKS.md.
+      gpuexec_stream_native). It does not see accesses of the host, nor those of kernels through
+      textures, surfaces or addresses that they read from memory. Kernels that only add atomically,
+      or that wait for each other through memory, may overlap. Host functions and waits for values
+      order all work before them. Memory that gpuexec did not allocate is not checked. Other code
+      that waits for work (cudaDeviceSynchronize) is not seen: in an adopted context, work that has
+      ended counts as waited for; elsewhere, such a program needs a wait of gpuexec, too. A launch
+      then takes the host a few microseconds: see BENCHMARKS.md.
 
     TRACING DRIVER CALLS (>>trace)
       GPUEXEC_TRACE=1 prints each driver call: its arguments as numbers, with the names and places
