@@ -69,12 +69,12 @@
         >>impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory, impl-stream,
         >>impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual, impl-growth,
         >>impl-managed, impl-event, impl-array, impl-transfer, impl-explain, impl-copies,
-   impl-texture, impl-arguments,
-        >>impl-dims, impl-attributes, impl-launch, impl-params, impl-kept, impl-used, impl-graph,
-        >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
-        >>impl-messages, impl-connection, impl-nvtx, impl-label, impl-cupti, impl-work,
-        >>impl-slices, impl-timeline, impl-order, impl-finder, impl-reach, impl-uses, impl-found,
-        >>impl-spans, impl-json, impl-lanes, impl-style, impl-script, impl-page, impl-picture
+        >>impl-texture, impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params,
+        >>impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch,
+        >>impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection, impl-nvtx, impl-label,
+        >>impl-cupti, impl-work, impl-slices, impl-timeline, impl-order, impl-finder, impl-reach,
+        >>impl-uses, impl-found, impl-spans, impl-json, impl-lanes, impl-style, impl-script,
+        >>impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -625,6 +625,47 @@
       would occupy host memory, and when host memory runs out, Linux kills processes. To allow such
       requests, set gpuexec_managed_desc.oversubscribe.
 
+    TEXTURES AND SURFACES (>>array, >>texture)
+      An array is device memory in a layout of the driver: it has no address. Copies fill and read
+      it. A kernel reads it through a texture, which addresses elements by coordinates and filters
+      between them, or reads and writes it through a surface. It takes either one as a 64-bit
+      object, a cudaTextureObject_t or cudaSurfaceObject_t in CUDA C:
+          gpuexec_array_desc shape = { 0 };                            // 640 x 480, 4 bytes each
+          shape.format = GPUEXEC_FORMAT_U8, shape.channels = 4;
+          shape.width = 640, shape.height = 480;
+          gpuexec_array array = gpuexec_array_create(ctx, &shape);
+          gpuexec_copy_desc copy = { 0 };
+          copy.to.array = array, copy.from.host = pixels;
+          copy.width_bytes = 640 * 4, copy.height = 480;
+          gpuexec_copy_with(s, &copy);
+          gpuexec_texture_desc desc = { 0 };
+          desc.array = array, desc.filter = GPUEXEC_FILTER_LINEAR, desc.normalized = 1;
+          desc.address[0] = desc.address[1] = GPUEXEC_ADDRESS_WRAP;
+          gpuexec_texture texture = gpuexec_texture_create(ctx, &desc);
+          unsigned long long object = gpuexec_texture_object(texture);
+          gpuexec_launch(fn, s, dims, GPUEXEC_ARGS(object, out));      // tex2D<float4>(object, ...)
+          if (gpuexec_stream_sync(s) != GPUEXEC_OK) return 1;
+          gpuexec_texture_destroy(texture);
+          gpuexec_array_destroy(array);
+      The center of element i has the coordinate i + 0.5, or (i + 0.5) / width if coordinates are
+      normalized. GPUEXEC_ADDRESS_WRAP, GPUEXEC_ADDRESS_MIRROR and mipmapped arrays need normalized
+      coordinates. Integers of 8 and 16 bits become floats from 0 to 1 (signed ones: from -1 to 1)
+      unless .read_integers is 1. Linear filtering needs elements that are floats or become floats.
+      The device computes its weights with 8 bits of fraction, so compare filtered results with a
+      tolerance: 1/256 of the difference of two neighbours in each dimension. Point sampling returns
+      elements exactly.
+      A texture can also read device memory, without a copy: rows with the pitch of
+      gpuexec_alloc_pitched, or one row, which kernels fetch by index (tex1Dfetch). That memory must
+      stay allocated until the texture is destroyed. An array stays until its handle, its textures
+      and its surfaces are all destroyed, in any order; closing the context destroys them all.
+      Destroy an object only after the work that uses it has finished.
+      For a surface, create the array with .surface. A surface does not convert, and its x counts
+      bytes. Within one kernel, a texture need not see what a surface has just written; the next
+      kernel sees it. Copies and graphs use arrays like other memory: see gpuexec_side. A device
+      limits each size of an array; a text names the limit that a desc exceeds.
+      Old code declares texture and surface references (texture<...>, .texref, .surfref) in a module
+      instead of taking objects: gpuexec_texture_bind and gpuexec_surface_bind set them.
+
     ------------------------------------------------------------------------------------------------
     >>guide
 
@@ -1025,13 +1066,13 @@
 
       What the finder cannot see, it assumes to be right. It does not see what other code enqueues,
       so it does not check work on streams that other code can use (adopted, or given away with
-      gpuexec_stream_native). It does not see accesses of the host, or through addresses that
-      kernels read from memory. Kernels that only add atomically, or that wait for each other
-      through memory, may overlap. Host functions and waits for values order all work before them.
-      Memory that gpuexec did not allocate is not checked. Other code that waits for work
-      (cudaDeviceSynchronize) is not seen: in an adopted context, work that has ended counts as
-      waited for; elsewhere, such a program needs a wait of gpuexec, too. A launch then takes the
-      host a few microseconds: see BENCHMARKS.md.
+      gpuexec_stream_native). It does not see accesses of the host, nor those of kernels through
+      textures, surfaces or addresses that they read from memory. Kernels that only add atomically,
+      or that wait for each other through memory, may overlap. Host functions and waits for values
+      order all work before them. Memory that gpuexec did not allocate is not checked. Other code
+      that waits for work (cudaDeviceSynchronize) is not seen: in an adopted context, work that has
+      ended counts as waited for; elsewhere, such a program needs a wait of gpuexec, too. A launch
+      then takes the host a few microseconds: see BENCHMARKS.md.
 
     TRACING DRIVER CALLS (>>trace)
       GPUEXEC_TRACE=1 prints each driver call: its arguments as numbers, with the names and places

@@ -225,3 +225,111 @@ TEST(wrong_descs) {
     CHECK_NOT_MADE(gpuexec_surface_create(s.array, 1), GPUEXEC_BAD_ARGUMENT, "level is 1");
     end(&s);
 }
+
+/* NVIDIA's sample simpleTextureDrv: a kernel turns an image of 512 x 512 floats by half a radian,
+   through a texture with normalized coordinates that wraps and filters. out[x + width * y] is the
+   texture at (x, y), turned around the center; with the texture as an argument, and with a
+   reference of the module. */
+#define TURN(texture) \
+    "ld.param.u64 %d2, [out]; ld.param.u32 %r1, [size];\n" \
+    "ld.param.f32 %f1, [cosine]; ld.param.f32 %f2, [sine];\n" \
+    "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n" \
+    "mad.lo.u32 %r5, %r2, %r3, %r4;\n" \
+    "mov.u32 %r2, %ctaid.y; mov.u32 %r3, %ntid.y; mov.u32 %r4, %tid.y;\n" \
+    "mad.lo.u32 %r6, %r2, %r3, %r4;\n" \
+    "cvt.rn.f32.u32 %f3, %r1; mul.rn.f32 %f4, %f3, 0f3F000000;\n" \
+    "cvt.rn.f32.u32 %f5, %r5; sub.rn.f32 %f5, %f5, %f4;\n" \
+    "cvt.rn.f32.u32 %f6, %r6; sub.rn.f32 %f6, %f6, %f4;\n" \
+    "mul.rn.f32 %f7, %f5, %f1; mul.rn.f32 %f8, %f6, %f2; sub.rn.f32 %f7, %f7, %f8;\n" \
+    "mul.rn.f32 %f8, %f6, %f1; mul.rn.f32 %f9, %f5, %f2; add.rn.f32 %f8, %f8, %f9;\n" \
+    "div.rn.f32 %f7, %f7, %f3; add.rn.f32 %f7, %f7, 0f3F000000;\n" \
+    "div.rn.f32 %f8, %f8, %f3; add.rn.f32 %f8, %f8, 0f3F000000;\n" \
+    "tex.2d.v4.f32.f32 {%f10, %f11, %f12, %f13}, [" texture ", {%f7, %f8}];\n" \
+    "mad.lo.u32 %r7, %r6, %r1, %r5; mul.wide.u32 %d3, %r7, 4; add.u64 %d2, %d2, %d3;\n" \
+    "st.global.f32 [%d2], %f10; ret;\n}\n"
+static const char turning_ptx[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.global .texref image;\n"
+        ".visible .entry turn(.param .u64 out, .param .u32 size, .param .f32 cosine,\n"
+        ".param .f32 sine, .param .u64 object)\n{\n"
+        ".reg .b32 %r<8>; .reg .b64 %d<4>; .reg .f32 %f<14>;\n"
+        "ld.param.u64 %d1, [object];\n" TURN(
+                "%d1") ".visible .entry turn_reference(.param .u64 out, .param .u32 size, .param "
+                       ".f32 cosine,\n"
+                       ".param .f32 sine)\n{\n"
+                       ".reg .b32 %r<8>; .reg .b64 %d<4>; .reg .f32 %f<14>;\n" TURN("image");
+
+enum { IMAGE = 512 };
+static float image[IMAGE][IMAGE], turned[IMAGE][IMAGE];
+static const float cosine = 0.87758256f, sine = 0.47942554f; /* of 0.5 */
+
+/* What a texture that wraps and filters reads at (x, y), in elements. */
+static double filtered(double x, double y) {
+    const int left = (int)(x - 0.5 + IMAGE) - IMAGE, top = (int)(y - 0.5 + IMAGE) - IMAGE;
+    const int x0 = left & (IMAGE - 1), x1 = (left + 1) & (IMAGE - 1);
+    const float *row0 = image[top & (IMAGE - 1)], *row1 = image[(top + 1) & (IMAGE - 1)];
+    const double right = x - 0.5 - left, bottom = y - 0.5 - top;
+    return (1 - bottom) * ((1 - right) * (double)row0[x0] + right * (double)row0[x1]) +
+            bottom * ((1 - right) * (double)row1[x0] + right * (double)row1[x1]);
+}
+/* The pixels that differ from the host's by more than the sample allows. */
+static int count_wrong(void) {
+    int x, y, wrong = 0;
+    for (y = 0; y < IMAGE; y++)
+        for (x = 0; x < IMAGE; x++) {
+            const double u = x - IMAGE / 2, v = y - IMAGE / 2;
+            const double wanted = filtered(u * (double)cosine - v * (double)sine + IMAGE / 2,
+                    v * (double)cosine + u * (double)sine + IMAGE / 2);
+            const double apart = (double)turned[y][x] - wanted;
+            wrong += !(apart < 15e-3 && apart > -15e-3);
+        }
+    return wrong;
+}
+TEST(turns_an_image) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module mod = gpuexec_module_load(ctx, turning_ptx, 0, NULL);
+    gpuexec_kernel turn = gpuexec_kernel_get(mod, "turn");
+    gpuexec_kernel turn_reference = gpuexec_kernel_get(mod, "turn_reference");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr out = gpuexec_alloc(ctx, sizeof turned);
+    gpuexec_dims dims = gpuexec_grid_for_2d(IMAGE, IMAGE, 8, 8);
+    gpuexec_array_desc shape = floats(IMAGE, IMAGE);
+    gpuexec_array array = gpuexec_array_create(ctx, &shape);
+    gpuexec_texture_desc desc;
+    gpuexec_texture texture;
+    gpuexec_copy_desc copy;
+    unsigned long long object;
+    int x, y, size = IMAGE;
+    for (y = 0; y < IMAGE; y++) /* squares with edges, and slopes within them */
+        for (x = 0; x < IMAGE; x++)
+            image[y][x] = (float)((x ^ y) & 64 ? x : IMAGE - 1 - y) / (IMAGE - 1);
+    memset(&copy, 0, sizeof copy);
+    copy.to.array = array;
+    copy.from.host = image;
+    copy.width_bytes = sizeof image[0];
+    copy.height = IMAGE;
+    CHECK_OK(gpuexec_copy_with(s, &copy));
+    memset(&desc, 0, sizeof desc);
+    desc.array = array;
+    desc.address[0] = desc.address[1] = GPUEXEC_ADDRESS_WRAP;
+    desc.filter = GPUEXEC_FILTER_LINEAR;
+    desc.normalized = 1;
+    texture = gpuexec_texture_create(ctx, &desc);
+    CHECK_MADE(texture);
+    object = gpuexec_texture_object(texture);
+
+    CHECK_OK(gpuexec_launch(turn, s, dims, GPUEXEC_ARGS(out, size, cosine, sine, object)));
+    CHECK_OK(gpuexec_copy_out(s, turned, out, sizeof turned));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(count_wrong(), 0);
+
+    CHECK_OK(gpuexec_fill(s, out, 0xFFFFFFFF, 4, sizeof turned / 4));
+    CHECK_OK(gpuexec_texture_bind(texture, mod, "image"));
+    CHECK_OK(gpuexec_launch(turn_reference, s, dims, GPUEXEC_ARGS(out, size, cosine, sine)));
+    CHECK_OK(gpuexec_copy_out(s, turned, out, sizeof turned));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(count_wrong(), 0);
+
+    CHECK_OK(gpuexec_texture_destroy(texture));
+    CHECK_OK(gpuexec_array_destroy(array));
+    CHECK_OK(gpuexec_context_close(ctx));
+}
