@@ -34,6 +34,7 @@ static void find_kind(struct lookup *k) {
     k->scale = srgb                     ? 1
             : k->is.kind == SIM_C_UNORM ? (k->is.bytes == 1 ? 255 : 65535)
             : k->is.kind == SIM_C_SNORM ? (k->is.bytes == 1 ? 127 : 32767)
+            : k->is.kind == SIM_C_PACKED ? 65535
                                         : 1;
     if (srgb) pthread_once(&srgb_once, make_srgb);
 }
@@ -126,9 +127,9 @@ static void load(struct lookup *k, const struct sim_level *l, int64_t x, int64_t
     if (k->is.kind == SIM_C_PACKED) {
         const u32 all = sim_raw(p, 4);
         for (unsigned n = 0; n < 4; n++) {
-            const unsigned most = n < 3 ? 1023 : 3;
-            out->v[n] = (all >> 10 * n & most) / (f64)most;
-            out->bits[n] = bits32((f32)out->v[n]);
+            const unsigned most = n < 3 ? 1023 : 3, c = all >> 10 * n & most;
+            out->v[n] = n < 3 ? c << 6 | c >> 4 : c * 21845;
+            out->bits[n] = bits32((f32)c / (f32)most);
         }
     } else
         for (unsigned n = 0; n < channels; n++)
@@ -152,8 +153,9 @@ static void border(const struct lookup *k, struct sim_texel *out) {
         else if (k->is.kind == SIM_C_UNORM || k->is.kind == SIM_C_SNORM)
             decode(k, n, sim_integer_of(color, k->is.kind == SIM_C_SNORM, (unsigned)k->scale), out);
         else {
-            out->v[n] = color > 1 ? 1 : color >= 0 ? (f64)color : 0;
-            out->bits[n] = bits32((f32)out->v[n]);
+            out->v[n] = sim_integer_of(color, false, 65535);
+            out->bits[n] = bits32((f32)out->v[n] / 65535.0f);
+            if (k->is.kind == SIM_C_BLOCK) out->v[n] /= 65535;
         }
     }
     complete(channels, out);
