@@ -28674,6 +28674,7 @@ typedef struct gxi_view {
     gxi_array *array;   /* NULL: memory */
     gpuexec_ptr memory; /* 0: an array */
     int is_ours;        /* the memory is an allocation of gpuexec */
+    gxi_resource_desc resource;
 } gxi_view;
 typedef struct gxi_texture {
     gxi_view view;
@@ -29120,7 +29121,7 @@ static uint64_t gxi_texture_create(
     }
     if (t->view.array) gxi_array_use(t->view.array);
     t->view.memory = t->desc.memory;
-    resource = gxi_resource_of_texture(t);
+    resource = t->view.resource = gxi_resource_of_texture(t);
     sampler = gxi_sampler_of_texture(&t->desc);
     has_view = gxi_view_of_texture(t, &view);
     made.data.texture.info = t;
@@ -29227,7 +29228,7 @@ static uint64_t gxi_surface_create(gxi_call *call, const gxi_slot *array, unsign
     gxi_array_use(a);
     made = gxi_slot_template(context, context->id, 0);
     made.data.surface.info = s;
-    resource = gxi_resource_of_array(a, level);
+    resource = s->view.resource = gxi_resource_of_array(a, level);
     if (GXI_TRY_MAKE(made.data.surface.object, cuSurfObjectCreate,
                 (&made.data.surface.object, &resource)))
         gxi_fail_cu(call, NULL, "cannot create a surface of the array%s created at %s",
@@ -29646,13 +29647,30 @@ static GXI_NOINLINE int gxi_views_fit(const gxi_slot *k, const void *const *addr
     }
     return 1;
 }
-/* Whether the driver has that object, which gpuexec has not: the program created it itself. */
-static int gxi_view_is_native(const gxi_call *caller, const gxi_slot *k, unsigned kind, uint64_t object) {
+/* What is wrong with an object: text, result, cure. maybe: unless the driver has an object with that
+   number that gpuexec has not created, and that is not over `resource`. */
+typedef struct gxi_view_wrong {
+    gpuexec_result result;
+    const char *cure;
+    gxi_text text;
+    int maybe;
+    gxi_resource_desc resource;
+} gxi_view_wrong;
+static void gxi_view_wrong_is(
+        gxi_view_wrong *w, gpuexec_result result, const char *cure, int maybe) {
+    w->result = result;
+    w->cure = cure;
+    w->maybe = maybe;
+}
+/* Whether the program has created the object itself. */
+static int gxi_view_is_native(const gxi_call *caller, const gxi_slot *k, unsigned kind,
+        uint64_t object, const gxi_view_wrong *w) {
     gxi_call own = *caller;
     gxi_resource_desc resource;
     gxi_scope scope;
     int cu = 0;
     if (gxi_enter(&own, k->cu_context, &scope)) return 0;
+    memset(&resource, 0, sizeof resource);
     GXI_IN_RELAXED_MODE {
         const gxi_call *const call = &own;
         cu = kind == GXI_TEXTURE
@@ -29660,22 +29678,12 @@ static int gxi_view_is_native(const gxi_call *caller, const gxi_slot *k, unsigne
                 : GXI_TRY_TRACED(cuSurfObjectGetResourceDesc, (&resource, object));
     }
     gxi_leave(&scope);
-    return cu == 0;
+    return cu == 0 &&
+            (resource.type != w->resource.type || resource.u.array != w->resource.u.array);
 }
-/* What is wrong with an object: text, result, cure. */
-typedef struct gxi_view_wrong {
-    gpuexec_result result;
-    const char *cure;
-    gxi_text text;
-} gxi_view_wrong;
-static void gxi_view_wrong_is(gxi_view_wrong *w, gpuexec_result result, const char *cure) {
-    w->result = result;
-    w->cure = cure;
-}
-/* An object that gpuexec has, or had. 1: it is wrong, unless the driver has one with that number,
-   too. */
+/* Whether an object does not fit, for all that gpuexec knows. */
 static int gxi_view_is_wrong(
-        const gxi_slot *k, unsigned kind, uint64_t object, gxi_view_wrong *w, int *certain) {
+        const gxi_slot *k, unsigned kind, uint64_t object, gxi_view_wrong *w) {
     const char *const pass = kind == GXI_TEXTURE ? "pass gpuexec_texture_object of a texture"
                                                  : "pass gpuexec_surface_object of a surface";
     const gxi_view *other, *v;
@@ -29685,11 +29693,11 @@ static int gxi_view_is_wrong(
     uint64_t id = 0;
     gxi_range range;
     unsigned i;
-    *certain = 1;
     gxi_lock(&gxi_tables_mutex);
     v = gxi_view_find(object, kind, k->cu_context, &other);
     if (v && v->is_ours) memory = v->memory;
     if (v || other) id = (v ? v : other)->key.owner;
+    if (!v && other && other->cu_context != k->cu_context) w->resource = other->resource;
     for (i = 0; i < GXI_PAST_VIEWS && !id; i++) { /* newest first */
         const gxi_past_view *const p =
                 &gxi.views.past[(gxi.views.npast - 1 - i) % GXI_PAST_VIEWS];
@@ -29699,7 +29707,7 @@ static int gxi_view_is_wrong(
     if (v) {
         if (!memory || gxi_range_find(memory, &range)) return 0;
         gxi_view_wrong_is(w, GPUEXEC_STALE_HANDLE,
-                "keep the memory allocated until the texture's last launch has finished");
+                "keep the memory allocated until the texture's last launch has finished", 0);
         slot = gxi_peek(id, GXI_TEXTURE);
         gxi_add(&w->text, "is the texture%s created at %s, whose memory at 0x%llx has since been "
                 "freed", gxi_label_text(id), slot ? gxi_place_text(slot->where) : "?", memory);
@@ -29708,37 +29716,34 @@ static int gxi_view_is_wrong(
     }
     if (id) {
         slot = gxi_peek_any(id);
-        *certain = 0;
         gxi_add(&w->text, "is the %s%s created at %s", gxi_kinds[gxi_kind_of(id)].name,
                 gxi_label_text(id), slot ? gxi_place_text(slot->where) : "?");
         if (gxi_kind_of(id) != kind) {
-            gxi_view_wrong_is(w, GPUEXEC_BAD_PARAMETERS, pass);
+            gxi_view_wrong_is(w, GPUEXEC_BAD_PARAMETERS, pass, 1);
             gxi_add(&w->text, ", but the kernel uses it as a %s", gxi_kinds[kind].name);
         } else {
-            gxi_view_wrong_is(w, GPUEXEC_WRONG_CONTEXT, "create it in the kernel's context");
+            gxi_view_wrong_is(w, GPUEXEC_WRONG_CONTEXT, "create it in the kernel's context", 1);
             gxi_add(&w->text, ", in another context than the kernel's");
         }
         return 1;
     }
     if (past.id) {
-        *certain = 0;
         gxi_view_wrong_is(w, GPUEXEC_STALE_HANDLE, kind == GXI_TEXTURE
                 ? "destroy textures after their last launch"
-                : "destroy surfaces after their last launch");
+                : "destroy surfaces after their last launch", 1);
         gxi_add(&w->text, "is the object of a %s%s that does not exist any more: ",
                 gxi_kinds[gxi_kind_of(past.id)].name, gxi_label_text(past.id));
         gxi_add_closed_handle(&w->text, past.id);
         return 1;
     }
     if ((slot = gxi_peek_any(object)) != NULL) {
-        gxi_view_wrong_is(w, GPUEXEC_BAD_PARAMETERS, pass);
+        gxi_view_wrong_is(w, GPUEXEC_BAD_PARAMETERS, pass, 0);
         gxi_add(&w->text, "is the handle of the %s%s created at %s, but the kernel uses it as a %s",
                 gxi_kinds[gxi_kind_of(object)].name, GXI_NAMED_AT(slot), gxi_kinds[kind].name);
         return 1;
     }
     if (object >= 65536 && gxi_range_find(object, &range)) {
-        *certain = 0;
-        gxi_view_wrong_is(w, GPUEXEC_BAD_PARAMETERS, pass);
+        gxi_view_wrong_is(w, GPUEXEC_BAD_PARAMETERS, pass, 0);
         gxi_add(&w->text, "is an address in the %llu bytes of %s memory%s at 0x%llx, %s at %s, but "
                 "the kernel uses it as a %s", (unsigned long long)range.bytes,
                 gxi_memory_kinds[range.kind], gxi_range_label(&range), (unsigned long long)range.lo,
@@ -29759,12 +29764,13 @@ static GXI_COLD gpuexec_result gxi_check_views(
         const gxi_kernel_view *const v = &info->views[i];
         const uint64_t object = gxi_view_argument(v, addresses),
                        mark = gxi_view_mark(object, v->kind, k->cu_context);
-        gxi_view_wrong w = { GPUEXEC_OK, NULL, { 0, 0, 0, 0 } };
+        gxi_view_wrong w;
         char byte[32] = "";
-        int certain;
         if (!object || gxi_view_is_marked(mark)) continue;
-        if (gxi_view_is_wrong(k, v->kind, object, &w, &certain) &&
-                (certain || !gxi_view_is_native(call, k, v->kind, object))) {
+        memset(&w, 0, sizeof w);
+        w.resource.type = -1;
+        if (gxi_view_is_wrong(k, v->kind, object, &w) &&
+                (!w.maybe || !gxi_view_is_native(call, k, v->kind, object, &w))) {
             if (v->offset) snprintf(byte, sizeof byte, ", at byte %u,", v->offset);
             gxi_fail(call, w.result, w.cure, "argument %u (counted from 0) of %s%s %s",
                     v->parameter, info->title, byte, w.text.p ? w.text.p : "does not fit");
@@ -34012,7 +34018,12 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_argument_at(
         return gxi_failed_result();
     if (value && (unsigned)index < n.launch.count && bytes == n.launch.sizes[index]) {
         memcpy(n.launch.params.params[index], value, bytes);
-        result = gxi_node_set_kernel(call, &s, k, &n.launch);
+        if (k->views) gxi_call_set_subject(call, s.subject, node.index, k);
+        result = k->views
+                ? gxi_check_views(call, k, (const void *const *)n.launch.params.params)
+                : GPUEXEC_OK;
+        call->subject = NULL;
+        if (!result) result = gxi_node_set_kernel(call, &s, k, &n.launch);
     } else {
         gxi_call_set_subject(call, s.subject, node.index, k);
         result = gxi_kept_launch_set_argument(call, &n.launch, index, value, bytes); /* fails */
