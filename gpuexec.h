@@ -69,7 +69,8 @@
         >>impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory, impl-stream,
         >>impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual, impl-growth,
         >>impl-managed, impl-event, impl-array, impl-transfer, impl-explain, impl-copies,
-        >>impl-texture, impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params, impl-kept, impl-used, impl-graph,
+        >>impl-texture, impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params,
+   impl-kept, impl-used, impl-graph,
         >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
         >>impl-messages, impl-connection, impl-nvtx, impl-label, impl-cupti, impl-work,
         >>impl-slices, impl-timeline, impl-order, impl-finder, impl-reach, impl-uses, impl-found,
@@ -7511,9 +7512,9 @@ typedef struct gxi_state {
 #if !defined(GPUEXEC_NO_ARRAY)
     /* of >>impl-texture; guarded by gxi_tables_mutex: textures and surfaces */
     struct {
-        gxi_key *objects;   /* by CUtexObject or CUsurfObject: each begins a gxi_view */
-        uint64_t changes;   /* atomic: counts those that were created and destroyed */
-        uint32_t in_memory; /* atomic: how many textures read device memory */
+        gxi_key *objects;             /* by CUtexObject or CUsurfObject: each begins a gxi_view */
+        uint64_t changes;             /* atomic: counts those that were created and destroyed */
+        uint32_t in_memory;           /* atomic: how many textures read device memory */
         uint64_t fits[GXI_VIEWS_FIT]; /* atomic: see gxi_view_mark */
         gxi_past_view past[GXI_PAST_VIEWS]; /* the last ones that were destroyed */
         unsigned npast;
@@ -14297,7 +14298,8 @@ static void gxi_add_fetches(gxi_text *t, const char *list, const char *p) {
     if (r.objects.n) gxi_fetch_sort(&r.set);
     for (i = 0; i < r.objects.n && !r.failed; i++) {
         if (!gxi_fetch_word(&r, r.objects.at[i].name, 0, &word)) continue;
-        for (k = 0; k < n && (found[k].parameter != word.parameter || found[k].offset != word.offset);)
+        for (k = 0;
+                k < n && (found[k].parameter != word.parameter || found[k].offset != word.offset);)
             k++;
         if (k == n && n == GXI_KERNEL_VIEWS) continue;
         if (k == n) {
@@ -27026,7 +27028,7 @@ static void gxi_array_describe(const gxi_array *a, unsigned level, gpuexec_array
 }
 /* For texts: "an array of 16 x 16 elements of GPUEXEC_FORMAT_F32" */
 static void gxi_add_extents(gxi_text *t, const gpuexec_array_desc *d) {
-    const gxi_format *const f = gxi_format_find(d->format);
+    const gxi_format *const f = gxi_format_find((int)d->format);
     if (d->layers) gxi_add(t, "%u layer%s of ", d->layers, gxi_plural_s(d->layers));
     gxi_add(t, "%llu", (unsigned long long)d->width);
     if (d->height) gxi_add(t, " x %llu", (unsigned long long)d->height);
@@ -27124,7 +27126,7 @@ static gpuexec_result gxi_check_array(
     if (gxi_check_desc(call, "gpuexec_array_desc", desc->start_canary, desc->end_canary))
         return gxi_failed_result();
     *d = *desc;
-    if (!(f = gxi_check_format(call, "gpuexec_array_desc.", d->format, &d->channels)))
+    if (!(f = gxi_check_format(call, "gpuexec_array_desc.", (int)d->format, &d->channels)))
         return gxi_failed_result();
     a->element_bytes = gxi_format_bytes(f, d->channels);
     a->block = f->block ? 4 : 1;
@@ -27180,7 +27182,7 @@ static gxi_array_layout gxi_array_layout_of(const gpuexec_array_desc *d) {
     l.height = d->height;
     l.depth = d->depth;
     if (d->layers || d->cube) l.depth = (size_t)(d->layers ? d->layers : 1) * (d->cube ? 6 : 1);
-    l.format = gxi_format_native(d->format, d->channels);
+    l.format = gxi_format_native((int)d->format, d->channels);
     l.channels = d->channels;
     l.flags = (unsigned)((d->layers ? GXI_ARRAY3D_LAYERED : 0) |
             (d->cube ? GXI_ARRAY3D_CUBEMAP : 0) | (d->surface ? GXI_ARRAY3D_SURFACE_LDST : 0) |
@@ -28789,7 +28791,7 @@ static gpuexec_result gxi_check_texture_memory(
     uint64_t row, bytes;
     gxi_range range;
     int values[6];
-    if (!(f = gxi_check_format(call, "gpuexec_texture_desc.", d->format, &d->channels)))
+    if (!(f = gxi_check_format(call, "gpuexec_texture_desc.", (int)d->format, &d->channels)))
         return gxi_failed_result();
     if (f->block)
         return gxi_fail_texture(call, "copy the blocks to an array",
@@ -28878,9 +28880,9 @@ static gpuexec_result gxi_check_view(gxi_call *call, const gxi_slot *array, gxi_
         return gxi_fail_texture(call, "set view_format, too, or leave view_channels at 0",
                 "view_channels is %u, but view_format is 0", d->view_channels);
     if (!(f = gxi_check_format(
-                  call, "gpuexec_texture_desc.view_", d->view_format, &d->view_channels)))
+                  call, "gpuexec_texture_desc.view_", (int)d->view_format, &d->view_channels)))
         return gxi_failed_result();
-    if (!gxi_view_format(d->view_format, d->view_channels))
+    if (!gxi_view_format((int)d->view_format, d->view_channels))
         return gxi_fail_texture(call, "create the array with that format",
                 "view_format is GPUEXEC_FORMAT_%s, which cannot show an array of another format",
                 f->name);
@@ -28900,7 +28902,7 @@ static gpuexec_result gxi_check_view(gxi_call *call, const gxi_slot *array, gxi_
         return gxi_fail_texture(call, "create the array with GPUEXEC_FORMAT_U32",
                 "view_format is GPUEXEC_FORMAT_%s, but the elements of the array%s created at %s "
                 "are GPUEXEC_FORMAT_%s",
-                f->name, GXI_NAMED_AT(array), gxi_format_find(a->desc.format)->name);
+                f->name, GXI_NAMED_AT(array), gxi_format_find((int)a->desc.format)->name);
     return GPUEXEC_OK;
 }
 static gpuexec_result gxi_check_texture_array(
@@ -28923,7 +28925,8 @@ static gpuexec_result gxi_check_texture_array(
 static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
     gpuexec_texture_desc *const d = &t->desc;
     const int mipmapped = t->view.array && t->view.array->desc.levels,
-              format = (int)(t->view.array ? d->view_format : d->format), linear = !t->view.array && !d->height;
+              format = (int)(t->view.array ? d->view_format : d->format),
+              linear = !t->view.array && !d->height;
     const gxi_format *const f = gxi_format_find(format);
     const int is_integer = format <= GPUEXEC_FORMAT_S32,
               is_wide = format == GPUEXEC_FORMAT_U32 || format == GPUEXEC_FORMAT_S32;
@@ -28939,7 +28942,7 @@ static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
                     "GPUEXEC_ADDRESS_CLAMP",
                     "address[%u] is GPUEXEC_ADDRESS_%s, but normalized is 0: only normalized "
                     "coordinates repeat",
-                    i, gxi_address_mode_name(d->address[i]));
+                    i, gxi_address_mode_name((int)d->address[i]));
     }
     if ((unsigned)d->filter > GPUEXEC_FILTER_LINEAR ||
             (unsigned)d->level_filter > GPUEXEC_FILTER_LINEAR)
@@ -28985,19 +28988,20 @@ static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
                 d->level_bias != d->level_bias         ? "level_bias"
                         : d->min_level != d->min_level ? "min_level"
                                                        : "max_level");
-    if (d->min_level < 0 || (d->max_level && d->max_level < d->min_level))
+    if (d->min_level < 0 || (d->max_level != 0 && d->max_level < d->min_level))
         return gxi_fail_texture(call, "set 0 <= min_level <= max_level",
                 "min_level is %g and max_level is %g", (double)d->min_level, (double)d->max_level);
-    if (!mipmapped && (d->level_filter || d->level_bias || d->min_level || d->max_level))
+    if (!mipmapped &&
+            (d->level_filter || d->level_bias != 0 || d->min_level != 0 || d->max_level != 0))
         return gxi_fail_texture(call,
                 "leave level_filter, level_bias, min_level and max_level at 0",
                 "%s is not 0, but the texture does not read a mipmapped array",
-                d->level_filter         ? "level_filter"
-                        : d->level_bias ? "level_bias"
-                        : d->min_level  ? "min_level"
-                                        : "max_level");
+                d->level_filter              ? "level_filter"
+                        : d->level_bias != 0 ? "level_bias"
+                        : d->min_level != 0  ? "min_level"
+                                             : "max_level");
     if (!d->max_anisotropy) d->max_anisotropy = 1;
-    if (mipmapped && !d->max_level) d->max_level = (float)(d->levels - 1);
+    if (mipmapped && d->max_level <= 0) d->max_level = (float)(d->levels - 1);
     d->normalized = d->normalized != 0;
     d->read_integers = d->read_integers != 0;
     d->srgb = d->srgb != 0;
@@ -29050,7 +29054,7 @@ static gxi_resource_desc gxi_resource_of_texture(const gxi_texture *t) {
     }
     r.type = d->height ? GXI_RESOURCE_TYPE_PITCH2D : GXI_RESOURCE_TYPE_LINEAR;
     r.u.memory.address = d->memory;
-    r.u.memory.format = gxi_format_native(d->format, d->channels);
+    r.u.memory.format = gxi_format_native((int)d->format, d->channels);
     r.u.memory.channels = d->channels;
     r.u.memory.size[0] = d->height ? d->width : d->width * t->element_bytes;
     r.u.memory.size[1] = d->height;
@@ -29066,11 +29070,12 @@ static int gxi_view_of_texture(const gxi_texture *t, gxi_view_desc *v) {
     if (!t->view.array) return 0;
     a = &t->view.array->desc;
     if (d->view_format == a->format && d->view_channels == a->channels && !d->first_level &&
-            d->levels == gxi_array_levels(t->view.array) && !d->first_layer && d->layers == a->layers)
+            d->levels == gxi_array_levels(t->view.array) && !d->first_layer &&
+            d->layers == a->layers)
         return 0;
-    scale = gxi_format_find(d->view_format)->block && t->view.array->block == 1 ? 4 : 1;
+    scale = gxi_format_find((int)d->view_format)->block && t->view.array->block == 1 ? 4 : 1;
     faces = a->cube ? 6 : 1;
-    v->format = gxi_view_format(d->view_format, d->view_channels);
+    v->format = gxi_view_format((int)d->view_format, d->view_channels);
     v->width = a->width * scale;
     v->height = a->height * scale;
     v->depth = a->layers || a->cube ? (size_t)(a->layers ? a->layers : 1) * faces : a->depth;
@@ -29086,11 +29091,11 @@ static gxi_sampler_desc gxi_sampler_of_texture(const gpuexec_texture_desc *d) {
     gxi_sampler_desc s;
     unsigned i;
     memset(&s, 0, sizeof s);
-    for (i = 0; i < 3; i++) s.address[i] = gxi_address_mode_native(d->address[i]);
-    s.filter = d->filter;
+    for (i = 0; i < 3; i++) s.address[i] = gxi_address_mode_native((int)d->address[i]);
+    s.filter = (int)d->filter;
     s.flags = gxi_texture_flags(d);
     s.max_anisotropy = d->max_anisotropy;
-    s.level_filter = d->level_filter;
+    s.level_filter = (int)d->level_filter;
     s.level_bias = d->level_bias;
     s.min_level = d->min_level;
     s.max_level = d->max_level;
@@ -29260,7 +29265,7 @@ GPUEXEC_API gpuexec_surface gpuexec_surface_create_at(
 }
 static int gxi_surface_end(gxi_call *call, gxi_surface *s, int destroyed) {
     const int cu = destroyed ? 0 : GXI_TRY(cuSurfObjectDestroy, (s->view.key.value));
-    gxi_call own = *call; /* the first failure is the reason */
+    gxi_call own = *call;                      /* the first failure is the reason */
     if (destroyed) s->view.array->adopted = 1; /* the driver must not be called */
     gxi_surface_free(&own, s);
     return cu;
@@ -29311,7 +29316,7 @@ static GXI_COLD gpuexec_result gxi_fail_reference(
 }
 static int gxi_texture_reference_set(gxi_call *call, const gxi_texture *t, struct CUtexref_st *r) {
     const gpuexec_texture_desc *const d = &t->desc;
-    const int format = t->view.array ? 0 : gxi_format_native(d->format, d->channels);
+    const int format = t->view.array ? 0 : gxi_format_native((int)d->format, d->channels);
     gxi_reference_layout layout;
     float border[4];
     size_t offset = 0;
@@ -29326,7 +29331,7 @@ static int gxi_texture_reference_set(gxi_call *call, const gxi_texture *t, struc
     cu = GXI_TRY(cuTexRefSetFlags, (r, gxi_texture_flags(d)));
     if (!cu && !t->view.array) cu = GXI_TRY(cuTexRefSetFormat, (r, format, (int)d->channels));
     for (i = 0; i < 3 && !cu; i++)
-        cu = GXI_TRY(cuTexRefSetAddressMode, (r, i, gxi_address_mode_native(d->address[i])));
+        cu = GXI_TRY(cuTexRefSetAddressMode, (r, i, gxi_address_mode_native((int)d->address[i])));
     if (!cu) cu = GXI_TRY(cuTexRefSetFilterMode, (r, (int)d->filter));
     if (!cu) cu = GXI_TRY(cuTexRefSetMaxAnisotropy, (r, d->max_anisotropy));
     if (!cu) cu = GXI_TRY(cuTexRefSetBorderColor, (r, border));
@@ -29335,8 +29340,8 @@ static int gxi_texture_reference_set(gxi_call *call, const gxi_texture *t, struc
         if (!cu) cu = GXI_TRY(cuTexRefSetMipmapLevelBias, (r, d->level_bias));
         if (!cu) cu = GXI_TRY(cuTexRefSetMipmapLevelClamp, (r, d->min_level, d->max_level));
         if (!cu)
-            cu = GXI_TRY(
-                    cuTexRefSetMipmappedArray, (r, t->view.array->mipmapped, GXI_TRSA_OVERRIDE_FORMAT));
+            cu = GXI_TRY(cuTexRefSetMipmappedArray,
+                    (r, t->view.array->mipmapped, GXI_TRSA_OVERRIDE_FORMAT));
     } else if (!cu && t->view.array)
         cu = GXI_TRY(cuTexRefSetArray, (r, t->view.array->natives[0], GXI_TRSA_OVERRIDE_FORMAT));
     else if (!cu && d->height)
@@ -29647,8 +29652,8 @@ static GXI_NOINLINE int gxi_views_fit(const gxi_slot *k, const void *const *addr
     }
     return 1;
 }
-/* What is wrong with an object: text, result, cure. maybe: unless the driver has an object with that
-   number that gpuexec has not created, and that is not over `resource`. */
+/* What is wrong with an object: text, result, cure. maybe: unless the driver has an object with
+   that number that gpuexec has not created, and that is not over `resource`. */
 typedef struct gxi_view_wrong {
     gpuexec_result result;
     const char *cure;
@@ -29673,17 +29678,15 @@ static int gxi_view_is_native(const gxi_call *caller, const gxi_slot *k, unsigne
     memset(&resource, 0, sizeof resource);
     GXI_IN_RELAXED_MODE {
         const gxi_call *const call = &own;
-        cu = kind == GXI_TEXTURE
-                ? GXI_TRY_TRACED(cuTexObjectGetResourceDesc, (&resource, object))
-                : GXI_TRY_TRACED(cuSurfObjectGetResourceDesc, (&resource, object));
+        cu = kind == GXI_TEXTURE ? GXI_TRY_TRACED(cuTexObjectGetResourceDesc, (&resource, object))
+                                 : GXI_TRY_TRACED(cuSurfObjectGetResourceDesc, (&resource, object));
     }
     gxi_leave(&scope);
     return cu == 0 &&
             (resource.type != w->resource.type || resource.u.array != w->resource.u.array);
 }
 /* Whether an object does not fit, for all that gpuexec knows. */
-static int gxi_view_is_wrong(
-        const gxi_slot *k, unsigned kind, uint64_t object, gxi_view_wrong *w) {
+static int gxi_view_is_wrong(const gxi_slot *k, unsigned kind, uint64_t object, gxi_view_wrong *w) {
     const char *const pass = kind == GXI_TEXTURE ? "pass gpuexec_texture_object of a texture"
                                                  : "pass gpuexec_surface_object of a surface";
     const gxi_view *other, *v;
@@ -29699,8 +29702,7 @@ static int gxi_view_is_wrong(
     if (v || other) id = (v ? v : other)->key.owner;
     if (!v && other && other->cu_context != k->cu_context) w->resource = other->resource;
     for (i = 0; i < GXI_PAST_VIEWS && !id; i++) { /* newest first */
-        const gxi_past_view *const p =
-                &gxi.views.past[(gxi.views.npast - 1 - i) % GXI_PAST_VIEWS];
+        const gxi_past_view *const p = &gxi.views.past[(gxi.views.npast - 1 - i) % GXI_PAST_VIEWS];
         if (p->object == object && p->cu_context == k->cu_context && !past.id) past = *p;
     }
     gxi_unlock(&gxi_tables_mutex);
@@ -29709,8 +29711,10 @@ static int gxi_view_is_wrong(
         gxi_view_wrong_is(w, GPUEXEC_STALE_HANDLE,
                 "keep the memory allocated until the texture's last launch has finished", 0);
         slot = gxi_peek(id, GXI_TEXTURE);
-        gxi_add(&w->text, "is the texture%s created at %s, whose memory at 0x%llx has since been "
-                "freed", gxi_label_text(id), slot ? gxi_place_text(slot->where) : "?", memory);
+        gxi_add(&w->text,
+                "is the texture%s created at %s, whose memory at 0x%llx has since been "
+                "freed",
+                gxi_label_text(id), slot ? gxi_place_text(slot->where) : "?", memory);
         gxi_add_freed(&w->text, ": ", memory, &range);
         return 1;
     }
@@ -29728,9 +29732,10 @@ static int gxi_view_is_wrong(
         return 1;
     }
     if (past.id) {
-        gxi_view_wrong_is(w, GPUEXEC_STALE_HANDLE, kind == GXI_TEXTURE
-                ? "destroy textures after their last launch"
-                : "destroy surfaces after their last launch", 1);
+        gxi_view_wrong_is(w, GPUEXEC_STALE_HANDLE,
+                kind == GXI_TEXTURE ? "destroy textures after their last launch"
+                                    : "destroy surfaces after their last launch",
+                1);
         gxi_add(&w->text, "is the object of a %s%s that does not exist any more: ",
                 gxi_kinds[gxi_kind_of(past.id)].name, gxi_label_text(past.id));
         gxi_add_closed_handle(&w->text, past.id);
@@ -29744,10 +29749,12 @@ static int gxi_view_is_wrong(
     }
     if (object >= 65536 && gxi_range_find(object, &range)) {
         gxi_view_wrong_is(w, GPUEXEC_BAD_PARAMETERS, pass, 0);
-        gxi_add(&w->text, "is an address in the %llu bytes of %s memory%s at 0x%llx, %s at %s, but "
-                "the kernel uses it as a %s", (unsigned long long)range.bytes,
-                gxi_memory_kinds[range.kind], gxi_range_label(&range), (unsigned long long)range.lo,
-                GXI_GOT_AT(&range), gxi_kinds[kind].name);
+        gxi_add(&w->text,
+                "is an address in the %llu bytes of %s memory%s at 0x%llx, %s at %s, but "
+                "the kernel uses it as a %s",
+                (unsigned long long)range.bytes, gxi_memory_kinds[range.kind],
+                gxi_range_label(&range), (unsigned long long)range.lo, GXI_GOT_AT(&range),
+                gxi_kinds[kind].name);
         return 1;
     }
     return 0;
@@ -30669,9 +30676,9 @@ GXI_HOT gpuexec_result gxi_launch_fast(const char *where, gpuexec_kernel kernel,
             k->cu_context != s->cu_context || s->legacy || s->borrowed ||
             (how != GXI_LAUNCH_CHECKED && k->views) || gxi_thread.latched ||
             GXI_LOAD_RELAXED(&gxi.driver.debug))
-        return how == GXI_LAUNCH_CHECKED ? gxi_launch_slow("gpuexec_launch", where, kernel, stream,
-                                                   dims, args, -1, NULL)
-                                         : gxi_launch_typed(where, kernel, stream, dims, args);
+        return how == GXI_LAUNCH_CHECKED
+                ? gxi_launch_slow("gpuexec_launch", where, kernel, stream, dims, args, -1, NULL)
+                : gxi_launch_typed(where, kernel, stream, dims, args);
     gxi_stream_note_launch(s, kernel.id, where);
     gxi_launch_config_init(&config, dims, s->data.stream.native);
     cu = gxi_launch_enqueue(
@@ -31620,8 +31627,7 @@ static GXI_NOINLINE gpuexec_result gxi_launch_prepared_views(
     const gxi_slot *const slot = gxi_peek(prepared.id, GXI_PREPARED), *k;
     const gxi_prepared *const p = slot ? gxi_prepared_of(slot) : NULL;
     int cu = -1;
-    if (p && !gxi_thread.latched &&
-            p->closes == (GXI_LOAD(&gxi.objects.closes) | GXI_HAS_VIEWS) &&
+    if (p && !gxi_thread.latched && p->closes == (GXI_LOAD(&gxi.objects.closes) | GXI_HAS_VIEWS) &&
             (k = gxi_peek(p->launch.kernel.id, GXI_KERNEL)) != NULL &&
             gxi_views_fit(k, (const void *const *)p->launch.params.params)) {
         gxi_stream_note_launch(p->on, p->launch.kernel.id, where);
@@ -34019,9 +34025,8 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_argument_at(
     if (value && (unsigned)index < n.launch.count && bytes == n.launch.sizes[index]) {
         memcpy(n.launch.params.params[index], value, bytes);
         if (k->views) gxi_call_set_subject(call, s.subject, node.index, k);
-        result = k->views
-                ? gxi_check_views(call, k, (const void *const *)n.launch.params.params)
-                : GPUEXEC_OK;
+        result = k->views ? gxi_check_views(call, k, (const void *const *)n.launch.params.params)
+                          : GPUEXEC_OK;
         call->subject = NULL;
         if (!result) result = gxi_node_set_kernel(call, &s, k, &n.launch);
     } else {

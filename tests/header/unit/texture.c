@@ -280,8 +280,8 @@ TEST(arguments_of_another_kind) {
                 GPUEXEC_BAD_PARAMETERS, "kernel \"paint\"", "is the texture created at ",
                 "uses it as a surface", "pass gpuexec_surface_object");
         CHECK_REFUSED(gpuexec_launch(sample, s.stream, block(), GPUEXEC_ARGS(o.texture, s.out)),
-                GPUEXEC_BAD_PARAMETERS, "is the handle of the texture created at ", "texture.c:",
-                "pass gpuexec_texture_object");
+                GPUEXEC_BAD_PARAMETERS, "is the handle of the texture created at ",
+                "texture.c:", "pass gpuexec_texture_object");
         CHECK_REFUSED(gpuexec_launch(sample, s.stream, block(), GPUEXEC_ARGS(inside, s.out)),
                 GPUEXEC_BAD_PARAMETERS, "is an address in the 256 bytes of device memory",
                 "allocated at ", "uses it as a texture");
@@ -343,12 +343,13 @@ TEST(arguments_that_were_destroyed) {
             GPUEXEC_STALE_HANDLE, "argument 0", "kernel \"sample\"", "object of a texture",
             "destroyed by gpuexec_texture_destroy at ", "it was created at ", "texture.c:");
     CHECK_CURE();
-    CHECK_REFUSED(gpuexec_launch_prepared(prepared), GPUEXEC_STALE_HANDLE, "gpuexec_texture_destroy");
+    CHECK_REFUSED(
+            gpuexec_launch_prepared(prepared), GPUEXEC_STALE_HANDLE, "gpuexec_texture_destroy");
     CHECK_REFUSED(gpuexec_launch_cooperative(sample, s.stream, block(), GPUEXEC_ARGS(o.t, s.out)),
             GPUEXEC_STALE_HANDLE, "gpuexec_texture_destroy");
     CHECK_OK(gpuexec_surface_destroy(o.surface));
-    CHECK_REFUSED(gpuexec_launch(paint, s.stream, block(), GPUEXEC_ARGS(o.s)),
-            GPUEXEC_STALE_HANDLE, "object of a surface", "gpuexec_surface_destroy");
+    CHECK_REFUSED(gpuexec_launch(paint, s.stream, block(), GPUEXEC_ARGS(o.s)), GPUEXEC_STALE_HANDLE,
+            "object of a surface", "gpuexec_surface_destroy");
     o = objects_of(&s); /* another number, or the same one again */
     place = (unsigned long long *)gpuexec_prepared_argument(prepared, 0, sizeof o.t);
     *place = o.t;
@@ -430,8 +431,8 @@ TEST(memory_of_a_texture_was_freed) {
     CHECK_OK(gpuexec_launch(sample, s.stream, block(), GPUEXEC_ARGS(object, s.out)));
     CHECK_OK(gpuexec_launch(sample, s.stream, block(), GPUEXEC_ARGS(object, s.out)));
     graph = gpuexec_graph_create(s.ctx);
-    CHECK_MADE(gpuexec_graph_add_kernel(graph, sample, block(), GPUEXEC_ARGS(object, s.out),
-            GPUEXEC_FIRST)
+    CHECK_MADE(gpuexec_graph_add_kernel(
+            graph, sample, block(), GPUEXEC_ARGS(object, s.out), GPUEXEC_FIRST)
                        .graph);
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_OK(gpuexec_stream_sync(s.stream));
