@@ -29102,9 +29102,10 @@ static gxi_sampler_desc gxi_sampler_of_texture(const gpuexec_texture_desc *d) {
     memcpy(s.border, d->border, sizeof s.border);
     return s;
 }
-static void gxi_texture_free(gxi_call *call, gxi_texture *t) {
-    if (t && t->view.array) gxi_array_leave(call, t->view.array);
+static int gxi_texture_free(gxi_call *call, gxi_texture *t) {
+    const int cu = t->view.array ? gxi_array_leave(call, t->view.array) : 0;
     gxi_free(t);
+    return cu;
 }
 static uint64_t gxi_texture_create(
         gxi_call *call, const gxi_slot *context, const gpuexec_texture_desc *desc) {
@@ -29161,11 +29162,12 @@ GPUEXEC_API gpuexec_texture gpuexec_texture_create_at(
     handle.id = gxi_id_or_failed(handle.id, GXI_TEXTURE);
     return handle;
 }
-/* Ends it; its context is current. destroyed: 1: the driver has destroyed it. */
+/* Ends it; its context is current. destroyed: 1: the driver must not be called. */
 static int gxi_texture_end(gxi_call *call, gxi_texture *t, int destroyed) {
     const int cu = destroyed ? 0 : GXI_TRY(cuTexObjectDestroy, (t->view.key.value));
     gxi_call own = *call; /* the first failure is the reason */
-    if (destroyed && t->view.array) t->view.array->adopted = 1; /* the driver must not be called */
+    if (destroyed && t->view.array) t->view.array->adopted = 1;
+    if (!cu) return gxi_texture_free(call, t);
     gxi_texture_free(&own, t);
     return cu;
 }
@@ -29205,9 +29207,10 @@ typedef struct gxi_surface {
     gxi_view view;
     unsigned level;
 } gxi_surface;
-static void gxi_surface_free(gxi_call *call, gxi_surface *s) {
-    gxi_array_leave(call, s->view.array);
+static int gxi_surface_free(gxi_call *call, gxi_surface *s) {
+    const int cu = gxi_array_leave(call, s->view.array);
     gxi_free(s);
+    return cu;
 }
 static uint64_t gxi_surface_create(gxi_call *call, const gxi_slot *array, unsigned level) {
     gxi_array *const a = array->data.array.info;
@@ -29267,6 +29270,7 @@ static int gxi_surface_end(gxi_call *call, gxi_surface *s, int destroyed) {
     const int cu = destroyed ? 0 : GXI_TRY(cuSurfObjectDestroy, (s->view.key.value));
     gxi_call own = *call;                      /* the first failure is the reason */
     if (destroyed) s->view.array->adopted = 1; /* the driver must not be called */
+    if (!cu) return gxi_surface_free(call, s);
     gxi_surface_free(&own, s);
     return cu;
 }
@@ -32070,6 +32074,19 @@ static int gxi_native_graph_join(gxi_native_graph *r, struct CUctx_st *context) 
     grown[r->njoined++] = context;
     return 1;
 }
+/* Frees what gpuexec has of an array, texture or surface: its context cannot be entered. */
+static void gxi_retained_forget(gxi_call *call, const gxi_deferred_free *p) {
+#if !defined(GPUEXEC_NO_ARRAY)
+    if (p->kind == GXI_ARRAY) {
+        ((gxi_array *)p->native)->adopted = 1;
+        gxi_array_leave(call, (gxi_array *)p->native);
+    } else if (p->kind == GXI_TEXTURE) gxi_texture_end(call, (gxi_texture *)p->native, 1);
+    else if (p->kind == GXI_SURFACE) gxi_surface_end(call, (gxi_surface *)p->native, 1);
+#else
+    (void)call;
+    (void)p;
+#endif
+}
 /* What graphs retained, after the last of them was destroyed. */
 static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_free *p) {
     const gxi_slot *const slot = gxi_peek(p->context, GXI_CONTEXT);
@@ -32081,13 +32098,7 @@ static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_fr
     if (p->cu_context &&
             (slot ? gxi_context_is_gone(call, slot)
                   : gxi_is_destroyed(&own, p->cu_context, &id) || own.cu == GXI_DEINITIALIZED)) {
-#if !defined(GPUEXEC_NO_ARRAY)
-        if (p->kind == GXI_ARRAY) {
-            ((gxi_array *)p->native)->adopted = 1;
-            gxi_array_leave(&own, (gxi_array *)p->native);
-        } else if (p->kind == GXI_TEXTURE) gxi_texture_end(&own, (gxi_texture *)p->native, 1);
-        else if (p->kind == GXI_SURFACE) gxi_surface_end(&own, (gxi_surface *)p->native, 1);
-#endif
+        gxi_retained_forget(&own, p);
         if (p->kind == GXI_CONTEXT && p->origin == GXI_PRIMARY)
             GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (p->device));
         if (p->range.parts) GXI_LOAD (&gxi.hooks.free_virtual)(&own, &p->range, 0);
@@ -32098,6 +32109,7 @@ static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_fr
     else if (p->kind != GXI_EVENT && p->kind != GXI_LIBRARY &&
             gxi_enter(call, p->cu_context, &scope)) {
         own = *call; /* virtual memory does not need it */
+        gxi_retained_forget(&own, p);
         if (p->range.parts) GXI_LOAD (&gxi.hooks.free_virtual)(&own, &p->range, 1);
         return gxi_failed_result();
     } else if (p->kind == GXI_NOTHING) cu = gxi_range_free(call, &p->range, 1);
