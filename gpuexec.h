@@ -64,17 +64,17 @@
         >>entering    working in an object's context
         >>impl-setup, impl-device, impl-naming, impl-trace, impl-capturing, impl-close,
         >>impl-context, impl-primary, impl-green, impl-shutdown, impl-ptx, impl-fetches, impl-flow,
-        >>impl-operations, impl-steps, impl-summaries, impl-access, impl-image, impl-files,
-        >>impl-find, impl-cache, impl-includes, impl-module, impl-kernel, impl-best, impl-library,
-        >>impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory, impl-stream,
-        >>impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual, impl-growth,
-        >>impl-managed, impl-event, impl-array, impl-transfer, impl-explain, impl-copies,
-        >>impl-texture, impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params,
-   impl-kept, impl-used, impl-graph,
-        >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
-        >>impl-messages, impl-connection, impl-nvtx, impl-label, impl-cupti, impl-work,
-        >>impl-slices, impl-timeline, impl-order, impl-finder, impl-reach, impl-uses, impl-found,
-        >>impl-spans, impl-json, impl-lanes, impl-style, impl-script, impl-page, impl-picture
+        >>impl-words, impl-operations, impl-steps, impl-summaries, impl-access, impl-image,
+        >>impl-files, impl-find, impl-cache, impl-includes, impl-module, impl-kernel, impl-best,
+        >>impl-library, impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory,
+        >>impl-stream, impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual,
+        >>impl-growth, impl-managed, impl-event, impl-array, impl-transfer, impl-explain,
+        >>impl-copies, impl-texture, impl-arguments, impl-dims, impl-attributes, impl-launch,
+        >>impl-params, impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes,
+        >>impl-batch, impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection, impl-nvtx,
+        >>impl-label, impl-cupti, impl-work, impl-slices, impl-timeline, impl-order, impl-finder,
+        >>impl-reach, impl-uses, impl-found, impl-spans, impl-json, impl-lanes, impl-style,
+        >>impl-script, impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -6603,7 +6603,7 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuTexRefSetMipmapFilterMode, 5000, (gxi_cu_texref reference, int filter)) \
     ROW(REQUIRED, cuTexRefSetMipmapLevelBias, 5000, (gxi_cu_texref reference, float bias)) \
     ROW(REQUIRED, cuTexRefSetMipmapLevelClamp, 5000, \
-        (gxi_cu_texref reference, float least, float most)) \
+        (gxi_cu_texref reference, float least, float largest)) \
     ROW(REQUIRED, cuTexRefSetMaxAnisotropy, 5000, (gxi_cu_texref reference, unsigned ratio)) \
     ROW(REQUIRED, cuTexRefSetBorderColor,  8000, (gxi_cu_texref reference, float *color)) \
     ROW(REQUIRED, cuTexRefSetFlags,        2000, (gxi_cu_texref reference, unsigned flags)) \
@@ -26999,10 +26999,10 @@ static size_t gxi_level_size(size_t size, unsigned level) {
     return size && !(size >> level) ? 1 : size >> level;
 }
 static unsigned gxi_count_levels(const gpuexec_array_desc *d) {
-    size_t most = d->width > d->height ? d->width : d->height;
+    size_t largest = d->width > d->height ? d->width : d->height;
     unsigned n = 1;
-    if (d->depth > most) most = d->depth;
-    while ((most >>= 1) != 0) n++;
+    if (d->depth > largest) largest = d->depth;
+    while ((largest >>= 1) != 0) n++;
     return n;
 }
 static void gxi_array_describe(const gxi_array *a, unsigned level, gpuexec_array_info *info) {
@@ -27119,7 +27119,7 @@ static gpuexec_result gxi_check_array(
         gxi_call *call, const gpuexec_array_desc *desc, gxi_array *a) {
     gpuexec_array_desc *const d = &a->desc;
     const gxi_format *f;
-    unsigned most;
+    unsigned largest;
     if (!desc)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a gpuexec_array_desc",
                 "the desc is NULL: the format and size of the array are not known");
@@ -27161,15 +27161,15 @@ static gpuexec_result gxi_check_array(
                 "gpuexec_array_desc.gather is 1, but the array has %s dimension%s: gather needs "
                 "two",
                 d->depth ? "three" : "one", d->depth ? "s" : "");
-    most = gxi_count_levels(d);
-    if (d->levels == GPUEXEC_ALL_LEVELS) d->levels = most;
-    if (d->levels > most)
+    largest = gxi_count_levels(d);
+    if (d->levels == GPUEXEC_ALL_LEVELS) d->levels = largest;
+    if (d->levels > largest)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "or use GPUEXEC_ALL_LEVELS",
                 "gpuexec_array_desc.levels is %u, but an array of %llu x %llu x %llu elements has "
                 "at most %u",
                 d->levels, (unsigned long long)d->width,
                 (unsigned long long)(d->height ? d->height : 1),
-                (unsigned long long)(d->depth ? d->depth : 1), most);
+                (unsigned long long)(d->depth ? d->depth : 1), largest);
     d->cube = d->cube != 0;
     d->surface = d->surface != 0;
     d->gather = d->gather != 0;
@@ -27206,7 +27206,7 @@ static int gxi_array_make(gxi_call *call, gxi_array *a) {
     return cu;
 }
 /* Frees it, and the driver's array, if there is one. */
-static int gxi_array_end(gxi_call *call, gxi_array *a) {
+static int gxi_array_release(gxi_call *call, gxi_array *a) {
     int cu = 0;
     GXI_IN_RELAXED_MODE {
         if (a->adopted) cu = 0;
@@ -27227,7 +27227,7 @@ static int gxi_array_leave(gxi_call *call, gxi_array *a) {
     gxi_lock(&gxi_tables_mutex);
     users = --a->users;
     gxi_unlock(&gxi_tables_mutex);
-    return users ? 0 : gxi_array_end(call, a);
+    return users ? 0 : gxi_array_release(call, a);
 }
 static int gxi_array_destroy(gxi_call *call, gxi_slot *old) {
     gxi_array *const a = old->data.array.info;
@@ -27281,7 +27281,7 @@ static uint64_t gxi_array_create(
     }
     if (!id) {
         gxi_call own = *call; /* so that results here do not replace the reason */
-        gxi_array_end(&own, a);
+        gxi_array_release(&own, a);
     }
     gxi_leave(&scope);
     return id;
@@ -28912,7 +28912,7 @@ static gpuexec_result gxi_check_texture_array(
         return gxi_fail_texture(call,
                 "set these members for memory only; view_format changes the "
                 "format of an array",
-                "array is set, but so is %s: the array has its format and size",
+                "array and %s are both set, but the array has its format and size",
                 d->format           ? "format"
                         : d->width  ? "width"
                         : d->height ? "height"
@@ -29163,7 +29163,7 @@ GPUEXEC_API gpuexec_texture gpuexec_texture_create_at(
     return handle;
 }
 /* Ends it; its context is current. destroyed: 1: the driver must not be called. */
-static int gxi_texture_end(gxi_call *call, gxi_texture *t, int destroyed) {
+static int gxi_texture_release(gxi_call *call, gxi_texture *t, int destroyed) {
     const int cu = destroyed ? 0 : GXI_TRY(cuTexObjectDestroy, (t->view.key.value));
     gxi_call own = *call; /* the first failure is the reason */
     if (destroyed && t->view.array) t->view.array->adopted = 1;
@@ -29176,7 +29176,7 @@ static int gxi_texture_destroy(gxi_call *call, gxi_slot *old) {
     gxi_deferred_free *keep = NULL;
     GXI_HOOK(graphs_lose, (call, NULL, old, old->adopted ? NULL : &keep));
     gxi_view_remove(&t->view);
-    if (!keep) return gxi_texture_end(call, t, old->adopted);
+    if (!keep) return gxi_texture_release(call, t, old->adopted);
     GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_TEXTURE, t);
     return 0;
 }
@@ -29266,7 +29266,7 @@ GPUEXEC_API gpuexec_surface gpuexec_surface_create_at(
     handle.id = gxi_id_or_failed(handle.id, GXI_SURFACE);
     return handle;
 }
-static int gxi_surface_end(gxi_call *call, gxi_surface *s, int destroyed) {
+static int gxi_surface_release(gxi_call *call, gxi_surface *s, int destroyed) {
     const int cu = destroyed ? 0 : GXI_TRY(cuSurfObjectDestroy, (s->view.key.value));
     gxi_call own = *call;                      /* the first failure is the reason */
     if (destroyed) s->view.array->adopted = 1; /* the driver must not be called */
@@ -29279,7 +29279,7 @@ static int gxi_surface_destroy(gxi_call *call, gxi_slot *old) {
     gxi_deferred_free *keep = NULL;
     GXI_HOOK(graphs_lose, (call, NULL, old, old->adopted ? NULL : &keep));
     gxi_view_remove(&s->view);
-    if (!keep) return gxi_surface_end(call, s, old->adopted);
+    if (!keep) return gxi_surface_release(call, s, old->adopted);
     GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_SURFACE, s);
     return 0;
 }
@@ -32080,8 +32080,8 @@ static void gxi_retained_forget(gxi_call *call, const gxi_deferred_free *p) {
     if (p->kind == GXI_ARRAY) {
         ((gxi_array *)p->native)->adopted = 1;
         gxi_array_leave(call, (gxi_array *)p->native);
-    } else if (p->kind == GXI_TEXTURE) gxi_texture_end(call, (gxi_texture *)p->native, 1);
-    else if (p->kind == GXI_SURFACE) gxi_surface_end(call, (gxi_surface *)p->native, 1);
+    } else if (p->kind == GXI_TEXTURE) gxi_texture_release(call, (gxi_texture *)p->native, 1);
+    else if (p->kind == GXI_SURFACE) gxi_surface_release(call, (gxi_surface *)p->native, 1);
 #else
     (void)call;
     (void)p;
@@ -32115,8 +32115,8 @@ static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_fr
     } else if (p->kind == GXI_NOTHING) cu = gxi_range_free(call, &p->range, 1);
 #if !defined(GPUEXEC_NO_ARRAY)
     else if (p->kind == GXI_ARRAY) cu = gxi_array_leave(call, (gxi_array *)p->native);
-    else if (p->kind == GXI_TEXTURE) cu = gxi_texture_end(call, (gxi_texture *)p->native, 0);
-    else if (p->kind == GXI_SURFACE) cu = gxi_surface_end(call, (gxi_surface *)p->native, 0);
+    else if (p->kind == GXI_TEXTURE) cu = gxi_texture_release(call, (gxi_texture *)p->native, 0);
+    else if (p->kind == GXI_SURFACE) cu = gxi_surface_release(call, (gxi_surface *)p->native, 0);
 #endif
     else
         GXI_IN_RELAXED_MODE cu = p->kind == GXI_MODULE ? GXI_TRY(cuModuleUnload, (module))

@@ -208,7 +208,7 @@ TEST(wrong_descs) {
     CHECK_NOT_MADE(gpuexec_texture_create(s.ctx, NULL), GPUEXEC_BAD_ARGUMENT, "desc is NULL");
     REFUSED(d.memory = s.out, "both set");
     REFUSED(d.array.id = 0, "both 0");
-    REFUSED(d.width = 8, "array is set, but so is width");
+    REFUSED(d.width = 8, "array and width are both set");
     REFUSED(d.address[1] = GPUEXEC_ADDRESS_WRAP, "address[1] is GPUEXEC_ADDRESS_WRAP");
     REFUSED(d.address[2] = (gpuexec_address_mode)7, "address[2] is 7");
     REFUSED(d.filter = (gpuexec_filter)2, "filter is 2");
@@ -295,7 +295,7 @@ TEST(arguments_of_another_kind) {
     CHECK_OK(gpuexec_params_add(params, GPUEXEC_POINTER, &s.out));
     CHECK_REFUSED(gpuexec_launch(sample, s.stream, block(), gpuexec_params_args(params)),
             GPUEXEC_BAD_PARAMETERS, "is the surface");
-    /* a kernel may ask whether there is one */
+    /* without an object */
     CHECK_OK(gpuexec_launch(sample, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(o.t, s.out)));
     CHECK_NOT_MADE(gpuexec_prepare(sample, s.stream, block(), GPUEXEC_ARGS(o.s, s.out)),
             GPUEXEC_BAD_PARAMETERS, "is the surface");
