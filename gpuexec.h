@@ -63,18 +63,18 @@
         >>ranges      the table of allocations
         >>entering    working in an object's context
         >>impl-setup, impl-device, impl-naming, impl-trace, impl-capturing, impl-close,
-        >>impl-context, impl-primary, impl-green, impl-shutdown, impl-ptx, impl-flow, impl-words,
-        >>impl-operations, impl-steps, impl-summaries, impl-access, impl-image, impl-files,
-        >>impl-find, impl-cache, impl-includes, impl-module, impl-kernel, impl-best, impl-library,
-        >>impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory, impl-stream,
-        >>impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual, impl-growth,
-        >>impl-managed, impl-event, impl-array, impl-transfer, impl-explain, impl-copies,
-        >>impl-texture, impl-arguments, impl-dims, impl-attributes, impl-launch, impl-params,
-        >>impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch,
-        >>impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection, impl-nvtx, impl-label,
-        >>impl-cupti, impl-work, impl-slices, impl-timeline, impl-order, impl-finder, impl-reach,
-        >>impl-uses, impl-found, impl-spans, impl-json, impl-lanes, impl-style, impl-script,
-        >>impl-page, impl-picture
+        >>impl-context, impl-primary, impl-green, impl-shutdown, impl-ptx, impl-fetches, impl-flow,
+        >>impl-words, impl-operations, impl-steps, impl-summaries, impl-access, impl-image,
+        >>impl-files, impl-find, impl-cache, impl-includes, impl-module, impl-kernel, impl-best,
+        >>impl-library, impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory,
+        >>impl-stream, impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual,
+        >>impl-growth, impl-managed, impl-event, impl-array, impl-transfer, impl-explain,
+        >>impl-copies, impl-texture, impl-arguments, impl-dims, impl-attributes, impl-launch,
+        >>impl-params, impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes,
+        >>impl-batch, impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection, impl-nvtx,
+        >>impl-label, impl-cupti, impl-work, impl-slices, impl-timeline, impl-order, impl-finder,
+        >>impl-reach, impl-uses, impl-found, impl-spans, impl-json, impl-lanes, impl-style,
+        >>impl-script, impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -6617,9 +6617,13 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
         (unsigned long long *object, const gxi_resource_desc *resource, \
             const gxi_sampler_desc *sampler, const gxi_view_desc *view)) \
     ROW(REQUIRED, cuTexObjectDestroy,      5000, (unsigned long long object)) \
+    ROW(REQUIRED, cuTexObjectGetResourceDesc, 5000, \
+        (gxi_resource_desc *resource, unsigned long long object)) \
     ROW(REQUIRED, cuSurfObjectCreate,      5000, \
         (unsigned long long *object, const gxi_resource_desc *resource)) \
     ROW(REQUIRED, cuSurfObjectDestroy,     5000, (unsigned long long object)) \
+    ROW(REQUIRED, cuSurfObjectGetResourceDesc, 5000, \
+        (gxi_resource_desc *resource, unsigned long long object)) \
     ROW(REQUIRED, cuModuleGetTexRef,       2000, \
         (gxi_cu_texref *reference, gxi_cu_module module, const char *name)) \
     ROW(REQUIRED, cuModuleGetSurfRef,      3000, \
@@ -6640,7 +6644,7 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuTexRefSetMipmapFilterMode, 5000, (gxi_cu_texref reference, int filter)) \
     ROW(REQUIRED, cuTexRefSetMipmapLevelBias, 5000, (gxi_cu_texref reference, float bias)) \
     ROW(REQUIRED, cuTexRefSetMipmapLevelClamp, 5000, \
-        (gxi_cu_texref reference, float least, float most)) \
+        (gxi_cu_texref reference, float least, float largest)) \
     ROW(REQUIRED, cuTexRefSetMaxAnisotropy, 5000, (gxi_cu_texref reference, unsigned ratio)) \
     ROW(REQUIRED, cuTexRefSetBorderColor,  8000, (gxi_cu_texref reference, float *color)) \
     ROW(REQUIRED, cuTexRefSetFlags,        2000, (gxi_cu_texref reference, unsigned flags)) \
@@ -7431,6 +7435,15 @@ typedef struct gxi_closed_handle {
 } gxi_closed_handle;
 enum { GXI_PAST_KEPT = 256 };
 
+#if !defined(GPUEXEC_NO_ARRAY)
+/* a texture or a surface that was destroyed: its object, its handle id */
+typedef struct gxi_past_view {
+    uint64_t object, id;
+    const struct CUctx_st *cu_context;
+} gxi_past_view;
+enum { GXI_PAST_VIEWS = 64, GXI_VIEWS_FIT = 64 };
+#endif
+
 struct gxi_native_graph;
 /* of a sorted set: see >>index */
 typedef struct gxi_key {
@@ -7536,6 +7549,17 @@ typedef struct gxi_state {
         gxi_label *past[GXI_PAST_KEPT]; /* the last ones that were closed */
         unsigned npast;
     } labels;
+#endif
+#if !defined(GPUEXEC_NO_ARRAY)
+    /* of >>impl-texture; guarded by gxi_tables_mutex: textures and surfaces */
+    struct {
+        gxi_key *objects;             /* by CUtexObject or CUsurfObject: each begins a gxi_view */
+        uint64_t changes;             /* atomic: counts those that were created and destroyed */
+        uint32_t in_memory;           /* atomic: how many textures read device memory */
+        uint64_t fits[GXI_VIEWS_FIT]; /* atomic: see gxi_view_mark */
+        gxi_past_view past[GXI_PAST_VIEWS]; /* the last ones that were destroyed */
+        unsigned npast;
+    } views;
 #endif
     /* copies of `where` strings, each stored once: >>texts; guarded by gxi_tables_mutex */
     struct {
@@ -9582,7 +9606,8 @@ typedef struct gxi_slot {
             legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
             borrowed : 1,     /* its context is adopted and may have been destroyed: check */
             interprocess : 1, /* an event that other processes may record */
-            imported : 1;     /* an event that another process created */
+            imported : 1,     /* an event that another process created */
+            views : 1;        /* a kernel with gxi_kernel.views */
 } gxi_slot;
 typedef char gxi_slot_is_64_bytes[sizeof(gxi_slot) == 64 ? 1 : -1]; /* see the bits of an id */
 /* a slot's place in its owner's list; next: index + 1 of the next one, 0 none */
@@ -9914,13 +9939,21 @@ static int gxi_slot_destroy(gxi_call *call, gxi_slot *slot) {
 }
 
 #define GXI_ADOPTED_NAME "(adopted)" /* the driver does not report its name */
-/* one block of memory: this, sizes, name, title */
+/* what a kernel takes as a texture or a surface: 8 bytes of a parameter; kind: GXI_TEXTURE or
+   GXI_SURFACE */
+typedef struct gxi_kernel_view {
+    unsigned short parameter, offset, kind;
+} gxi_kernel_view;
+enum { GXI_KERNEL_VIEWS = 64 }; /* at most */
+/* one block of memory: this, sizes, views, name, title */
 struct gxi_kernel {
     gxi_key key;              /* in gxi.objects.kernels: CUfunction, handle id */
     const char *name, *title; /* title, for messages: kernel "NAME", or "this adopted kernel" */
     int named;                /* 0: it has GXI_ADOPTED_NAME */
     uint64_t module;
     unsigned short *sizes;
+    const gxi_kernel_view *views;
+    unsigned nviews;
     unsigned char *uses; /* of gpuexec_kernel_set_access: a gpuexec_use for each parameter; or
                             NULL */
 };
@@ -13919,16 +13952,6 @@ static const char *gxi_ptx_after(const char *const *names, size_t n, const char 
             ? gxi_ptx_next(names[low])
             : NULL;
 }
-/* Adds only the entries of a text, with their parameters: gxi_ptx_entry and gxi_ptx_params read
-   them like the full text. */
-static void gxi_ptx_signatures(gxi_text *t, const char *p) {
-    const char *name, *end;
-    while ((p = gxi_ptx_entry(p, &name, &end)) != NULL) {
-        if (*gxi_ptx_space(p) == '(')
-            for (p = gxi_ptx_space(p); *p && *p != ')';) p = gxi_ptx_space(gxi_ptx_next(p));
-        gxi_add(t, ".entry %.*s%s\n", (int)(p - name), name, *p == ')' ? ")" : "");
-    }
-}
 static int gxi_is_ptx(const char *text) {
     const char *const p = gxi_ptx_space(text);
     return gxi_ptx_is(p, gxi_ptx_next(p), ".version");
@@ -14115,6 +14138,271 @@ static char *gxi_cite_sources(const char *log, const char *ptx) {
     }
     if (t.failed) gxi_text_free(&t);
     return t.p;
+}
+#endif
+
+#if !defined(GPUEXEC_NO_IMAGES)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-fetches   Which parameters of a kernel are textures and surfaces. An instruction of those
+   takes its object from a register; that is known if a load of a parameter has set it, or a move of
+   such a register, and nothing else. So only what certainly reaches an instruction is listed.
+
+   The signature of a kernel lists these words behind its parameters: ".texture 0+0 .surface 2+8"
+   are the whole parameter 0, and bytes 8 to 15 of parameter 2. */
+
+enum { GXI_FETCH_REGISTERS = 8, GXI_FETCH_MOVES = 8 };
+#if !defined(GPUEXEC_NO_ARRAY)
+/* A name in a kernel: a parameter; a register that is set; an object of an instruction. */
+typedef struct gxi_fetch_name {
+    const char *name; /* first: see gxi_ptx_order */
+    const char *from; /* a register that is moved to it; or NULL */
+    int parameter;    /* its index; or, of the one that is loaded; -1: not known */
+    unsigned offset;  /* in the parameter */
+    unsigned kind;    /* of an object */
+} gxi_fetch_name;
+typedef struct gxi_fetch_names {
+    gxi_fetch_name *at;
+    size_t n, cap;
+} gxi_fetch_names;
+typedef struct gxi_fetch_reader {
+    gxi_fetch_names parameters, set, objects;
+    int failed; /* no memory */
+} gxi_fetch_reader;
+
+static void gxi_fetch_add(gxi_fetch_reader *r, gxi_fetch_names *list, const char *name,
+        const char *from, int parameter, unsigned offset, unsigned kind) {
+    gxi_fetch_name *grown;
+    if (list->n == list->cap) {
+        const size_t cap = list->cap ? list->cap * 2 : 64;
+        grown = (gxi_fetch_name *)gxi_realloc(list->at, cap * sizeof *grown);
+        if (!grown) {
+            r->failed = 1;
+            return;
+        }
+        list->at = grown;
+        list->cap = cap;
+    }
+    list->at[list->n].name = name;
+    list->at[list->n].from = from;
+    list->at[list->n].parameter = parameter;
+    list->at[list->n].offset = offset;
+    list->at[list->n++].kind = kind;
+}
+static void gxi_fetch_sort(gxi_fetch_names *list) {
+    if (list->n) qsort(list->at, list->n, sizeof *list->at, gxi_ptx_order);
+}
+/* The first one with that name, in a sorted list; NULL: there is none. */
+static const gxi_fetch_name *gxi_fetch_find(const gxi_fetch_names *list, const char *name) {
+    const size_t length = (size_t)(gxi_ptx_next(name) - name);
+    size_t low = 0, high = list->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const char *const other = list->at[middle].name;
+        const size_t n = (size_t)(gxi_ptx_next(other) - other);
+        const int order = memcmp(other, name, n < length ? n : length);
+        if (order < 0 || (order == 0 && n < length)) low = middle + 1;
+        else high = middle;
+    }
+    return low < list->n && gxi_ptx_same_name(list->at[low].name, name) ? &list->at[low] : NULL;
+}
+/* The name, its index and where the list goes on: of each parameter in the list at p. */
+static void gxi_fetch_parameters(gxi_fetch_reader *r, const char *p) {
+    const char *name = NULL, *end;
+    int index = 0, in_array = 0;
+    for (p = gxi_ptx_space(p + 1); *p; p = gxi_ptx_space(end)) {
+        end = gxi_ptx_next(p);
+        if (*p == ',' || *p == ')') {
+            if (name) gxi_fetch_add(r, &r->parameters, name, NULL, index, 0, 0);
+            if (*p == ')') return;
+            index++;
+            name = NULL;
+        } else if (*p == '[' || *p == ']') in_array = *p == '[';
+        else if (!in_array && gxi_is_name((unsigned char)*p) && (*p < '0' || *p > '9')) name = p;
+    }
+}
+static unsigned gxi_fetch_kind(const char *p, const char *end) {
+    static const struct {
+        const char *opcode;
+        unsigned kind;
+    } rows[] = { { "tex", GXI_TEXTURE }, { "tld4", GXI_TEXTURE }, { "txq", GXI_TEXTURE },
+        { "suld", GXI_SURFACE }, { "sust", GXI_SURFACE }, { "sured", GXI_SURFACE },
+        { "suq", GXI_SURFACE } };
+    unsigned i;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (gxi_ptx_is(p, end, rows[i].opcode)) return rows[i].kind;
+    return GXI_NOTHING;
+}
+/* What an instruction's operands are, as far as it matters here. */
+typedef struct gxi_fetch_operands {
+    const char *to[GXI_FETCH_REGISTERS]; /* what the first operand names outside of brackets */
+    unsigned nto;
+    const char *from;   /* the second operand, if it is one name */
+    const char *object; /* the first name in brackets, */
+    long offset;        /* and what is added; -1: not known */
+} gxi_fetch_operands;
+/* Returns the end of the statement. */
+static const char *gxi_fetch_operands_read(gxi_fetch_operands *o, const char *p) {
+    int operand = 0, deep = 0, in_brackets = 0;
+    memset(o, 0, sizeof *o);
+    for (; *p && *p != ';'; p = gxi_ptx_space(gxi_ptx_next(p))) {
+        const int is_register = gxi_is_name((unsigned char)*p) && (*p < '0' || *p > '9');
+        if (*p == '[' && !o->object) {
+            o->object = gxi_ptx_space(p + 1);
+            if (gxi_is_name((unsigned char)*o->object)) {
+                const char *q = gxi_ptx_space(gxi_ptx_next(o->object));
+                if (*q == '+') o->offset = gxi_ptx_number(gxi_ptx_space(q + 1), &q);
+                else if (*q == '-') o->offset = -1;
+            }
+        }
+        if (*p == '[') in_brackets++;
+        if (*p == ']') in_brackets--;
+        if (*p == '{' || *p == '(' || *p == '[') deep++;
+        if (*p == '}' || *p == ')' || *p == ']') deep--;
+        if (*p == ',' && !deep) operand++;
+        if (!is_register || in_brackets) continue;
+        if (!operand && o->nto < GXI_FETCH_REGISTERS) o->to[o->nto++] = p;
+        if (operand == 1) o->from = deep ? NULL : p;
+    }
+    return p;
+}
+/* An instruction at p. Returns the end of its statement. */
+static const char *gxi_fetch_instruction(gxi_fetch_reader *r, const char *p) {
+    const char *const opcode = p, *const opcode_end = gxi_ptx_next(p), *end;
+    const unsigned kind = gxi_fetch_kind(opcode, opcode_end);
+    int is_param = 0, is_word = 0;
+    const gxi_fetch_name *parameter;
+    gxi_fetch_operands o;
+    unsigned i;
+    for (p = gxi_ptx_space(opcode_end); *p == '.' || *p == ':'; p = gxi_ptx_space(end)) {
+        end = gxi_ptx_next(p);
+        if (gxi_ptx_is(p, end, ".param")) is_param = 1;
+        else if (gxi_ptx_is(p, end, ".u64") || gxi_ptx_is(p, end, ".b64") ||
+                gxi_ptx_is(p, end, ".s64"))
+            is_word = 1;
+        else if (*p == ':' && *end != ':') end = gxi_ptx_next(end); /* .param::entry */
+    }
+    p = gxi_fetch_operands_read(&o, p);
+    if (kind && o.object && !o.offset && gxi_is_name((unsigned char)*o.object))
+        gxi_fetch_add(r, &r->objects, o.object, NULL, -1, 0, kind);
+    parameter = is_word && is_param && gxi_ptx_is(opcode, opcode_end, "ld") && o.object &&
+                    o.offset >= 0
+            ? gxi_fetch_find(&r->parameters, o.object)
+            : NULL;
+    if (!is_word || !gxi_ptx_is(opcode, opcode_end, "mov") || o.nto != 1) o.from = NULL;
+    for (i = 0; i < o.nto; i++)
+        gxi_fetch_add(r, &r->set, o.to[i], o.from, parameter ? parameter->parameter : -1,
+                (unsigned)o.offset + 8 * i, 0);
+    return p;
+}
+/* The body of a kernel, behind its brace. */
+static void gxi_fetch_body(gxi_fetch_reader *r, const char *p) {
+    unsigned deep = 1;
+    for (p = gxi_ptx_space(p); *p && !r->failed; p = gxi_ptx_space(p)) {
+        const char *const end = gxi_ptx_next(p), *const behind = gxi_ptx_space(end);
+        if (*p == '{') deep++;
+        if (*p == '}' && !--deep) return;
+        if (*p == '@') p = gxi_ptx_next(gxi_ptx_space(*behind == '!' ? behind + 1 : behind));
+        else if (gxi_ptx_is(p, end, ".loc")) p += strcspn(p, "\n");
+        else if (*p == '.')
+            while (*p && *p != ';') p = gxi_ptx_space(gxi_ptx_next(p));
+        else if (gxi_is_name((unsigned char)*p) && *behind == ':') p = behind + 1; /* a label */
+        else p = gxi_is_name((unsigned char)*p) ? gxi_fetch_instruction(r, p) : end;
+    }
+}
+/* What a register is: a word of a parameter. 0: not known. */
+static int gxi_fetch_word(
+        const gxi_fetch_reader *r, const char *name, unsigned moves, gxi_fetch_name *word) {
+    const gxi_fetch_name *s = gxi_fetch_find(&r->set, name), *const end = r->set.at + r->set.n;
+    int known = 0;
+    if (!s || moves > GXI_FETCH_MOVES) return 0;
+    for (; s < end && gxi_ptx_same_name(s->name, name); s++) {
+        gxi_fetch_name one = *s;
+        if (s->from ? !gxi_fetch_word(r, s->from, moves + 1, &one) : s->parameter < 0) return 0;
+        if (known && (one.parameter != word->parameter || one.offset != word->offset)) return 0;
+        known = 1;
+        *word = one;
+    }
+    return known;
+}
+/* Adds the words of a kernel's parameters that are textures and surfaces. list: its parameters;
+   p: behind them. */
+static void gxi_add_fetches(gxi_text *t, const char *list, const char *p) {
+    gxi_fetch_name found[GXI_KERNEL_VIEWS], word;
+    gxi_fetch_reader r;
+    unsigned n = 0, k;
+    size_t i;
+    memset(&r, 0, sizeof r);
+    while (*p && *p != '{' && *p != ';') p = gxi_ptx_space(gxi_ptx_next(p));
+    gxi_fetch_parameters(&r, list);
+    gxi_fetch_sort(&r.parameters);
+    if (*p == '{') gxi_fetch_body(&r, p + 1);
+    if (r.objects.n) gxi_fetch_sort(&r.set);
+    for (i = 0; i < r.objects.n && !r.failed; i++) {
+        if (!gxi_fetch_word(&r, r.objects.at[i].name, 0, &word)) continue;
+        for (k = 0;
+                k < n && (found[k].parameter != word.parameter || found[k].offset != word.offset);)
+            k++;
+        if (k == n && n == GXI_KERNEL_VIEWS) continue;
+        if (k == n) {
+            found[n] = word;
+            found[n++].kind = r.objects.at[i].kind;
+        } else if (found[k].kind != r.objects.at[i].kind) found[k].kind = GXI_NOTHING; /* both */
+    }
+    for (k = 0; k < n && !r.failed; k++)
+        if (found[k].kind)
+            gxi_add(t, " %s %d+%u", found[k].kind == GXI_TEXTURE ? ".texture" : ".surface",
+                    found[k].parameter, found[k].offset);
+    gxi_free(r.parameters.at);
+    gxi_free(r.set.at);
+    gxi_free(r.objects.at);
+}
+/* Whether there may be an instruction that takes an object. In the independent mode, which CUDA C
+   does not have, textures have separate samplers. */
+static int gxi_ptx_has_fetches(const char *ptx) {
+    static const char *const opcodes[] = { "tex.", "tld4.", "txq.", "suld.", "sust.", "sured.",
+        "suq." };
+    unsigned i;
+    for (i = 0; i < sizeof opcodes / sizeof *opcodes; i++)
+        if (strstr(ptx, opcodes[i])) return !strstr(ptx, "texmode_independent");
+    return 0;
+}
+/* Reads what gxi_add_fetches has added, behind the parameters of the list. Returns their number. */
+static unsigned gxi_ptx_views(const char *list, gxi_kernel_view *views) {
+    const char *p = gxi_ptx_space(list), *end;
+    unsigned n = 0;
+    if (*p != '(') return 0;
+    while (*p && *p != ')') p = gxi_ptx_next(p);
+    for (p = gxi_ptx_space(*p ? p + 1 : p); n < GXI_KERNEL_VIEWS && *p == '.'; n++) {
+        long parameter, offset;
+        end = gxi_ptx_next(p);
+        if (gxi_ptx_is(p, end, ".texture")) views[n].kind = GXI_TEXTURE;
+        else if (gxi_ptx_is(p, end, ".surface")) views[n].kind = GXI_SURFACE;
+        else break;
+        if ((parameter = gxi_ptx_number(gxi_ptx_space(end), &p)) < 0 || *p != '+' ||
+                (offset = gxi_ptx_number(p + 1, &p)) < 0)
+            break;
+        views[n].parameter = (unsigned short)parameter;
+        views[n].offset = (unsigned short)offset;
+    }
+    return n;
+}
+#endif
+/* Adds only the entries of a text, with their parameters: gxi_ptx_entry and gxi_ptx_params read
+   them like the full text, gxi_ptx_views what follows. */
+static void gxi_ptx_signatures(gxi_text *t, const char *p) {
+#if !defined(GPUEXEC_NO_ARRAY)
+    const int fetches = gxi_ptx_has_fetches(p);
+#endif
+    const char *name, *end;
+    while ((p = gxi_ptx_entry(p, &name, &end)) != NULL) {
+        if (*gxi_ptx_space(p) == '(')
+            for (p = gxi_ptx_space(p); *p && *p != ')';) p = gxi_ptx_space(gxi_ptx_next(p));
+        gxi_add(t, ".entry %.*s%s", (int)(p - name), name, *p == ')' ? ")" : "");
+#if !defined(GPUEXEC_NO_ARRAY)
+        if (fetches && *p == ')') gxi_add_fetches(t, gxi_ptx_space(end), p + 1);
+#endif
+        gxi_add(t, "\n");
+    }
 }
 #endif
 
@@ -19578,6 +19866,23 @@ static int gxi_kernel_layout(
     return 1;
 }
 
+/* The words of the parameters that are textures and surfaces. Returns their number. */
+static unsigned gxi_kernel_views(
+        const char *list, const unsigned short *sizes, gxi_kernel_view *views) {
+#if !defined(GPUEXEC_NO_IMAGES) && !defined(GPUEXEC_NO_ARRAY)
+    const unsigned n = list ? gxi_ptx_views(list, views) : 0;
+    unsigned i, kept = 0;
+    for (i = 0; i < n; i++)
+        if (views[i].parameter < sizes[0] && views[i].offset + 8 <= sizes[views[i].parameter + 1])
+            views[kept++] = views[i];
+    return kept;
+#else
+    (void)list;
+    (void)sizes;
+    (void)views;
+    return 0;
+#endif
+}
 /* name: NULL if the driver does not report it. NULL: no memory. */
 static gxi_kernel *gxi_kernel_info(
         const gxi_call *call, struct CUfunc_st *native, const char *name, const char *list) {
@@ -19585,16 +19890,23 @@ static gxi_kernel *gxi_kernel_info(
             NULL, (3 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
     const size_t name_bytes = name ? strlen(name) + 1 : 0,
                  title_bytes = name_bytes + sizeof "kernel \"\"";
+    gxi_kernel_view views[GXI_KERNEL_VIEWS];
     gxi_kernel *info;
+    unsigned nviews;
     size_t n;
     if (!sizes) return NULL;
     n = gxi_kernel_layout(call, native, list, sizes) ? (3u * sizes[0] + 1) * sizeof *sizes : 0;
-    info = (gxi_kernel *)gxi_realloc(NULL, sizeof *info + n + name_bytes + title_bytes);
+    nviews = n ? gxi_kernel_views(list, sizes, views) : 0;
+    info = (gxi_kernel *)gxi_realloc(
+            NULL, sizeof *info + n + nviews * sizeof *views + name_bytes + title_bytes);
     if (info) {
         info->module = 0;
         info->uses = NULL;
         info->sizes = n ? (unsigned short *)memcpy(info + 1, sizes, n) : NULL;
-        char *const text = (char *)(info + 1) + n;
+        info->nviews = nviews;
+        info->views = (const gxi_kernel_view *)memcpy(
+                (char *)(info + 1) + n, views, nviews * sizeof *views);
+        char *const text = (char *)(info + 1) + n + nviews * sizeof *views;
         info->named = name != NULL;
         if (name) snprintf(text + name_bytes, title_bytes, "kernel \"%s\"", name);
         info->name = name ? (const char *)memcpy(text, name, name_bytes) : GXI_ADOPTED_NAME;
@@ -19622,6 +19934,7 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
     made.data.kernel.info = info;
     made.data.kernel.sizes = info->sizes;
     made.word.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
+    made.views = info->nviews != 0;
     id = gxi_new(call, GXI_KERNEL, &made,
             of_module ? &owner->data.module.info->kernels_made
                       : &gxi_context_of(owner)->first[GXI_KERNEL]);
@@ -26727,10 +27040,10 @@ static size_t gxi_level_size(size_t size, unsigned level) {
     return size && !(size >> level) ? 1 : size >> level;
 }
 static unsigned gxi_count_levels(const gpuexec_array_desc *d) {
-    size_t most = d->width > d->height ? d->width : d->height;
+    size_t largest = d->width > d->height ? d->width : d->height;
     unsigned n = 1;
-    if (d->depth > most) most = d->depth;
-    while ((most >>= 1) != 0) n++;
+    if (d->depth > largest) largest = d->depth;
+    while ((largest >>= 1) != 0) n++;
     return n;
 }
 static void gxi_array_describe(const gxi_array *a, unsigned level, gpuexec_array_info *info) {
@@ -26756,7 +27069,7 @@ static void gxi_array_describe(const gxi_array *a, unsigned level, gpuexec_array
 }
 /* For texts: "an array of 16 x 16 elements of GPUEXEC_FORMAT_F32" */
 static void gxi_add_extents(gxi_text *t, const gpuexec_array_desc *d) {
-    const gxi_format *const f = gxi_format_find(d->format);
+    const gxi_format *const f = gxi_format_find((int)d->format);
     if (d->layers) gxi_add(t, "%u layer%s of ", d->layers, gxi_plural_s(d->layers));
     gxi_add(t, "%llu", (unsigned long long)d->width);
     if (d->height) gxi_add(t, " x %llu", (unsigned long long)d->height);
@@ -26847,14 +27160,14 @@ static gpuexec_result gxi_check_array(
         gxi_call *call, const gpuexec_array_desc *desc, gxi_array *a) {
     gpuexec_array_desc *const d = &a->desc;
     const gxi_format *f;
-    unsigned most;
+    unsigned largest;
     if (!desc)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a gpuexec_array_desc",
                 "the desc is NULL: the format and size of the array are not known");
     if (gxi_check_desc(call, "gpuexec_array_desc", desc->start_canary, desc->end_canary))
         return gxi_failed_result();
     *d = *desc;
-    if (!(f = gxi_check_format(call, "gpuexec_array_desc.", d->format, &d->channels)))
+    if (!(f = gxi_check_format(call, "gpuexec_array_desc.", (int)d->format, &d->channels)))
         return gxi_failed_result();
     a->element_bytes = gxi_format_bytes(f, d->channels);
     a->block = f->block ? 4 : 1;
@@ -26889,15 +27202,15 @@ static gpuexec_result gxi_check_array(
                 "gpuexec_array_desc.gather is 1, but the array has %s dimension%s: gather needs "
                 "two",
                 d->depth ? "three" : "one", d->depth ? "s" : "");
-    most = gxi_count_levels(d);
-    if (d->levels == GPUEXEC_ALL_LEVELS) d->levels = most;
-    if (d->levels > most)
+    largest = gxi_count_levels(d);
+    if (d->levels == GPUEXEC_ALL_LEVELS) d->levels = largest;
+    if (d->levels > largest)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "or use GPUEXEC_ALL_LEVELS",
                 "gpuexec_array_desc.levels is %u, but an array of %llu x %llu x %llu elements has "
                 "at most %u",
                 d->levels, (unsigned long long)d->width,
                 (unsigned long long)(d->height ? d->height : 1),
-                (unsigned long long)(d->depth ? d->depth : 1), most);
+                (unsigned long long)(d->depth ? d->depth : 1), largest);
     d->cube = d->cube != 0;
     d->surface = d->surface != 0;
     d->gather = d->gather != 0;
@@ -26910,7 +27223,7 @@ static gxi_array_layout gxi_array_layout_of(const gpuexec_array_desc *d) {
     l.height = d->height;
     l.depth = d->depth;
     if (d->layers || d->cube) l.depth = (size_t)(d->layers ? d->layers : 1) * (d->cube ? 6 : 1);
-    l.format = gxi_format_native(d->format, d->channels);
+    l.format = gxi_format_native((int)d->format, d->channels);
     l.channels = d->channels;
     l.flags = (unsigned)((d->layers ? GXI_ARRAY3D_LAYERED : 0) |
             (d->cube ? GXI_ARRAY3D_CUBEMAP : 0) | (d->surface ? GXI_ARRAY3D_SURFACE_LDST : 0) |
@@ -26934,7 +27247,7 @@ static int gxi_array_make(gxi_call *call, gxi_array *a) {
     return cu;
 }
 /* Frees it, and the driver's array, if there is one. */
-static int gxi_array_end(gxi_call *call, gxi_array *a) {
+static int gxi_array_release(gxi_call *call, gxi_array *a) {
     int cu = 0;
     GXI_IN_RELAXED_MODE {
         if (a->adopted) cu = 0;
@@ -26955,7 +27268,7 @@ static int gxi_array_leave(gxi_call *call, gxi_array *a) {
     gxi_lock(&gxi_tables_mutex);
     users = --a->users;
     gxi_unlock(&gxi_tables_mutex);
-    return users ? 0 : gxi_array_end(call, a);
+    return users ? 0 : gxi_array_release(call, a);
 }
 static int gxi_array_destroy(gxi_call *call, gxi_slot *old) {
     gxi_array *const a = old->data.array.info;
@@ -27009,7 +27322,7 @@ static uint64_t gxi_array_create(
     }
     if (!id) {
         gxi_call own = *call; /* so that results here do not replace the reason */
-        gxi_array_end(&own, a);
+        gxi_array_release(&own, a);
     }
     gxi_leave(&scope);
     return id;
@@ -28394,13 +28707,79 @@ GPUEXEC_API gpuexec_result gpuexec_copy_many_at(
 #if !defined(GPUEXEC_NO_ARRAY)
 /* -------------------------------------------------------------------------------------------------
    >>impl-texture   Textures and surfaces. A texture keeps its desc, completed, which references of
-   modules are bound with. Both are users of their array. */
+   modules are bound with. Both are users of their array.
+   gxi.views.objects has a key for each object, by which the arguments of launches are checked. */
 
+/* What both begin with. */
+typedef struct gxi_view {
+    gxi_key key; /* in gxi.views.objects: the object, handle id */
+    struct CUctx_st *cu_context;
+    gxi_array *array;   /* NULL: memory */
+    gpuexec_ptr memory; /* 0: an array */
+    int is_ours;        /* the memory is an allocation of gpuexec */
+    gxi_resource_desc resource;
+} gxi_view;
 typedef struct gxi_texture {
+    gxi_view view;
     gpuexec_texture_desc desc; /* without defaults */
-    gxi_array *array;          /* NULL: memory */
     unsigned element_bytes;
 } gxi_texture;
+
+/* A new texture or surface. */
+static void gxi_view_add(gxi_view *v, const gxi_slot *made, uint64_t id, uint64_t object) {
+    gxi_range range;
+    v->key.value = object;
+    v->key.owner = id;
+    v->key.item = 0;
+    v->cu_context = made->cu_context;
+    v->is_ours = v->memory && gxi_range_find(v->memory, &range);
+    gxi_lock(&gxi_tables_mutex);
+    gxi_key_insert(&gxi.views.objects, &v->key);
+    GXI_STORE(&gxi.views.changes, gxi.views.changes + 1);
+    GXI_STORE(&gxi.views.in_memory, gxi.views.in_memory + (v->memory != 0));
+    gxi_unlock(&gxi_tables_mutex);
+}
+/* Before it is destroyed: then the driver may give the number to another one. */
+static void gxi_view_remove(gxi_view *v) {
+    gxi_past_view *past;
+    gxi_lock(&gxi_tables_mutex);
+    past = &gxi.views.past[gxi.views.npast++ % GXI_PAST_VIEWS];
+    past->object = v->key.value;
+    past->id = v->key.owner;
+    past->cu_context = v->cu_context;
+    gxi_key_remove(&gxi.views.objects, &v->key);
+    GXI_STORE(&gxi.views.changes, gxi.views.changes + 1);
+    GXI_STORE(&gxi.views.in_memory, gxi.views.in_memory - (v->memory != 0));
+    gxi_unlock(&gxi_tables_mutex);
+}
+/* gxi_tables_mutex is held. Of that kind, in that context, or NULL; *other: one that differs, or
+   NULL: best another kind in the context. */
+static gxi_view *gxi_view_find(
+        uint64_t object, unsigned kind, const struct CUctx_st *context, const gxi_view **other) {
+    gxi_key *k = gxi_key_from_value(gxi.views.objects, object);
+    for (*other = NULL; k && k->value == object;
+            k = gxi_key_from(gxi.views.objects, object, k->owner + 1)) {
+        gxi_view *const v = (gxi_view *)(void *)k;
+        if (v->cu_context == context && gxi_kind_of(k->owner) == kind) return v;
+        if (!*other || v->cu_context == context) *other = v;
+    }
+    return NULL;
+}
+/* That an object fits a parameter of that kind, in that context, is marked until textures are
+   created or destroyed, or memory is freed that some may read: so launches need no lock. */
+static uint64_t gxi_view_mark(uint64_t object, unsigned kind, const struct CUctx_st *context) {
+    const uint64_t now = GXI_LOAD(&gxi.views.changes) +
+            (GXI_LOAD(&gxi.views.in_memory) ? GXI_LOAD(&gxi.ranges.freed_count) : 0);
+    uint64_t x = (object ^ (uint64_t)(uintptr_t)context << 8) * 0x9E3779B97F4A7C15u;
+    x = (x ^ x >> 32 ^ now << 8 ^ kind) * 0xD6E8FEB86659FD93u;
+    return (x ^ x >> 32) | 1;
+}
+static int gxi_view_is_marked(uint64_t mark) {
+    return GXI_LOAD(&gxi.views.fits[mark >> 1 & (GXI_VIEWS_FIT - 1)]) == mark;
+}
+static void gxi_view_set_marked(uint64_t mark) {
+    GXI_STORE(&gxi.views.fits[mark >> 1 & (GXI_VIEWS_FIT - 1)], mark);
+}
 
 static const char *gxi_address_mode_name(int mode) {
     static const char *const names[4] = { "CLAMP", "WRAP", "MIRROR", "BORDER" };
@@ -28453,7 +28832,7 @@ static gpuexec_result gxi_check_texture_memory(
     uint64_t row, bytes;
     gxi_range range;
     int values[6];
-    if (!(f = gxi_check_format(call, "gpuexec_texture_desc.", d->format, &d->channels)))
+    if (!(f = gxi_check_format(call, "gpuexec_texture_desc.", (int)d->format, &d->channels)))
         return gxi_failed_result();
     if (f->block)
         return gxi_fail_texture(call, "copy the blocks to an array",
@@ -28542,9 +28921,9 @@ static gpuexec_result gxi_check_view(gxi_call *call, const gxi_slot *array, gxi_
         return gxi_fail_texture(call, "set view_format, too, or leave view_channels at 0",
                 "view_channels is %u, but view_format is 0", d->view_channels);
     if (!(f = gxi_check_format(
-                  call, "gpuexec_texture_desc.view_", d->view_format, &d->view_channels)))
+                  call, "gpuexec_texture_desc.view_", (int)d->view_format, &d->view_channels)))
         return gxi_failed_result();
-    if (!gxi_view_format(d->view_format, d->view_channels))
+    if (!gxi_view_format((int)d->view_format, d->view_channels))
         return gxi_fail_texture(call, "create the array with that format",
                 "view_format is GPUEXEC_FORMAT_%s, which cannot show an array of another format",
                 f->name);
@@ -28564,7 +28943,7 @@ static gpuexec_result gxi_check_view(gxi_call *call, const gxi_slot *array, gxi_
         return gxi_fail_texture(call, "create the array with GPUEXEC_FORMAT_U32",
                 "view_format is GPUEXEC_FORMAT_%s, but the elements of the array%s created at %s "
                 "are GPUEXEC_FORMAT_%s",
-                f->name, GXI_NAMED_AT(array), gxi_format_find(a->desc.format)->name);
+                f->name, GXI_NAMED_AT(array), gxi_format_find((int)a->desc.format)->name);
     return GPUEXEC_OK;
 }
 static gpuexec_result gxi_check_texture_array(
@@ -28574,20 +28953,21 @@ static gpuexec_result gxi_check_texture_array(
         return gxi_fail_texture(call,
                 "set these members for memory only; view_format changes the "
                 "format of an array",
-                "array is set, but so is %s: the array has its format and size",
+                "array and %s are both set, but the array has its format and size",
                 d->format           ? "format"
                         : d->width  ? "width"
                         : d->height ? "height"
                                     : "channels or pitch_bytes");
-    t->array = array->data.array.info;
-    t->element_bytes = t->array->element_bytes;
+    t->view.array = array->data.array.info;
+    t->element_bytes = t->view.array->element_bytes;
     return gxi_check_view(call, array, t);
 }
 /* How it samples. */
 static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
     gpuexec_texture_desc *const d = &t->desc;
-    const int mipmapped = t->array && t->array->desc.levels,
-              format = (int)(t->array ? d->view_format : d->format), linear = !t->array && !d->height;
+    const int mipmapped = t->view.array && t->view.array->desc.levels,
+              format = (int)(t->view.array ? d->view_format : d->format),
+              linear = !t->view.array && !d->height;
     const gxi_format *const f = gxi_format_find(format);
     const int is_integer = format <= GPUEXEC_FORMAT_S32,
               is_wide = format == GPUEXEC_FORMAT_U32 || format == GPUEXEC_FORMAT_S32;
@@ -28603,7 +28983,7 @@ static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
                     "GPUEXEC_ADDRESS_CLAMP",
                     "address[%u] is GPUEXEC_ADDRESS_%s, but normalized is 0: only normalized "
                     "coordinates repeat",
-                    i, gxi_address_mode_name(d->address[i]));
+                    i, gxi_address_mode_name((int)d->address[i]));
     }
     if ((unsigned)d->filter > GPUEXEC_FILTER_LINEAR ||
             (unsigned)d->level_filter > GPUEXEC_FILTER_LINEAR)
@@ -28638,7 +29018,7 @@ static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
     if (mipmapped && !d->normalized)
         return gxi_fail_texture(call, "set normalized to 1, and pass coordinates from 0 to 1",
                 "normalized is 0, but the array is mipmapped");
-    if (d->seamless_cube && !(t->array && t->array->desc.cube))
+    if (d->seamless_cube && !(t->view.array && t->view.array->desc.cube))
         return gxi_fail_texture(call, "leave seamless_cube at 0, or create the array with cube 1",
                 "seamless_cube is 1, but the texture does not read a cube");
     if (d->max_anisotropy > 16)
@@ -28649,19 +29029,20 @@ static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
                 d->level_bias != d->level_bias         ? "level_bias"
                         : d->min_level != d->min_level ? "min_level"
                                                        : "max_level");
-    if (d->min_level < 0 || (d->max_level && d->max_level < d->min_level))
+    if (d->min_level < 0 || (d->max_level != 0 && d->max_level < d->min_level))
         return gxi_fail_texture(call, "set 0 <= min_level <= max_level",
                 "min_level is %g and max_level is %g", (double)d->min_level, (double)d->max_level);
-    if (!mipmapped && (d->level_filter || d->level_bias || d->min_level || d->max_level))
+    if (!mipmapped &&
+            (d->level_filter || d->level_bias != 0 || d->min_level != 0 || d->max_level != 0))
         return gxi_fail_texture(call,
                 "leave level_filter, level_bias, min_level and max_level at 0",
                 "%s is not 0, but the texture does not read a mipmapped array",
-                d->level_filter         ? "level_filter"
-                        : d->level_bias ? "level_bias"
-                        : d->min_level  ? "min_level"
-                                        : "max_level");
+                d->level_filter              ? "level_filter"
+                        : d->level_bias != 0 ? "level_bias"
+                        : d->min_level != 0  ? "min_level"
+                                             : "max_level");
     if (!d->max_anisotropy) d->max_anisotropy = 1;
-    if (mipmapped && !d->max_level) d->max_level = (float)(d->levels - 1);
+    if (mipmapped && d->max_level <= 0) d->max_level = (float)(d->levels - 1);
     d->normalized = d->normalized != 0;
     d->read_integers = d->read_integers != 0;
     d->srgb = d->srgb != 0;
@@ -28705,16 +29086,16 @@ static gxi_resource_desc gxi_resource_of_array(const gxi_array *a, unsigned leve
 static gxi_resource_desc gxi_resource_of_texture(const gxi_texture *t) {
     const gpuexec_texture_desc *const d = &t->desc;
     gxi_resource_desc r;
-    if (t->array && !t->array->mipmapped) return gxi_resource_of_array(t->array, 0);
+    if (t->view.array && !t->view.array->mipmapped) return gxi_resource_of_array(t->view.array, 0);
     memset(&r, 0, sizeof r);
-    if (t->array) {
+    if (t->view.array) {
         r.type = GXI_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-        r.u.mipmapped = t->array->mipmapped;
+        r.u.mipmapped = t->view.array->mipmapped;
         return r;
     }
     r.type = d->height ? GXI_RESOURCE_TYPE_PITCH2D : GXI_RESOURCE_TYPE_LINEAR;
     r.u.memory.address = d->memory;
-    r.u.memory.format = gxi_format_native(d->format, d->channels);
+    r.u.memory.format = gxi_format_native((int)d->format, d->channels);
     r.u.memory.channels = d->channels;
     r.u.memory.size[0] = d->height ? d->width : d->width * t->element_bytes;
     r.u.memory.size[1] = d->height;
@@ -28727,14 +29108,15 @@ static int gxi_view_of_texture(const gxi_texture *t, gxi_view_desc *v) {
     const gpuexec_array_desc *a;
     unsigned scale, faces;
     memset(v, 0, sizeof *v);
-    if (!t->array) return 0;
-    a = &t->array->desc;
+    if (!t->view.array) return 0;
+    a = &t->view.array->desc;
     if (d->view_format == a->format && d->view_channels == a->channels && !d->first_level &&
-            d->levels == gxi_array_levels(t->array) && !d->first_layer && d->layers == a->layers)
+            d->levels == gxi_array_levels(t->view.array) && !d->first_layer &&
+            d->layers == a->layers)
         return 0;
-    scale = gxi_format_find(d->view_format)->block && t->array->block == 1 ? 4 : 1;
+    scale = gxi_format_find((int)d->view_format)->block && t->view.array->block == 1 ? 4 : 1;
     faces = a->cube ? 6 : 1;
-    v->format = gxi_view_format(d->view_format, d->view_channels);
+    v->format = gxi_view_format((int)d->view_format, d->view_channels);
     v->width = a->width * scale;
     v->height = a->height * scale;
     v->depth = a->layers || a->cube ? (size_t)(a->layers ? a->layers : 1) * faces : a->depth;
@@ -28750,20 +29132,21 @@ static gxi_sampler_desc gxi_sampler_of_texture(const gpuexec_texture_desc *d) {
     gxi_sampler_desc s;
     unsigned i;
     memset(&s, 0, sizeof s);
-    for (i = 0; i < 3; i++) s.address[i] = gxi_address_mode_native(d->address[i]);
-    s.filter = d->filter;
+    for (i = 0; i < 3; i++) s.address[i] = gxi_address_mode_native((int)d->address[i]);
+    s.filter = (int)d->filter;
     s.flags = gxi_texture_flags(d);
     s.max_anisotropy = d->max_anisotropy;
-    s.level_filter = d->level_filter;
+    s.level_filter = (int)d->level_filter;
     s.level_bias = d->level_bias;
     s.min_level = d->min_level;
     s.max_level = d->max_level;
     memcpy(s.border, d->border, sizeof s.border);
     return s;
 }
-static void gxi_texture_free(gxi_call *call, gxi_texture *t) {
-    if (t && t->array) gxi_array_leave(call, t->array);
+static int gxi_texture_free(gxi_call *call, gxi_texture *t) {
+    const int cu = t->view.array ? gxi_array_leave(call, t->view.array) : 0;
     gxi_free(t);
+    return cu;
 }
 static uint64_t gxi_texture_create(
         gxi_call *call, const gxi_slot *context, const gpuexec_texture_desc *desc) {
@@ -28783,8 +29166,9 @@ static uint64_t gxi_texture_create(
         gxi_free(t);
         return 0;
     }
-    if (t->array) gxi_array_use(t->array);
-    resource = gxi_resource_of_texture(t);
+    if (t->view.array) gxi_array_use(t->view.array);
+    t->view.memory = t->desc.memory;
+    resource = t->view.resource = gxi_resource_of_texture(t);
     sampler = gxi_sampler_of_texture(&t->desc);
     has_view = gxi_view_of_texture(t, &view);
     made.data.texture.info = t;
@@ -28795,6 +29179,7 @@ static uint64_t gxi_texture_create(
     else {
         id = gxi_new(call, GXI_TEXTURE, &made, &gxi_context_of(context)->first[GXI_TEXTURE]);
         if (!id) GXI_TRY_TRACED(cuTexObjectDestroy, (made.data.texture.object));
+        else gxi_view_add(&t->view, &made, id, made.data.texture.object);
     }
     if (!id) {
         gxi_call own = *call; /* so that results here do not replace the reason */
@@ -28818,13 +29203,23 @@ GPUEXEC_API gpuexec_texture gpuexec_texture_create_at(
     handle.id = gxi_id_or_failed(handle.id, GXI_TEXTURE);
     return handle;
 }
-static int gxi_texture_destroy(gxi_call *call, gxi_slot *old) {
-    gxi_texture *const t = old->data.texture.info;
-    const int cu = old->adopted ? 0 : GXI_TRY(cuTexObjectDestroy, (old->data.texture.object));
+/* Ends it; its context is current. destroyed: 1: the driver must not be called. */
+static int gxi_texture_release(gxi_call *call, gxi_texture *t, int destroyed) {
+    const int cu = destroyed ? 0 : GXI_TRY(cuTexObjectDestroy, (t->view.key.value));
     gxi_call own = *call; /* the first failure is the reason */
-    if (old->adopted && t->array) t->array->adopted = 1; /* the driver must not be called */
+    if (destroyed && t->view.array) t->view.array->adopted = 1;
+    if (!cu) return gxi_texture_free(call, t);
     gxi_texture_free(&own, t);
     return cu;
+}
+static int gxi_texture_destroy(gxi_call *call, gxi_slot *old) {
+    gxi_texture *const t = old->data.texture.info;
+    gxi_deferred_free *keep = NULL;
+    GXI_HOOK(graphs_lose, (call, NULL, old, old->adopted ? NULL : &keep));
+    gxi_view_remove(&t->view);
+    if (!keep) return gxi_texture_release(call, t, old->adopted);
+    GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_TEXTURE, t);
+    return 0;
 }
 GPUEXEC_API unsigned long long gpuexec_texture_object(gpuexec_texture texture) {
     const gxi_slot *const slot = gxi_get_to_query(
@@ -28850,12 +29245,13 @@ GPUEXEC_API gpuexec_result gpuexec_texture_destroy_at(const char *where, gpuexec
 /* --- surfaces --------------------------------------------------------------------------------- */
 
 typedef struct gxi_surface {
-    gxi_array *array;
+    gxi_view view;
     unsigned level;
 } gxi_surface;
-static void gxi_surface_free(gxi_call *call, gxi_surface *s) {
-    gxi_array_leave(call, s->array);
+static int gxi_surface_free(gxi_call *call, gxi_surface *s) {
+    const int cu = gxi_array_leave(call, s->view.array);
     gxi_free(s);
+    return cu;
 }
 static uint64_t gxi_surface_create(gxi_call *call, const gxi_slot *array, unsigned level) {
     gxi_array *const a = array->data.array.info;
@@ -28875,12 +29271,13 @@ static uint64_t gxi_surface_create(gxi_call *call, const gxi_slot *array, unsign
         gxi_fail_memory(call, "create a surface");
         return 0;
     }
-    s->array = a;
+    memset(s, 0, sizeof *s);
+    s->view.array = a;
     s->level = level;
     gxi_array_use(a);
     made = gxi_slot_template(context, context->id, 0);
     made.data.surface.info = s;
-    resource = gxi_resource_of_array(a, level);
+    resource = s->view.resource = gxi_resource_of_array(a, level);
     if (GXI_TRY_MAKE(made.data.surface.object, cuSurfObjectCreate,
                 (&made.data.surface.object, &resource)))
         gxi_fail_cu(call, NULL, "cannot create a surface of the array%s created at %s",
@@ -28888,6 +29285,7 @@ static uint64_t gxi_surface_create(gxi_call *call, const gxi_slot *array, unsign
     else {
         id = gxi_new(call, GXI_SURFACE, &made, &gxi_context_of(context)->first[GXI_SURFACE]);
         if (!id) GXI_TRY_TRACED(cuSurfObjectDestroy, (made.data.surface.object));
+        else gxi_view_add(&s->view, &made, id, made.data.surface.object);
     }
     if (!id) {
         gxi_call own = *call; /* so that results here do not replace the reason */
@@ -28909,13 +29307,22 @@ GPUEXEC_API gpuexec_surface gpuexec_surface_create_at(
     handle.id = gxi_id_or_failed(handle.id, GXI_SURFACE);
     return handle;
 }
-static int gxi_surface_destroy(gxi_call *call, gxi_slot *old) {
-    gxi_surface *const s = old->data.surface.info;
-    const int cu = old->adopted ? 0 : GXI_TRY(cuSurfObjectDestroy, (old->data.surface.object));
-    gxi_call own = *call; /* the first failure is the reason */
-    if (old->adopted) s->array->adopted = 1; /* the driver must not be called */
+static int gxi_surface_release(gxi_call *call, gxi_surface *s, int destroyed) {
+    const int cu = destroyed ? 0 : GXI_TRY(cuSurfObjectDestroy, (s->view.key.value));
+    gxi_call own = *call;                      /* the first failure is the reason */
+    if (destroyed) s->view.array->adopted = 1; /* the driver must not be called */
+    if (!cu) return gxi_surface_free(call, s);
     gxi_surface_free(&own, s);
     return cu;
+}
+static int gxi_surface_destroy(gxi_call *call, gxi_slot *old) {
+    gxi_surface *const s = old->data.surface.info;
+    gxi_deferred_free *keep = NULL;
+    GXI_HOOK(graphs_lose, (call, NULL, old, old->adopted ? NULL : &keep));
+    gxi_view_remove(&s->view);
+    if (!keep) return gxi_surface_release(call, s, old->adopted);
+    GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_SURFACE, s);
+    return 0;
 }
 GPUEXEC_API unsigned long long gpuexec_surface_object(gpuexec_surface surface) {
     const gxi_slot *const slot = gxi_get_to_query(
@@ -28954,7 +29361,7 @@ static GXI_COLD gpuexec_result gxi_fail_reference(
 }
 static int gxi_texture_reference_set(gxi_call *call, const gxi_texture *t, struct CUtexref_st *r) {
     const gpuexec_texture_desc *const d = &t->desc;
-    const int format = t->array ? 0 : gxi_format_native(d->format, d->channels);
+    const int format = t->view.array ? 0 : gxi_format_native((int)d->format, d->channels);
     gxi_reference_layout layout;
     float border[4];
     size_t offset = 0;
@@ -28967,21 +29374,21 @@ static int gxi_texture_reference_set(gxi_call *call, const gxi_texture *t, struc
     layout.channels = d->channels;
     /* the format and the flags first: what is bound takes them over */
     cu = GXI_TRY(cuTexRefSetFlags, (r, gxi_texture_flags(d)));
-    if (!cu && !t->array) cu = GXI_TRY(cuTexRefSetFormat, (r, format, (int)d->channels));
+    if (!cu && !t->view.array) cu = GXI_TRY(cuTexRefSetFormat, (r, format, (int)d->channels));
     for (i = 0; i < 3 && !cu; i++)
-        cu = GXI_TRY(cuTexRefSetAddressMode, (r, i, gxi_address_mode_native(d->address[i])));
+        cu = GXI_TRY(cuTexRefSetAddressMode, (r, i, gxi_address_mode_native((int)d->address[i])));
     if (!cu) cu = GXI_TRY(cuTexRefSetFilterMode, (r, (int)d->filter));
     if (!cu) cu = GXI_TRY(cuTexRefSetMaxAnisotropy, (r, d->max_anisotropy));
     if (!cu) cu = GXI_TRY(cuTexRefSetBorderColor, (r, border));
-    if (!cu && t->array && t->array->mipmapped) {
+    if (!cu && t->view.array && t->view.array->mipmapped) {
         cu = GXI_TRY(cuTexRefSetMipmapFilterMode, (r, (int)d->level_filter));
         if (!cu) cu = GXI_TRY(cuTexRefSetMipmapLevelBias, (r, d->level_bias));
         if (!cu) cu = GXI_TRY(cuTexRefSetMipmapLevelClamp, (r, d->min_level, d->max_level));
         if (!cu)
-            cu = GXI_TRY(
-                    cuTexRefSetMipmappedArray, (r, t->array->mipmapped, GXI_TRSA_OVERRIDE_FORMAT));
-    } else if (!cu && t->array)
-        cu = GXI_TRY(cuTexRefSetArray, (r, t->array->natives[0], GXI_TRSA_OVERRIDE_FORMAT));
+            cu = GXI_TRY(cuTexRefSetMipmappedArray,
+                    (r, t->view.array->mipmapped, GXI_TRSA_OVERRIDE_FORMAT));
+    } else if (!cu && t->view.array)
+        cu = GXI_TRY(cuTexRefSetArray, (r, t->view.array->natives[0], GXI_TRSA_OVERRIDE_FORMAT));
     else if (!cu && d->height)
         cu = GXI_TRY(cuTexRefSetAddress2D, (r, &layout, d->memory, d->pitch_bytes));
     else if (!cu)
@@ -29028,7 +29435,7 @@ GPUEXEC_API gpuexec_result gpuexec_surface_bind_at(
         return gxi_failed_result();
     s = slot->data.surface.info;
     cu = GXI_TRY_MAKE(reference, cuModuleGetSurfRef, (&reference, m->data.module.native, name));
-    if (!cu) cu = GXI_TRY(cuSurfRefSetArray, (reference, s->array->natives[s->level], 0));
+    if (!cu) cu = GXI_TRY(cuSurfRefSetArray, (reference, s->view.array->natives[s->level], 0));
     gxi_leave(&scope);
     return cu ? gxi_fail_reference(call, cu, m, "surface", name) : GPUEXEC_OK;
 }
@@ -29268,6 +29675,183 @@ static GXI_COLD gpuexec_result gxi_fail_args(
                     : "pass a variable of exactly the parameter's type",
             "argument %u (counted from 0) of %s%s is %u byte%s, but the parameter is %u", i, kernel,
             *type == ' ' ? type : "", args->sizes[i], gxi_plural_s(args->sizes[i]), known[i + 1]);
+}
+
+/* --- textures and surfaces -------------------------------------------------------------------- */
+
+#if !defined(GPUEXEC_NO_ARRAY)
+static uint64_t gxi_view_argument(const gxi_kernel_view *v, const void *const *addresses) {
+    uint64_t object;
+    memcpy(&object, (const char *)addresses[v->parameter] + v->offset, sizeof object);
+    return object;
+}
+/* Whether all objects that the kernel takes are known to fit. */
+static GXI_NOINLINE int gxi_views_fit(const gxi_slot *k, const void *const *addresses) {
+    const gxi_kernel *const info = gxi_kernel_of(k);
+    unsigned i;
+    for (i = 0; i < info->nviews; i++) {
+        const uint64_t object = gxi_view_argument(&info->views[i], addresses);
+        if (object &&
+                !gxi_view_is_marked(gxi_view_mark(object, info->views[i].kind, k->cu_context)))
+            return 0;
+    }
+    return 1;
+}
+/* What is wrong with an object: text, result, cure. maybe: unless the driver has an object with
+   that number that gpuexec has not created, and that is not over `resource`. */
+typedef struct gxi_view_wrong {
+    gpuexec_result result;
+    const char *cure;
+    gxi_text text;
+    int maybe;
+    gxi_resource_desc resource;
+} gxi_view_wrong;
+static void gxi_view_wrong_is(
+        gxi_view_wrong *w, gpuexec_result result, const char *cure, int maybe) {
+    w->result = result;
+    w->cure = cure;
+    w->maybe = maybe;
+}
+/* Whether the program has created the object itself. */
+static int gxi_view_is_native(const gxi_call *caller, const gxi_slot *k, unsigned kind,
+        uint64_t object, const gxi_view_wrong *w) {
+    gxi_call own = *caller;
+    gxi_resource_desc resource;
+    gxi_scope scope;
+    int cu = 0;
+    if (gxi_enter(&own, k->cu_context, &scope)) return 0;
+    memset(&resource, 0, sizeof resource);
+    GXI_IN_RELAXED_MODE {
+        const gxi_call *const call = &own;
+        cu = kind == GXI_TEXTURE ? GXI_TRY_TRACED(cuTexObjectGetResourceDesc, (&resource, object))
+                                 : GXI_TRY_TRACED(cuSurfObjectGetResourceDesc, (&resource, object));
+    }
+    gxi_leave(&scope);
+    return cu == 0 &&
+            (resource.type != w->resource.type || resource.u.array != w->resource.u.array);
+}
+/* Whether an object does not fit, for all that gpuexec knows. */
+static int gxi_view_is_wrong(const gxi_slot *k, unsigned kind, uint64_t object, gxi_view_wrong *w) {
+    const char *const pass = kind == GXI_TEXTURE ? "pass gpuexec_texture_object of a texture"
+                                                 : "pass gpuexec_surface_object of a surface";
+    const gxi_view *other, *v;
+    const gxi_slot *slot;
+    gxi_past_view past = { 0, 0, NULL };
+    gpuexec_ptr memory = 0;
+    uint64_t id = 0;
+    gxi_range range;
+    unsigned i;
+    gxi_lock(&gxi_tables_mutex);
+    v = gxi_view_find(object, kind, k->cu_context, &other);
+    if (v && v->is_ours) memory = v->memory;
+    if (v || other) id = (v ? v : other)->key.owner;
+    if (!v && other && other->cu_context != k->cu_context) w->resource = other->resource;
+    for (i = 0; i < GXI_PAST_VIEWS && !id; i++) { /* newest first */
+        const gxi_past_view *const p = &gxi.views.past[(gxi.views.npast - 1 - i) % GXI_PAST_VIEWS];
+        if (p->object == object && p->cu_context == k->cu_context && !past.id) past = *p;
+    }
+    gxi_unlock(&gxi_tables_mutex);
+    if (v) {
+        if (!memory || gxi_range_find(memory, &range)) return 0;
+        gxi_view_wrong_is(w, GPUEXEC_STALE_HANDLE,
+                "keep the memory allocated until the texture's last launch has finished", 0);
+        slot = gxi_peek(id, GXI_TEXTURE);
+        gxi_add(&w->text,
+                "is the texture%s created at %s, whose memory at 0x%llx has since been "
+                "freed",
+                gxi_label_text(id), slot ? gxi_place_text(slot->where) : "?", memory);
+        gxi_add_freed(&w->text, ": ", memory, &range);
+        return 1;
+    }
+    if (id) {
+        slot = gxi_peek_any(id);
+        gxi_add(&w->text, "is the %s%s created at %s", gxi_kinds[gxi_kind_of(id)].name,
+                gxi_label_text(id), slot ? gxi_place_text(slot->where) : "?");
+        if (gxi_kind_of(id) != kind) {
+            gxi_view_wrong_is(w, GPUEXEC_BAD_PARAMETERS, pass, 1);
+            gxi_add(&w->text, ", but the kernel uses it as a %s", gxi_kinds[kind].name);
+        } else {
+            gxi_view_wrong_is(w, GPUEXEC_WRONG_CONTEXT, "create it in the kernel's context", 1);
+            gxi_add(&w->text, ", in another context than the kernel's");
+        }
+        return 1;
+    }
+    if (past.id) {
+        gxi_view_wrong_is(w, GPUEXEC_STALE_HANDLE,
+                kind == GXI_TEXTURE ? "destroy textures after their last launch"
+                                    : "destroy surfaces after their last launch",
+                1);
+        gxi_add(&w->text, "is the object of a %s%s that does not exist any more: ",
+                gxi_kinds[gxi_kind_of(past.id)].name, gxi_label_text(past.id));
+        gxi_add_closed_handle(&w->text, past.id);
+        return 1;
+    }
+    if ((slot = gxi_peek_any(object)) != NULL) {
+        gxi_view_wrong_is(w, GPUEXEC_BAD_PARAMETERS, pass, 0);
+        gxi_add(&w->text, "is the handle of the %s%s created at %s, but the kernel uses it as a %s",
+                gxi_kinds[gxi_kind_of(object)].name, GXI_NAMED_AT(slot), gxi_kinds[kind].name);
+        return 1;
+    }
+    if (object >= 65536 && gxi_range_find(object, &range)) {
+        gxi_view_wrong_is(w, GPUEXEC_BAD_PARAMETERS, pass, 0);
+        gxi_add(&w->text,
+                "is an address in the %llu bytes of %s memory%s at 0x%llx, %s at %s, but "
+                "the kernel uses it as a %s",
+                (unsigned long long)range.bytes, gxi_memory_kinds[range.kind],
+                gxi_range_label(&range), (unsigned long long)range.lo, GXI_GOT_AT(&range),
+                gxi_kinds[kind].name);
+        return 1;
+    }
+    return 0;
+}
+/* Checks the objects that a kernel takes, whose other arguments fit: what gpuexec has created must
+   be of that kind, in that context, and not destroyed. It does not know what the program created
+   itself. */
+static GXI_COLD gpuexec_result gxi_check_views(
+        gxi_call *call, const gxi_slot *k, const void *const *addresses) {
+    const gxi_kernel *const info = gxi_kernel_of(k);
+    unsigned i;
+    if (gxi_views_fit(k, addresses)) return GPUEXEC_OK;
+    for (i = 0; i < info->nviews; i++) {
+        const gxi_kernel_view *const v = &info->views[i];
+        const uint64_t object = gxi_view_argument(v, addresses),
+                       mark = gxi_view_mark(object, v->kind, k->cu_context);
+        gxi_view_wrong w;
+        char byte[32] = "";
+        if (!object || gxi_view_is_marked(mark)) continue;
+        memset(&w, 0, sizeof w);
+        w.resource.type = -1;
+        if (gxi_view_is_wrong(k, v->kind, object, &w) &&
+                (!w.maybe || !gxi_view_is_native(call, k, v->kind, object, &w))) {
+            if (v->offset) snprintf(byte, sizeof byte, ", at byte %u,", v->offset);
+            gxi_fail(call, w.result, w.cure, "argument %u (counted from 0) of %s%s %s",
+                    v->parameter, info->title, byte, w.text.p ? w.text.p : "does not fit");
+            gxi_text_free(&w.text);
+            return gxi_failed_result();
+        }
+        gxi_text_free(&w.text);
+        gxi_view_set_marked(mark);
+    }
+    return GPUEXEC_OK;
+}
+#else
+static int gxi_views_fit(const gxi_slot *k, const void *const *addresses) {
+    (void)k;
+    (void)addresses;
+    return 1;
+}
+static gpuexec_result gxi_check_views(
+        gxi_call *call, const gxi_slot *k, const void *const *addresses) {
+    (void)call;
+    (void)k;
+    (void)addresses;
+    return GPUEXEC_OK;
+}
+#endif
+/* Whether a kernel's arguments pass all checks that need no driver. */
+static int gxi_launch_args_fit(const gxi_slot *k, const gpuexec_args *args) {
+    return gxi_args_fit(k->data.kernel.sizes, args) &&
+            (!k->views || gxi_views_fit(k, args->addresses));
 }
 /* The first argument that is a host pointer; args->count: none is, or the types are not known. */
 static unsigned gxi_find_host_pointer(const gpuexec_args *args) {
@@ -30047,7 +30631,8 @@ static GXI_COLD gpuexec_result gxi_fail_launch(
 
 /* 0 after a failure */
 static GXI_COLD int gxi_check_args(gxi_call *call, const gxi_slot *k, const gpuexec_args *args) {
-    if (gxi_args_fit(k->data.kernel.sizes, args)) return 1;
+    if (gxi_args_fit(k->data.kernel.sizes, args))
+        return !k->views || gxi_check_views(call, k, args->addresses) == GPUEXEC_OK;
     gxi_fail_args(call, gxi_kernel_of(k)->title, k->data.kernel.sizes, args);
     return 0;
 }
@@ -30116,37 +30701,29 @@ static GXI_COLD gpuexec_result gxi_launch_slow(const char *function, const char 
             : gxi_fail_launch(call, cu, k, &l);
 }
 
-/* Typed arguments that fit are launched like arguments without types. */
 static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel,
-        gpuexec_stream stream, const gpuexec_dims *d, const gpuexec_args *args) {
-    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL), *s;
-    gpuexec_args plain = *args;
-    /* the next launch takes the fast path */
-    if (k && stream.id == GXI_CURRENT) gxi_context_use_make(k->context);
-    if (!k || !args->typed || !gxi_args_fit(k->data.kernel.sizes, args))
-        return gxi_launch_slow("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
-    plain.typed = 0;
-    s = stream.id == GXI_CURRENT ? gxi_current_stream_fast(k->context)
-                                 : gxi_peek(stream.id, GXI_STREAM);
-    if (s) gxi_note_host_pointer(s, kernel.id, where, args);
-    return gpuexec_launch_at(where, kernel, stream, *d, plain);
-}
+        gpuexec_stream stream, const gpuexec_dims *d, const gpuexec_args *args);
+/* checked: the textures and surfaces fit. */
+enum { GXI_LAUNCH_PLAIN, GXI_LAUNCH_MARKED, GXI_LAUNCH_CHECKED };
 GXI_HOT gpuexec_result gxi_launch_fast(const char *where, gpuexec_kernel kernel,
-        gpuexec_stream stream, gpuexec_dims *dims, gpuexec_args *args, int marked) {
+        gpuexec_stream stream, gpuexec_dims *dims, gpuexec_args *args, int how) {
     const gxi_slot *k;
     gxi_slot *s;
     gxi_launch_config config;
     int cu;
     if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) ||
             dims->shared_bytes > GXI_LOAD(&k->word.shared_limit) ||
-            !(marked ? gxi_marked_args_fit(k->data.kernel.sizes, args)
-                     : gxi_plain_args_fit(k->data.kernel.sizes, args)) ||
+            !(how == GXI_LAUNCH_MARKED ? gxi_marked_args_fit(k->data.kernel.sizes, args)
+                                       : gxi_plain_args_fit(k->data.kernel.sizes, args)) ||
             !(s = GXI_UNLIKELY(stream.id == GXI_CURRENT)
                             ? gxi_current_stream_fast(k->context)
                             : gxi_peek_inline(stream.id, GXI_STREAM)) ||
-            k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched ||
+            k->cu_context != s->cu_context || s->legacy || s->borrowed ||
+            (how != GXI_LAUNCH_CHECKED && k->views) || gxi_thread.latched ||
             GXI_LOAD_RELAXED(&gxi.driver.debug))
-        return gxi_launch_typed(where, kernel, stream, dims, args);
+        return how == GXI_LAUNCH_CHECKED
+                ? gxi_launch_slow("gpuexec_launch", where, kernel, stream, dims, args, -1, NULL)
+                : gxi_launch_typed(where, kernel, stream, dims, args);
     gxi_stream_note_launch(s, kernel.id, where);
     gxi_launch_config_init(&config, dims, s->data.stream.native);
     cu = gxi_launch_enqueue(
@@ -30161,11 +30738,31 @@ GXI_HOT gpuexec_result gxi_launch_fast(const char *where, gpuexec_kernel kernel,
 }
 static GXI_NOINLINE gpuexec_result gxi_launch_plain(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
-    return gxi_launch_fast(where, kernel, stream, &dims, &args, 0);
+    return gxi_launch_fast(where, kernel, stream, &dims, &args, GXI_LAUNCH_PLAIN);
 }
 static GXI_NOINLINE gpuexec_result gxi_launch_marked(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
-    return gxi_launch_fast(where, kernel, stream, &dims, &args, 1);
+    return gxi_launch_fast(where, kernel, stream, &dims, &args, GXI_LAUNCH_MARKED);
+}
+static GXI_NOINLINE gpuexec_result gxi_launch_checked(const char *where, gpuexec_kernel kernel,
+        gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
+    return gxi_launch_fast(where, kernel, stream, &dims, &args, GXI_LAUNCH_CHECKED);
+}
+/* Typed arguments that fit are launched like arguments without types, as are those with textures
+   and surfaces that fit. */
+static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel,
+        gpuexec_stream stream, const gpuexec_dims *d, const gpuexec_args *args) {
+    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL), *s;
+    gpuexec_args plain = *args;
+    /* the next launch takes the fast path */
+    if (k && stream.id == GXI_CURRENT) gxi_context_use_make(k->context);
+    if (!k || (!args->typed && !k->views) || !gxi_launch_args_fit(k, args))
+        return gxi_launch_slow("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
+    plain.typed = 0;
+    s = stream.id == GXI_CURRENT ? gxi_current_stream_fast(k->context)
+                                 : gxi_peek(stream.id, GXI_STREAM);
+    if (s && args->typed) gxi_note_host_pointer(s, kernel.id, where, args);
+    return gxi_launch_checked(where, kernel, stream, *d, plain);
 }
 GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
@@ -30785,7 +31382,7 @@ static GXI_THREAD struct {
 static int gxi_is_checked(const gxi_slot *k, const gxi_kept_launch *l, const gpuexec_args *args) {
     const gpuexec_launch_desc *const desc = l->desc;
     unsigned i;
-    if (!gxi_args_fit(k->data.kernel.sizes, args)) return 0;
+    if (!gxi_launch_args_fit(k, args)) return 0;
     for (i = 0; i < GXI_CHECKED; i++) {
         const gxi_checked_launch *c =
                 &gxi_checked_launches.launches[(gxi_checked_launches.last + i) % GXI_CHECKED];
@@ -30883,6 +31480,8 @@ typedef struct gxi_prepared {
                                                 each launch must look them up */
 } gxi_prepared;
 #define GXI_MUST_LOOK_UP UINT64_MAX
+/* of `closes`, if the kernel takes textures or surfaces: so each launch checks them */
+#define GXI_HAS_VIEWS ((uint64_t)1 << 63)
 
 static gxi_slot *gxi_find_prepared(gxi_call *call, gpuexec_prepared prepared) {
     return gxi_get(call, prepared.id, GXI_PREPARED, "the prepared launch");
@@ -31047,6 +31646,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_slow(
         const char *where, gpuexec_prepared prepared, int cu) {
     gxi_slot *slot;
     gxi_prepared *p;
+    const gxi_slot *k;
     gpuexec_result result;
     /* read first: the next launch then sees what is closed meanwhile */
     uint64_t closes = GXI_LOAD(&gxi.objects.closes);
@@ -31060,11 +31660,27 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_slow(
     result = gxi_launch_kept_slow("gpuexec_launch_prepared", where, &p->launch, p->stream, cu);
     /* these need more work at each launch */
     if (!result && !p->on->legacy && !p->on->borrowed && !GXI_LOAD_RELAXED(&gxi.driver.debug) &&
-            (GXI_HAS(cuLaunchKernelEx) || !p->config.count) && !gxi_has_events(p->launch.desc))
-        p->closes = closes;
+            (GXI_HAS(cuLaunchKernelEx) || !p->config.count) && !gxi_has_events(p->launch.desc) &&
+            (k = gxi_peek(p->launch.kernel.id, GXI_KERNEL)) != NULL)
+        p->closes = k->views ? closes | GXI_HAS_VIEWS : closes;
     return result;
 }
 #if !defined(GPUEXEC_NO_PARAMS)
+/* Not the usual path: perhaps only because textures or surfaces must be checked. */
+static GXI_NOINLINE gpuexec_result gxi_launch_prepared_views(
+        const char *where, gpuexec_prepared prepared) {
+    const gxi_slot *const slot = gxi_peek(prepared.id, GXI_PREPARED), *k;
+    const gxi_prepared *const p = slot ? gxi_prepared_of(slot) : NULL;
+    int cu = -1;
+    if (p && !gxi_thread.latched && p->closes == (GXI_LOAD(&gxi.objects.closes) | GXI_HAS_VIEWS) &&
+            (k = gxi_peek(p->launch.kernel.id, GXI_KERNEL)) != NULL &&
+            gxi_views_fit(k, (const void *const *)p->launch.params.params)) {
+        gxi_stream_note_launch(p->on, p->launch.kernel.id, where);
+        cu = gxi_launch_enqueue(&p->config, p->launch.params.function, p->params, p->extra);
+        if (cu == 0) return GPUEXEC_OK;
+    }
+    return gxi_launch_prepared_slow(where, prepared, cu);
+}
 GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(
         const char *where, gpuexec_prepared prepared) {
     gxi_slot *slot = gxi_peek_inline(prepared.id, GXI_PREPARED);
@@ -31072,7 +31688,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(
     int cu;
     if (!slot || gxi_thread.latched ||
             (p = gxi_prepared_of(slot))->closes != GXI_LOAD(&gxi.objects.closes))
-        return gxi_launch_prepared_slow(where, prepared, -1);
+        return gxi_launch_prepared_views(where, prepared);
     gxi_stream_note_launch(p->on, p->launch.kernel.id, where);
     cu = gxi_launch_enqueue(&p->config, p->launch.params.function, p->params, p->extra);
     if (cu == 0) return GPUEXEC_OK;
@@ -31234,6 +31850,35 @@ static int gxi_refs_add_words(gxi_native_graph *r, const void *bytes, size_t n, 
     }
     return ok;
 }
+/* gxi_tables_mutex is held. What a kernel takes as textures and surfaces: these have small numbers,
+   so their gxi_view is named; and the memory. The arguments are at addresses, or in a buffer. */
+static int gxi_refs_add_views(gxi_native_graph *r, const gxi_slot *kernel,
+        const void *const *addresses, const char *buffer, size_t node) {
+    int ok = 1;
+#if !defined(GPUEXEC_NO_ARRAY)
+    const gxi_kernel *const info = gxi_kernel_of(kernel);
+    const gxi_view *v, *other;
+    unsigned i;
+    for (i = 0; ok && i < info->nviews; i++) {
+        const gxi_kernel_view *const view = &info->views[i];
+        uint64_t object;
+        memcpy(&object,
+                (addresses ? (const char *)addresses[view->parameter]
+                           : buffer + info->sizes[2 * info->sizes[0] + view->parameter + 1]) +
+                        view->offset,
+                sizeof object);
+        if (!(v = gxi_view_find(object, view->kind, kernel->cu_context, &other))) continue;
+        ok = gxi_refs_add(r, (uintptr_t)v, node) && gxi_refs_add(r, v->memory, node);
+    }
+#else
+    (void)r;
+    (void)kernel;
+    (void)addresses;
+    (void)buffer;
+    (void)node;
+#endif
+    return ok;
+}
 static int gxi_refs_add_kernel(
         gxi_native_graph *r, const gxi_kernel_node *k, uint64_t object, size_t node) {
     void **buffer, **bytes;
@@ -31244,15 +31889,22 @@ static int gxi_refs_add_kernel(
     if (!k->params && k->extra) {
         buffer = gxi_launch_extra_of(k->extra, GXI_LAUNCH_PARAM_BUFFER_POINTER);
         bytes = gxi_launch_extra_of(k->extra, GXI_LAUNCH_PARAM_BUFFER_SIZE);
-        return ok &&
-                (!buffer || !bytes ||
-                        gxi_refs_add_words(r, *buffer, *(const size_t *)*bytes, node));
+        if (!buffer || !bytes || !ok) return ok;
+        ok = gxi_refs_add_words(r, *buffer, *(const size_t *)*bytes, node);
+        gxi_lock(&gxi_tables_mutex);
+        kernel = object ? gxi_peek(object, GXI_KERNEL) : gxi_kernel_of_native(k->function);
+        if (ok && kernel && kernel->views)
+            ok = gxi_refs_add_views(r, kernel, NULL, (const char *)*buffer, node);
+        gxi_unlock(&gxi_tables_mutex);
+        return ok;
     }
     gxi_lock(&gxi_tables_mutex);
     kernel = object ? gxi_peek(object, GXI_KERNEL) : gxi_kernel_of_native(k->function);
     sizes = kernel ? kernel->data.kernel.sizes : NULL;
     n = sizes && k->params ? sizes[0] : 0;
     for (i = 0; ok && i < n; i++) ok = gxi_refs_add_words(r, k->params[i], sizes[i + 1], node);
+    if (kernel && kernel->views)
+        ok = ok && gxi_refs_add_views(r, kernel, (const void *const *)k->params, NULL, node);
     gxi_unlock(&gxi_tables_mutex);
     return ok;
 }
@@ -31463,6 +32115,19 @@ static int gxi_native_graph_join(gxi_native_graph *r, struct CUctx_st *context) 
     grown[r->njoined++] = context;
     return 1;
 }
+/* Frees what gpuexec has of an array, texture or surface: its context cannot be entered. */
+static void gxi_retained_forget(gxi_call *call, const gxi_deferred_free *p) {
+#if !defined(GPUEXEC_NO_ARRAY)
+    if (p->kind == GXI_ARRAY) {
+        ((gxi_array *)p->native)->adopted = 1;
+        gxi_array_leave(call, (gxi_array *)p->native);
+    } else if (p->kind == GXI_TEXTURE) gxi_texture_release(call, (gxi_texture *)p->native, 1);
+    else if (p->kind == GXI_SURFACE) gxi_surface_release(call, (gxi_surface *)p->native, 1);
+#else
+    (void)call;
+    (void)p;
+#endif
+}
 /* What graphs retained, after the last of them was destroyed. */
 static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_free *p) {
     const gxi_slot *const slot = gxi_peek(p->context, GXI_CONTEXT);
@@ -31474,12 +32139,7 @@ static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_fr
     if (p->cu_context &&
             (slot ? gxi_context_is_gone(call, slot)
                   : gxi_is_destroyed(&own, p->cu_context, &id) || own.cu == GXI_DEINITIALIZED)) {
-#if !defined(GPUEXEC_NO_ARRAY)
-        if (p->kind == GXI_ARRAY) {
-            ((gxi_array *)p->native)->adopted = 1;
-            gxi_array_leave(&own, (gxi_array *)p->native);
-        }
-#endif
+        gxi_retained_forget(&own, p);
         if (p->kind == GXI_CONTEXT && p->origin == GXI_PRIMARY)
             GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (p->device));
         if (p->range.parts) GXI_LOAD (&gxi.hooks.free_virtual)(&own, &p->range, 0);
@@ -31487,14 +32147,17 @@ static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_fr
     }
     if (p->kind == GXI_CONTEXT)
         cu = gxi_context_release(call, p->origin, p->cu_context, p->green, p->device);
-    else if ((p->kind == GXI_NOTHING || p->kind == GXI_MODULE || p->kind == GXI_ARRAY) &&
+    else if (p->kind != GXI_EVENT && p->kind != GXI_LIBRARY &&
             gxi_enter(call, p->cu_context, &scope)) {
         own = *call; /* virtual memory does not need it */
+        gxi_retained_forget(&own, p);
         if (p->range.parts) GXI_LOAD (&gxi.hooks.free_virtual)(&own, &p->range, 1);
         return gxi_failed_result();
     } else if (p->kind == GXI_NOTHING) cu = gxi_range_free(call, &p->range, 1);
 #if !defined(GPUEXEC_NO_ARRAY)
     else if (p->kind == GXI_ARRAY) cu = gxi_array_leave(call, (gxi_array *)p->native);
+    else if (p->kind == GXI_TEXTURE) cu = gxi_texture_release(call, (gxi_texture *)p->native, 0);
+    else if (p->kind == GXI_SURFACE) cu = gxi_surface_release(call, (gxi_surface *)p->native, 0);
 #endif
     else
         GXI_IN_RELAXED_MODE cu = p->kind == GXI_MODULE ? GXI_TRY(cuModuleUnload, (module))
@@ -31669,7 +32332,10 @@ static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const 
         unsigned level;
         for (level = 0; level < gxi_array_levels(a); level++)
             gxi_graphs_lose_name(call, (uintptr_t)a->natives[level], 1, NULL, slot, keep);
-    }
+    } else if (kind == GXI_TEXTURE)
+        gxi_graphs_lose_name(call, (uintptr_t)&slot->data.texture.info->view, 1, NULL, slot, keep);
+    else if (kind == GXI_SURFACE)
+        gxi_graphs_lose_name(call, (uintptr_t)&slot->data.surface.info->view, 1, NULL, slot, keep);
 #endif
     gxi_unlock(&gxi_graphs_mutex);
     if (kind != GXI_CONTEXT || !keep) return;
@@ -33390,10 +34056,10 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_args_at(
     if (!gxi_node_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) ||
             !(k = gxi_kernel_of_node(call, &s, &p)))
         return gxi_failed_result();
-    if (!gxi_args_fit(k->data.kernel.sizes, &args)) {
+    if (!gxi_launch_args_fit(k, &args)) {
         gxi_call_set_subject(call, s.subject, node.index, k);
-        gxi_check_args(call, k, &args);
-        return gxi_failed_result();
+        if (!gxi_check_args(call, k, &args)) return gxi_failed_result();
+        call->subject = NULL;
     }
     gxi_kept_launch_init(&launch, k, &p.dims, NULL, &args);
     return gxi_node_set_kernel(call, &s, k, &launch);
@@ -33411,7 +34077,11 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_argument_at(
         return gxi_failed_result();
     if (value && (unsigned)index < n.launch.count && bytes == n.launch.sizes[index]) {
         memcpy(n.launch.params.params[index], value, bytes);
-        result = gxi_node_set_kernel(call, &s, k, &n.launch);
+        if (k->views) gxi_call_set_subject(call, s.subject, node.index, k);
+        result = k->views ? gxi_check_views(call, k, (const void *const *)n.launch.params.params)
+                          : GPUEXEC_OK;
+        call->subject = NULL;
+        if (!result) result = gxi_node_set_kernel(call, &s, k, &n.launch);
     } else {
         gxi_call_set_subject(call, s.subject, node.index, k);
         result = gxi_kept_launch_set_argument(call, &n.launch, index, value, bytes); /* fails */
@@ -35269,16 +35939,16 @@ static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_
                             : gxi_multi_get_object(call, one->stream.id, GXI_STREAM, "stream", i)))
         return gxi_failed_result();
     if (d->kernel->cu_context != d->stream->cu_context ||
-            !gxi_args_fit(d->kernel->data.kernel.sizes, &one->args)) {
+            !gxi_launch_args_fit(d->kernel, &one->args)) {
         snprintf(role, sizeof role, "launches[%u]: ", i);
         call->subject = role;
         result = d->kernel->cu_context != d->stream->cu_context
                 ? gxi_fail_contexts(call, "use a stream of the kernel's context",
                           gxi_kernel_of(d->kernel)->title, d->kernel, "the stream", d->stream)
-                : gxi_fail_args(call, gxi_kernel_of(d->kernel)->title, d->kernel->data.kernel.sizes,
-                          &one->args);
+                : gxi_check_args(call, d->kernel, &one->args) ? GPUEXEC_OK
+                                                              : gxi_failed_result();
         call->subject = NULL;
-        return result;
+        if (result) return result;
     }
     if (barrier &&
             gxi_barrier_find_wrong_part(

@@ -28,7 +28,21 @@ static const char ptx[] =
         ".reg .b32 %r<6>; .reg .b64 %d<2>;\n"
         "ld.param.u64 %d1, [object];\n"
         "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mad.lo.u32 %r3, %r2, 8, %r1;\n"
-        "shl.b32 %r4, %r1, 2; sust.b.2d.b32.trap [%d1, {%r4, %r2}], {%r3}; ret;\n}\n";
+        "shl.b32 %r4, %r1, 2; sust.b.2d.b32.trap [%d1, {%r4, %r2}], {%r3}; ret;\n}\n"
+        /* as sample, with objects.texture; never the rest */
+        ".visible .entry members(.param .align 8 .b8 objects[32], .param .u64 out)\n{\n"
+        ".reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<9>; .reg .f32 %f<8>;\n"
+        "ld.param.u64 %d1, [objects+8]; ld.param.u64 %d2, [out];\n"
+        "ld.param.v2.u64 {%d4, %d5}, [objects+16]; mov.u64 %d6, %d5; mov.b64 %d7, %d1;\n"
+        "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; setp.ne.u64 %p, %d2, 0;\n"
+        "cvt.rn.f32.u32 %f1, %r1; cvt.rn.f32.u32 %f2, %r2;\n"
+        "tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%d7, {%f1, %f2}];\n"
+        "mad.lo.u32 %r3, %r2, 8, %r1; mul.wide.u32 %d3, %r3, 4; add.u64 %d2, %d2, %d3;\n"
+        "st.global.f32 [%d2], %f3; @%p bra done;\n"
+        "sust.b.2d.b32.trap [%d6, {%r1, %r2}], {%r3};\n"
+        /* set twice: not known */
+        "@%p mov.u64 %d4, %d1; sust.b.2d.b32.trap [%d4, {%r1, %r2}], {%r3};\n"
+        "done: ret;\n}\n";
 
 typedef struct scene {
     gpuexec_context ctx;
@@ -194,7 +208,7 @@ TEST(wrong_descs) {
     CHECK_NOT_MADE(gpuexec_texture_create(s.ctx, NULL), GPUEXEC_BAD_ARGUMENT, "desc is NULL");
     REFUSED(d.memory = s.out, "both set");
     REFUSED(d.array.id = 0, "both 0");
-    REFUSED(d.width = 8, "array is set, but so is width");
+    REFUSED(d.width = 8, "array and width are both set");
     REFUSED(d.address[1] = GPUEXEC_ADDRESS_WRAP, "address[1] is GPUEXEC_ADDRESS_WRAP");
     REFUSED(d.address[2] = (gpuexec_address_mode)7, "address[2] is 7");
     REFUSED(d.filter = (gpuexec_filter)2, "filter is 2");
@@ -223,6 +237,311 @@ TEST(wrong_descs) {
     REFUSED(IN_MEMORY(d.first_level = 1), "only arrays have views");
     CHECK_NOT_MADE(gpuexec_surface_create(wide, 0), GPUEXEC_BAD_ARGUMENT, "not for surfaces");
     CHECK_NOT_MADE(gpuexec_surface_create(s.array, 1), GPUEXEC_BAD_ARGUMENT, "level is 1");
+    end(&s);
+}
+
+/* --- arguments -------------------------------------------------------------------------------- */
+
+typedef struct objects {
+    gpuexec_texture texture;
+    gpuexec_surface surface;
+    unsigned long long t, s;
+} objects;
+static objects objects_of(scene *s) {
+    gpuexec_texture_desc d;
+    objects o;
+    memset(&d, 0, sizeof d);
+    d.array = s->array;
+    o.texture = gpuexec_texture_create(s->ctx, &d);
+    o.surface = gpuexec_surface_create(s->array, 0);
+    o.t = gpuexec_texture_object(o.texture);
+    o.s = gpuexec_surface_object(o.surface);
+    CHECK_MADE(o.texture);
+    CHECK_MADE(o.surface);
+    return o;
+}
+static gpuexec_dims block(void) { return gpuexec_grid_for_2d(8, 8, 8, 8); }
+
+TEST(arguments_of_another_kind) {
+    scene s = begin();
+    const objects o = objects_of(&s);
+    const gpuexec_kernel sample = gpuexec_kernel_get(s.mod, "sample"),
+                         paint = gpuexec_kernel_get(s.mod, "paint");
+    unsigned long long none = 0;
+    gpuexec_ptr inside = s.out + 16;
+    gpuexec_params params = gpuexec_params_create();
+    int i;
+    for (i = 0; i < 2; i++) { /* after launches that fit, too */
+        CHECK_REFUSED(gpuexec_launch(sample, s.stream, block(), GPUEXEC_ARGS(o.s, s.out)),
+                GPUEXEC_BAD_PARAMETERS, "argument 0 (counted from 0) of kernel \"sample\"",
+                "is the surface created at ", "texture.c:", "uses it as a texture",
+                "pass gpuexec_texture_object");
+        CHECK_REFUSED(gpuexec_launch(paint, s.stream, block(), GPUEXEC_ARGS(o.t)),
+                GPUEXEC_BAD_PARAMETERS, "kernel \"paint\"", "is the texture created at ",
+                "uses it as a surface", "pass gpuexec_surface_object");
+        CHECK_REFUSED(gpuexec_launch(sample, s.stream, block(), GPUEXEC_ARGS(o.texture, s.out)),
+                GPUEXEC_BAD_PARAMETERS, "is the handle of the texture created at ",
+                "texture.c:", "pass gpuexec_texture_object");
+        CHECK_REFUSED(gpuexec_launch(sample, s.stream, block(), GPUEXEC_ARGS(inside, s.out)),
+                GPUEXEC_BAD_PARAMETERS, "is an address in the 256 bytes of device memory",
+                "allocated at ", "uses it as a texture");
+        check_read(&s, "sample", &o.t);
+        CHECK_OK(gpuexec_launch(paint, s.stream, block(), GPUEXEC_ARGS(o.s)));
+        CHECK_OK(gpuexec_context_sync(s.ctx));
+        fill(&s);
+    }
+    /* arguments with types */
+    CHECK_OK(gpuexec_params_add(params, GPUEXEC_SURFACE, &o.s));
+    CHECK_OK(gpuexec_params_add(params, GPUEXEC_POINTER, &s.out));
+    CHECK_REFUSED(gpuexec_launch(sample, s.stream, block(), gpuexec_params_args(params)),
+            GPUEXEC_BAD_PARAMETERS, "is the surface");
+    /* without an object */
+    CHECK_OK(gpuexec_launch(sample, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(o.t, s.out)));
+    CHECK_NOT_MADE(gpuexec_prepare(sample, s.stream, block(), GPUEXEC_ARGS(o.s, s.out)),
+            GPUEXEC_BAD_PARAMETERS, "is the surface");
+    CHECK_MADE(gpuexec_prepare(sample, s.stream, block(), GPUEXEC_ARGS(none, s.out)));
+    CHECK_OK(gpuexec_params_destroy(params));
+    end(&s);
+}
+TEST(arguments_in_structs) {
+    scene s = begin();
+    const objects o = objects_of(&s);
+    const gpuexec_kernel k = gpuexec_kernel_get(s.mod, "members");
+    struct {
+        unsigned long long rest, texture, twice, surface;
+    } in = { 0, 0, 0, 0 };
+    in.rest = in.twice = o.s; /* which is not known to be anything */
+    in.texture = o.t;
+    in.surface = o.s;
+    CHECK_OK(gpuexec_launch(k, s.stream, block(), GPUEXEC_ARGS(in, s.out)));
+    in.twice = o.t;
+    CHECK_OK(gpuexec_launch(k, s.stream, block(), GPUEXEC_ARGS(in, s.out)));
+    in.surface = o.t;
+    CHECK_REFUSED(gpuexec_launch(k, s.stream, block(), GPUEXEC_ARGS(in, s.out)),
+            GPUEXEC_BAD_PARAMETERS, "kernel \"members\"", "at byte 24", "as a surface");
+    in.surface = 0;
+    in.texture = o.s;
+    CHECK_REFUSED(gpuexec_launch(k, s.stream, block(), GPUEXEC_ARGS(in, s.out)),
+            GPUEXEC_BAD_PARAMETERS, "at byte 8", "as a texture");
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    end(&s);
+}
+TEST(arguments_that_were_destroyed) {
+    scene s = begin();
+    objects o = objects_of(&s);
+    const gpuexec_kernel sample = gpuexec_kernel_get(s.mod, "sample"),
+                         paint = gpuexec_kernel_get(s.mod, "paint");
+    gpuexec_prepared prepared;
+    unsigned long long *place;
+    check_read(&s, "sample", &o.t);
+    prepared = gpuexec_prepare(sample, s.stream, block(), GPUEXEC_ARGS(o.t, s.out));
+    CHECK_OK(gpuexec_launch_prepared(prepared));
+    CHECK_OK(gpuexec_launch_prepared(prepared));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_texture_destroy(o.texture));
+    CHECK_REFUSED(gpuexec_launch(sample, s.stream, block(), GPUEXEC_ARGS(o.t, s.out)),
+            GPUEXEC_STALE_HANDLE, "argument 0", "kernel \"sample\"", "object of a texture",
+            "destroyed by gpuexec_texture_destroy at ", "it was created at ", "texture.c:");
+    CHECK_CURE();
+    CHECK_REFUSED(
+            gpuexec_launch_prepared(prepared), GPUEXEC_STALE_HANDLE, "gpuexec_texture_destroy");
+    CHECK_REFUSED(gpuexec_launch_cooperative(sample, s.stream, block(), GPUEXEC_ARGS(o.t, s.out)),
+            GPUEXEC_STALE_HANDLE, "gpuexec_texture_destroy");
+    CHECK_OK(gpuexec_surface_destroy(o.surface));
+    CHECK_REFUSED(gpuexec_launch(paint, s.stream, block(), GPUEXEC_ARGS(o.s)), GPUEXEC_STALE_HANDLE,
+            "object of a surface", "gpuexec_surface_destroy");
+    o = objects_of(&s); /* another number, or the same one again */
+    place = (unsigned long long *)gpuexec_prepared_argument(prepared, 0, sizeof o.t);
+    *place = o.t;
+    CHECK_OK(gpuexec_launch_prepared(prepared));
+    CHECK_OK(gpuexec_launch_prepared(prepared));
+    *place = o.s;
+    CHECK_REFUSED(gpuexec_launch_prepared(prepared), GPUEXEC_BAD_PARAMETERS, "is the surface");
+    CHECK_OK(gpuexec_prepared_set(prepared, 0, &o.t, sizeof o.t));
+    CHECK_OK(gpuexec_launch_prepared(prepared));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    end(&s);
+}
+/* What the program creates itself is allowed, also with the number of a destroyed texture. */
+TEST(arguments_that_the_program_created) {
+    scene s = begin();
+    objects o = objects_of(&s);
+    struct {
+        int type;
+        struct CUarray_st *array;
+        char rest[128];
+    } resource;
+    struct {
+        int address[3], filter;
+        char rest[96];
+    } how;
+    unsigned long long own[8] = { 0 };
+    int (*make)(unsigned long long *, const void *, const void *, const void *);
+    int (*destroy)(unsigned long long);
+    void *symbol = gpuexec_driver_symbol("cuTexObjectCreate", 5000);
+    int i;
+    memcpy(&make, &symbol, sizeof symbol);
+    symbol = gpuexec_driver_symbol("cuTexObjectDestroy", 5000);
+    memcpy(&destroy, &symbol, sizeof symbol);
+    memset(&resource, 0, sizeof resource);
+    memset(&how, 0, sizeof how);
+    resource.array = gpuexec_array_native(s.array, 0);
+    how.address[0] = how.address[1] = how.address[2] = 1;
+    CHECK_OK(gpuexec_context_push(s.ctx));
+    CHECK_OK(gpuexec_texture_destroy(o.texture));
+    for (i = 0; i < 8; i++) {
+        CHECK_EQ(make(&own[i], &resource, &how, NULL), 0);
+        check_read(&s, "sample", &own[i]);
+    }
+    for (i = 0; i < 8; i++) CHECK_EQ(destroy(own[i]), 0);
+    CHECK_OK(gpuexec_context_pop(s.ctx));
+    end(&s);
+}
+TEST(arguments_of_another_context) {
+    scene s = begin();
+    gpuexec_context other = gpuexec_context_create(0, NULL);
+    const objects o = objects_of(&s);
+    gpuexec_module mod = gpuexec_module_load(other, ptx, 0, NULL);
+    gpuexec_stream stream = gpuexec_stream_create(other, NULL);
+    gpuexec_ptr out = gpuexec_alloc(other, 256);
+    CHECK_REFUSED(gpuexec_launch(gpuexec_kernel_get(mod, "sample"), stream, block(),
+                          GPUEXEC_ARGS(o.t, out)),
+            GPUEXEC_WRONG_CONTEXT, "is the texture created at ", "in another context",
+            "create it in the kernel's context");
+    CHECK_OK(gpuexec_context_close(other));
+    end(&s);
+}
+TEST(memory_of_a_texture_was_freed) {
+    scene s = begin();
+    gpuexec_texture_desc d;
+    gpuexec_texture t;
+    gpuexec_ptr memory;
+    unsigned long long object;
+    const gpuexec_kernel sample = gpuexec_kernel_get(s.mod, "sample");
+    gpuexec_graph graph;
+    size_t pitch;
+    memset(&d, 0, sizeof d);
+    memory = d.memory = gpuexec_alloc_pitched(s.ctx, 32, 8, 4, &pitch);
+    d.format = GPUEXEC_FORMAT_F32;
+    d.width = d.height = 8;
+    d.pitch_bytes = pitch;
+    CHECK_OK(gpuexec_context_sync(s.ctx));
+    t = gpuexec_texture_create(s.ctx, &d);
+    object = gpuexec_texture_object(t);
+    CHECK_OK(gpuexec_launch(sample, s.stream, block(), GPUEXEC_ARGS(object, s.out)));
+    CHECK_OK(gpuexec_launch(sample, s.stream, block(), GPUEXEC_ARGS(object, s.out)));
+    graph = gpuexec_graph_create(s.ctx);
+    CHECK_MADE(gpuexec_graph_add_kernel(
+            graph, sample, block(), GPUEXEC_ARGS(object, s.out), GPUEXEC_FIRST)
+                       .graph);
+    CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_free(memory));
+    CHECK_REFUSED(gpuexec_launch(sample, s.stream, block(), GPUEXEC_ARGS(object, s.out)),
+            GPUEXEC_STALE_HANDLE, "kernel \"sample\"", "is the texture created at ",
+            "has since been freed", "freed at ", "texture.c:");
+    CHECK_CURE();
+    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "freed at ");
+    CHECK_OK(gpuexec_texture_destroy(t));
+    end(&s);
+}
+
+/* --- graphs ----------------------------------------------------------------------------------- */
+
+/* Kernel nodes, built by hand or captured, that read a texture or write a surface. */
+static gpuexec_graph graph_of(scene *s, const objects *o, int captured, int retains) {
+    gpuexec_capture_desc desc = { 0, GPUEXEC_CAPTURE_THREAD_LOCAL, 0, 0 };
+    const gpuexec_kernel sample = gpuexec_kernel_get(s->mod, "sample"),
+                         paint = gpuexec_kernel_get(s->mod, "paint");
+    gpuexec_graph graph;
+    gpuexec_node node;
+    desc.retain = retains;
+    if (captured) {
+        CHECK_OK(gpuexec_capture_begin(s->stream, &desc));
+        CHECK_OK(gpuexec_launch(sample, s->stream, block(), GPUEXEC_ARGS(o->t, s->out)));
+        CHECK_OK(gpuexec_launch(paint, s->stream, block(), GPUEXEC_ARGS(o->s)));
+        graph = gpuexec_capture_end(s->stream);
+    } else {
+        graph = gpuexec_graph_create(s->ctx);
+        if (retains) CHECK_OK(gpuexec_graph_retain(graph));
+        node = gpuexec_graph_add_kernel(
+                graph, sample, block(), GPUEXEC_ARGS(o->t, s->out), GPUEXEC_FIRST);
+        node = gpuexec_graph_add_kernel(
+                graph, paint, block(), GPUEXEC_ARGS(o->s), GPUEXEC_AFTER(node));
+        CHECK_MADE(node.graph);
+    }
+    CHECK_MADE(graph);
+    return graph;
+}
+TEST(graphs_lose_what_is_destroyed) {
+    scene s = begin();
+    int captured, surface;
+    for (captured = 0; captured < 2; captured++)
+        for (surface = 0; surface < 2; surface++) {
+            const objects o = objects_of(&s);
+            const gpuexec_graph graph = graph_of(&s, &o, captured, 0);
+            CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+            CHECK_OK(gpuexec_stream_sync(s.stream));
+            if (surface) CHECK_OK(gpuexec_surface_destroy(o.surface));
+            else CHECK_OK(gpuexec_texture_destroy(o.texture));
+            CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE,
+                    surface ? "uses a surface" : "uses a texture", "destroyed at ", "texture.c:");
+            CHECK_OK(gpuexec_graph_destroy(graph));
+        }
+    end(&s);
+}
+TEST(graphs_retain_what_is_destroyed) {
+    scene s = begin();
+    int captured, i;
+    for (captured = 0; captured < 2; captured++) {
+        const objects o = objects_of(&s);
+        const gpuexec_graph graph = graph_of(&s, &o, captured, 1);
+        gpuexec_graph_info info;
+        CHECK_OK(gpuexec_texture_destroy(o.texture));
+        CHECK_OK(gpuexec_surface_destroy(o.surface));
+        if (captured) CHECK_OK(gpuexec_array_destroy(s.array));
+        CHECK_OK(gpuexec_graph_get_info(graph, &info));
+        CHECK_EQ(info.retained, 2);
+        for (i = 0; i < 2; i++) CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+        CHECK_OK(gpuexec_graph_destroy(graph));
+    }
+    end(&s);
+}
+/* A context may be closed before the graph that retains its textures. */
+TEST(graphs_that_retain_end_with_their_context) {
+    scene s = begin();
+    const objects o = objects_of(&s);
+    CHECK_MADE(graph_of(&s, &o, 0, 1));
+    CHECK_OK(gpuexec_texture_destroy(o.texture));
+    end(&s);
+}
+TEST(nodes_and_batches_check_their_arguments) {
+    scene s = begin();
+    const objects o = objects_of(&s);
+    const gpuexec_graph graph = graph_of(&s, &o, 0, 0);
+    const gpuexec_kernel sample = gpuexec_kernel_get(s.mod, "sample");
+    gpuexec_node node = gpuexec_graph_add_kernel(
+            graph, sample, block(), GPUEXEC_ARGS(o.t, s.out), GPUEXEC_FIRST);
+    const gpuexec_batch batch = gpuexec_batch_create(s.ctx, NULL);
+    CHECK_MADE(node.graph);
+    CHECK_NOT_MADE(gpuexec_graph_add_kernel(
+                           graph, sample, block(), GPUEXEC_ARGS(o.s, s.out), GPUEXEC_FIRST)
+                           .graph,
+            GPUEXEC_BAD_PARAMETERS, "is the surface");
+    CHECK_REFUSED(gpuexec_node_set_args(node, GPUEXEC_ARGS(o.s, s.out)), GPUEXEC_BAD_PARAMETERS,
+            "is the surface");
+    CHECK_REFUSED(gpuexec_node_set_argument(node, 0, &o.s, sizeof o.s), GPUEXEC_BAD_PARAMETERS,
+            "is the surface");
+    CHECK_OK(gpuexec_node_set_argument(node, 0, &o.t, sizeof o.t));
+    CHECK_OK(gpuexec_node_set_args(node, GPUEXEC_ARGS(o.t, s.out)));
+    CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+    CHECK_EQ(gpuexec_batch_add(batch, sample, block(), GPUEXEC_ARGS(o.t, s.out)), 0);
+    CHECK_EQ(gpuexec_batch_add(batch, sample, block(), GPUEXEC_ARGS(o.s, s.out)), -1);
+    CHECK_TEXT(gpuexec_error_text(), "is the surface");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_PARAMETERS);
+    CHECK_OK(gpuexec_batch_launch(batch, s.stream));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
     end(&s);
 }
 
