@@ -68,25 +68,34 @@ static inline f32 sim_rounded(int64_t sum, int exponent, int bits, int lowest) {
     return sum < 0 ? -f : f;
 }
 
-/* The weighted sum of floats, .f16 or .f32: aligned with the largest one, each keeps 4
-   bits more than its format has; what is less is cut off, towards 0. The sum of the products is exact, and then rounded.
-   Subnormal .f32 are 0. */
-static inline u32 sim_sum_floats(const f32 *v, const int *w, unsigned n, bool half) {
-    const int kept = half ? 14 : 27;
-    int most = -126, e;
+/* What filters add: numbers, with the exponent of their format, or integers of 16 bits. */
+struct sim_term {
+    f64 v;
+    int exponent, weight;
+};
+enum sim_precision { SIM_SUM_FLOAT, SIM_SUM_HALF, SIM_SUM_SRGB };
+
+/* The weighted sum of numbers: aligned with the largest one, each keeps 4 bits more than its format
+   has, of sRGB none; what is less is cut off, towards 0. The sum of the products is exact, and then
+   rounded. Subnormal .f32 are 0. */
+static inline u32 sim_sum_floats(const struct sim_term *t, unsigned n, enum sim_precision p) {
+    const bool half = p != SIM_SUM_FLOAT;
+    const int kept = p == SIM_SUM_FLOAT ? 27 : p == SIM_SUM_HALF ? 14 : 7;
+    int most = -126;
     int64_t sum = 0;
-    unsigned infinite = 0;
+    unsigned infinite = 0, negative = 0;
     for (unsigned k = 0; k < n; k++) {
-        if (v[k] != v[k]) return half ? 0x7fffe000 : 0x7fffffff;
-        if (v[k] - v[k] != 0) infinite |= v[k] < 0 ? 2 : 1;
-        frexp((f64)v[k], &e);
-        if (w[k] && v[k] != 0 && e - 1 > most) most = e - 1;
+        if (t[k].v != t[k].v) return half ? 0x7fffe000 : 0x7fffffff;
+        if (t[k].v - t[k].v != 0) infinite |= t[k].v < 0 ? 2 : 1;
+        negative += signbit(t[k].v) != 0;
+        if (t[k].weight && t[k].v != 0 && t[k].exponent > most) most = t[k].exponent;
     }
     if (infinite == 3) return half ? 0x7fffe000 : 0x7fffffff;
     if (infinite) return infinite == 1 ? 0x7f800000 : 0xff800000;
     for (unsigned k = 0; k < n; k++)
-        if (w[k] && (half || fabsf(v[k]) >= 0x1p-126f))
-            sum += (int64_t)ldexp((f64)v[k], kept - most) * w[k];
+        if (t[k].weight && (half || fabs(t[k].v) >= 0x1p-126))
+            sum += (int64_t)ldexp(t[k].v, kept - most) * t[k].weight;
+    if (!sum) return negative == n ? 0x80000000 : 0;
     const f32 r = sim_rounded(
             sum, most - kept - SIM_FRACTION_BITS, half ? 11 : 24, half ? -24 : -149);
     if (half && fabsf(r) >= 65536) return r < 0 ? 0xff800000 : 0x7f800000;
@@ -96,13 +105,13 @@ static inline u32 sim_sum_floats(const f32 *v, const int *w, unsigned n, bool ha
 /* The weighted sum of normalized integers: each is expanded to 16 bits, and so is the result, halves
    up. Those of 8 bits with a sign have 4 bits more; with them, the result differs from an H200's by
    1 of 32767 in 1 of 100 sums. */
-static inline u32 sim_sum_integers(const f64 *v, const int *w, unsigned n, unsigned most) {
+static inline u32 sim_sum_integers(const struct sim_term *t, unsigned n, unsigned most) {
     const bool is_signed = most == 127 || most == 32767;
     const int64_t all = is_signed ? 32767 : 65535;
     int64_t sum = 0;
     for (unsigned k = 0; k < n; k++) {
-        const f64 wide = floor(v[k] * (f64)all * 16 / most);
-        sum += (int64_t)wide * w[k];
+        const f64 wide = floor(t[k].v * (f64)all * 16 / most);
+        sum += (int64_t)wide * t[k].weight;
     }
     sum = (sum + 8 * SIM_FRACTION_ONE) >> (4 + SIM_FRACTION_BITS);
     return bits32(sum < -all ? -1.0f : (f32)sum / (f32)all);
@@ -129,11 +138,37 @@ static inline u32 sim_half_below(f32 color) {
     return sign | (bits - 0x38000000u) >> 13;
 }
 
-/* Red, green and blue of sRGB texels, 0 to 255, as linear numbers.
-   Documented: the transfer function. To be measured: its precision, here that of .f32. */
-static inline f32 sim_linear_of_srgb(unsigned v) {
-    const f64 c = v / 255.0;
-    return (f32)(c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
+/* Red, green and blue of sRGB texels, 0 to 255, as linear numbers: those of an H200, which have 8
+   bits. *exponent: that with which filters align them, which is 1 more for some. */
+static inline f32 sim_linear_of_srgb(unsigned v, int *exponent) {
+    /* of 65536 */
+    static const unsigned short table[255] = {
+        0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220, 240, 264, 288, 312, 340, 364,
+        396, 428, 460, 492, 524, 560, 600, 636, 676, 720, 760, 804, 852, 896, 944, 1000,
+        1048, 1104, 1160, 1216, 1272, 1328, 1392, 1456, 1520, 1584, 1648, 1720, 1792, 1864,
+        1936, 2016, 2096, 2176, 2256, 2336, 2416, 2496, 2592, 2688, 2768, 2864, 2960, 3056,
+        3152, 3264, 3360, 3456, 3584, 3680, 3776, 3904, 4000, 4128, 4256, 4352, 4480, 4608,
+        4736, 4864, 4992, 5120, 5248, 5408, 5536, 5664, 5824, 5952, 6112, 6240, 6400, 6560,
+        6688, 6848, 7008, 7168, 7328, 7488, 7680, 7808, 8000, 8192, 8320, 8512, 8704, 8896,
+        9088, 9280, 9472, 9664, 9856, 10048, 10240, 10432, 10624, 10816, 11008, 11264,
+        11456, 11648, 11904, 12096, 12288, 12544, 12736, 12992, 13184, 13440, 13696, 13888,
+        14144, 14400, 14656, 14848, 15104, 15360, 15616, 15872, 16128, 16384, 16640, 16896,
+        17152, 17408, 17664, 18048, 18304, 18560, 18816, 19072, 19456, 19712, 19968, 20224,
+        20608, 20864, 21120, 21504, 21760, 22144, 22400, 22784, 23040, 23296, 23680, 24064,
+        24320, 24704, 24960, 25344, 25600, 25984, 26368, 26752, 27008, 27392, 27776, 28032,
+        28416, 28800, 29184, 29568, 29952, 30336, 30720, 30976, 31488, 31744, 32256, 32512,
+        33024, 33280, 33792, 34048, 34560, 35072, 35328, 35840, 36096, 36608, 37120, 37376,
+        37888, 38400, 38656, 39168, 39680, 39936, 40448, 40960, 41216, 41728, 42240, 42752,
+        43264, 43520, 44032, 44544, 45056, 45568, 45824, 46336, 46848, 47360, 47872, 48384,
+        48896, 49408, 49920, 50432, 50944, 51456, 51968, 52480, 52992, 53504, 54016, 54528,
+        55040, 55552, 56064, 56576, 57088, 57600, 58112, 58624, 59392, 59904, 60416, 60928,
+        61440, 61952, 62464, 62976, 64000, 64512, 65024 };
+    const f32 x = v < 255 ? (f32)table[v] * 0x1p-16f : 1;
+    const bool more = v == 69 || v == 70 || (v >= 96 && v <= 98) || v == 136 ||
+            (v >= 185 && v <= 187) || (v >= 248 && v <= 254);
+    frexpf(x, exponent);
+    *exponent += more - 1;
+    return x;
 }
 
 /* The level of detail, after bias and clamps: the level, and the weight of the next one, of 256.

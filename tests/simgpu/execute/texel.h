@@ -42,10 +42,11 @@ static inline struct sim_components sim_components_of(unsigned format) {
 }
 
 /* What is read of one texel. bits: the result of a read without filtering; v: what filters add, in
-   units of 1 / scale. */
+   units of 1 / scale; exponent: of numbers. */
 struct sim_texel {
     u32 bits[4];
     f64 v[4];
+    int exponent[4];
 };
 
 static inline u32 sim_raw(const unsigned char *p, unsigned bytes) {

@@ -11,16 +11,24 @@ struct lookup {
     int lane;
     unsigned layer; /* or the first face of a cube */
     bool raw;       /* components are integers, not numbers */
-    f64 scale;      /* of the components' numbers */
+    bool srgb;
+    f64 scale;      /* of the components' numbers, but for those of sRGB: 1 */
     bool failed;    /* it raised a fault */
 };
 
 /* -- texels */
 
-static f32 srgb_table[256];
-static pthread_once_t srgb_once = PTHREAD_ONCE_INIT;
-static void make_srgb(void) {
-    for (unsigned k = 0; k < 256; k++) srgb_table[k] = sim_linear_of_srgb(k);
+static bool reads_halves(const struct lookup *k) {
+    const unsigned format = k->t->texels.format;
+    return k->is.kind == SIM_C_HALF || format == CU_AD_FORMAT_BC6H_UF16 ||
+            format == CU_AD_FORMAT_BC6H_SF16;
+}
+static bool is_srgb_block(unsigned format) {
+    return format == CU_AD_FORMAT_BC1_UNORM_SRGB || format == CU_AD_FORMAT_BC2_UNORM_SRGB ||
+            format == CU_AD_FORMAT_BC3_UNORM_SRGB || format == CU_AD_FORMAT_BC7_UNORM_SRGB;
+}
+static bool is_signed_block(unsigned format) {
+    return format == CU_AD_FORMAT_BC4_SNORM || format == CU_AD_FORMAT_BC5_SNORM;
 }
 
 static void find_kind(struct lookup *k) {
@@ -30,26 +38,42 @@ static void find_kind(struct lookup *k) {
     const bool integer = k->is.kind == SIM_C_UINT || k->is.kind == SIM_C_SINT;
     k->raw = integer && (k->is.bytes == 4 || flags & CU_TRSF_READ_AS_INTEGER);
     if (integer && !k->raw) k->is.kind = k->is.kind == SIM_C_UINT ? SIM_C_UNORM : SIM_C_SNORM;
-    const bool srgb = k->is.kind == SIM_C_UNORM && k->is.bytes == 1 && flags & CU_TRSF_SRGB;
-    k->scale = srgb                     ? 1
-            : k->is.kind == SIM_C_UNORM ? (k->is.bytes == 1 ? 255 : 65535)
+    k->srgb = is_srgb_block(x->format) ||
+            (flags & CU_TRSF_SRGB && ((k->is.kind == SIM_C_UNORM && k->is.bytes == 1) || k->is.kind == SIM_C_BLOCK));
+    k->scale = k->is.kind == SIM_C_UNORM ? (k->is.bytes == 1 ? 255 : 65535)
             : k->is.kind == SIM_C_SNORM ? (k->is.bytes == 1 ? 127 : 32767)
             : k->is.kind == SIM_C_PACKED ? 65535
+            : k->is.kind == SIM_C_BLOCK  ? (reads_halves(k) ? 1 : is_signed_block(x->format) ? 32767 : 65535)
                                         : 1;
-    if (srgb) pthread_once(&srgb_once, make_srgb);
+}
+
+static unsigned channels_of(const struct lookup *k) {
+    const unsigned format = k->t->texels.format;
+    if (k->is.kind == SIM_C_PACKED) return 4;
+    if (k->is.kind != SIM_C_BLOCK) return k->t->texels.channels;
+    if (format == CU_AD_FORMAT_BC4_UNORM || format == CU_AD_FORMAT_BC4_SNORM) return 1;
+    if (format == CU_AD_FORMAT_BC5_UNORM || format == CU_AD_FORMAT_BC5_SNORM) return 2;
+    return format == CU_AD_FORMAT_BC6H_UF16 || format == CU_AD_FORMAT_BC6H_SF16 ? 3 : 4;
+}
+
+/* Alpha is never converted, nor the second of two components. */
+static bool converts(const struct lookup *k, unsigned n) {
+    return k->srgb && n < (channels_of(k) == 2 ? 1 : 3);
+}
+static void put_linear(unsigned v, unsigned n, struct sim_texel *out) {
+    const f32 x = sim_linear_of_srgb(v, &out->exponent[n]);
+    out->v[n] = (f64)x;
+    out->bits[n] = bits32(x);
 }
 
 /* Component n of the bits that a texel has for it. */
 static void decode(const struct lookup *k, unsigned n, u32 bits, struct sim_texel *out) {
     const unsigned bytes = k->is.bytes;
-    const bool srgb = k->t->how.flags & CU_TRSF_SRGB;
     f64 v;
     switch (k->is.kind) {
     case SIM_C_UINT: v = bits; break;
     case SIM_C_SINT: v = sim_extended(bits, bytes); break;
-    case SIM_C_UNORM:
-        v = srgb && bytes == 1 ? n < 3 ? srgb_table[bits] : bits / 255.0 : bits;
-        break;
+    case SIM_C_UNORM: v = bits; break;
     case SIM_C_SNORM:
         v = sim_extended(bits, bytes);
         break;
@@ -62,6 +86,9 @@ static void decode(const struct lookup *k, unsigned n, u32 bits, struct sim_texe
             : k->is.kind == SIM_C_FLOAT     ? bits
             : k->is.kind == SIM_C_HALF      ? bits32(half_value(bits))
                                             : bits32(sim_normalized(v, k->scale));
+    frexp(v, &out->exponent[n]);
+    out->exponent[n]--;
+    if (converts(k, n)) put_linear(bits, n, out);
 }
 
 /* The components that a texel lacks are 0, the fourth one, too. */
@@ -70,15 +97,6 @@ static void complete(unsigned channels, struct sim_texel *out) {
         out->v[n] = 0;
         out->bits[n] = 0;
     }
-}
-
-static unsigned channels_of(const struct lookup *k) {
-    const unsigned format = k->t->texels.format;
-    if (k->is.kind == SIM_C_PACKED) return 4;
-    if (k->is.kind != SIM_C_BLOCK) return k->t->texels.channels;
-    if (format == CU_AD_FORMAT_BC4_UNORM || format == CU_AD_FORMAT_BC4_SNORM) return 1;
-    if (format == CU_AD_FORMAT_BC5_UNORM || format == CU_AD_FORMAT_BC5_SNORM) return 2;
-    return format == CU_AD_FORMAT_BC6H_UF16 || format == CU_AD_FORMAT_BC6H_SF16 ? 3 : 4;
 }
 
 static const unsigned char *bytes_of(struct lookup *k, const struct sim_level *l, uint64_t offset) {
@@ -100,16 +118,13 @@ static void block_texel(struct lookup *k, const struct sim_level *l, uint64_t x,
                 "a texture of format 0x%x, which is not supported by this CPU device", t->format);
         k->failed = true;
     }
-    const bool srgb = t->format == CU_AD_FORMAT_BC1_UNORM_SRGB ||
-            t->format == CU_AD_FORMAT_BC2_UNORM_SRGB || t->format == CU_AD_FORMAT_BC3_UNORM_SRGB ||
-            t->format == CU_AD_FORMAT_BC7_UNORM_SRGB || k->t->how.flags & CU_TRSF_SRGB;
-    if (srgb) pthread_once(&srgb_once, make_srgb);
     for (unsigned n = 0; n < 4; n++) {
-        if (srgb && n < 3) v[n] = srgb_table[(unsigned)lrintf(v[n] * 255)];
-        out->v[n] = v[n];
+        out->v[n] = k->scale == 1 ? (f64)v[n] : rint((f64)v[n] * k->scale);
         out->bits[n] = bits32(v[n]);
+        frexp(out->v[n], &out->exponent[n]);
+        out->exponent[n]--;
+        if (converts(k, n)) put_linear((unsigned)lrintf(v[n] * 255), n, out);
     }
-    complete(channels_of(k), out);
 }
 
 /* A texel that exists. */
@@ -155,7 +170,6 @@ static void border(const struct lookup *k, struct sim_texel *out) {
         else {
             out->v[n] = sim_integer_of(color, false, 65535);
             out->bits[n] = bits32((f32)out->v[n] / 65535.0f);
-            if (k->is.kind == SIM_C_BLOCK) out->v[n] /= 65535;
         }
     }
     complete(channels, out);
@@ -301,8 +315,7 @@ static void sample_level(
         memcpy(out, x.bits, sizeof x.bits);
         return;
     }
-    f32 taps[4][8];
-    f64 numbers[4][8];
+    struct sim_term terms[4][8];
     int weights[8];
     const unsigned n = axes > 2 ? 8 : 4;
     sim_weights(fraction[0], fraction[1], weights);
@@ -324,15 +337,16 @@ static void sample_level(
         if (k->failed) return;
         compare(k, &x);
         for (unsigned c = 0; c < 4; c++) {
-            taps[c][taken] = (f32)x.v[c];
-            numbers[c][taken] = x.v[c];
+            terms[c][taken] =
+                    (struct sim_term){ x.v[c], x.exponent[c], weights[tap] };
         }
-        weights[taken++] = weights[tap];
+        taken++;
     }
     for (unsigned c = 0; c < 4; c++)
-        out[c] = k->is.kind == SIM_C_FLOAT || k->is.kind == SIM_C_HALF
-                ? sim_sum_floats(taps[c], weights, taken, k->is.kind == SIM_C_HALF)
-                : sim_sum_integers(numbers[c], weights, taken, (unsigned)k->scale);
+        out[c] = converts(k, c)           ? sim_sum_floats(terms[c], taken, SIM_SUM_SRGB)
+                : k->scale != 1           ? sim_sum_integers(terms[c], taken, (unsigned)k->scale)
+                : reads_halves(k)         ? sim_sum_floats(terms[c], taken, SIM_SUM_HALF)
+                                          : sim_sum_floats(terms[c], taken, SIM_SUM_FLOAT);
 }
 
 /* tld4: component n of the four texels that linear filtering would take, counter-clockwise from the
