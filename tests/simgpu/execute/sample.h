@@ -9,8 +9,10 @@
 enum { SIM_FRACTION_BITS = 8, SIM_FRACTION_ONE = 1 << SIM_FRACTION_BITS };
 
 /* A coordinate in texels, from 0 at the left edge of the first texel. A normalized one counts 2^21st
-   parts of the size: what is less is cut off, towards minus infinity. */
+   parts of the size: what is less is cut off, towards minus infinity. Subnormal ones
+   are 0. */
 static inline f64 sim_texels_of(f32 x, bool normalized, uint32_t size) {
+    if (fabsf(x) < 0x1p-126f) return 0;
     return normalized ? floor((f64)x * 0x1p21) * 0x1p-21 * size : (f64)x;
 }
 
@@ -213,12 +215,12 @@ static inline unsigned sim_face(const f32 d[3], f32 *s, f32 *t) {
     const f32 x = d[0], y = d[1], z = d[2], ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
     f32 a, b, m;
     unsigned face;
-    if (ax >= ay && ax >= az) {
+    if (ax > ay && ax > az) {
         face = signbit(x) ? 1 : 0;
         a = face ? z : -z;
         b = -y;
         m = ax;
-    } else if (ay >= az) {
+    } else if (ay > az) {
         face = signbit(y) ? 3 : 2;
         a = x;
         b = face == 3 ? -z : z;
@@ -234,10 +236,9 @@ static inline unsigned sim_face(const f32 d[3], f32 *s, f32 *t) {
     return face;
 }
 
-/* An offset of texels. Documented: from -8 to 7. To be measured: others, here the low 4 bits. */
-static inline int sim_offset(u32 v) { return (int)((v & 15) ^ 8) - 8; }
-
-/* To be measured: which comparison passes. */
-static inline bool sim_passes(f32 reference, f32 texel) { return reference <= texel; }
+/* An offset of texels: from -8 to 7, of a gather from -32 to 31; the low bits of others. */
+static inline int sim_offset(u32 v, bool gathers) {
+    return gathers ? (int)((v & 63) ^ 32) - 32 : (int)((v & 15) ^ 8) - 8;
+}
 
 #endif

@@ -253,7 +253,7 @@ static void fetch(struct lookup *k, const struct sim_level *l, unsigned face, co
         return;
     }
     const int64_t x = address(how->addressMode[0], at[0], l->width),
-                  y = address(how->addressMode[1], at[1], l->height),
+                  y = t->dims == 1 && t->layered ? 0 : address(how->addressMode[1], at[1], l->height),
                   z = t->layered ? (int64_t)k->layer
             : t->dims > 2        ? address(how->addressMode[2], at[2], l->depth)
                                  : 0;
@@ -287,16 +287,6 @@ static unsigned axes_of(const struct lookup *k) {
     return k->t->texels.dims > 2 ? 3 : 2; /* a row is a plane, and y is 0 */
 }
 
-static void compare(const struct lookup *k, struct sim_texel *x) {
-    if (!k->f->compares) return;
-    const f32 reference = float_of(sim_operand_u32(k->w, k->f->compare, k->lane));
-    for (unsigned n = 0; n < 4; n++) {
-        const bool passes = sim_passes(reference, float_of(x->bits[n]));
-        x->v[n] = passes ? k->scale : 0;
-        x->bits[n] = passes ? bits32(1.0f) : 0;
-    }
-}
-
 static void sample_level(
         struct lookup *k, const struct sim_level *l, const struct spot *s, u32 out[4]) {
     const unsigned axes = axes_of(k);
@@ -311,7 +301,6 @@ static void sample_level(
     }
     if (!linear) {
         fetch(k, l, s->face, first, &x);
-        compare(k, &x);
         memcpy(out, x.bits, sizeof x.bits);
         return;
     }
@@ -335,7 +324,6 @@ static void sample_level(
         if (!counts) continue;
         fetch(k, l, s->face, at, &x);
         if (k->failed) return;
-        compare(k, &x);
         for (unsigned c = 0; c < 4; c++) {
             terms[c][taken] =
                     (struct sim_term){ x.v[c], x.exponent[c], weights[tap] };
@@ -361,7 +349,6 @@ static void gather(struct lookup *k, const struct sim_level *l, const struct spo
         const int64_t at[3] = { first[0] + order[n][0], first[1] + order[n][1], 0 };
         struct sim_texel x;
         fetch(k, l, s->face, at, &x);
-        compare(k, &x);
         out[n] = x.bits[k->f->component];
     }
 }
@@ -441,22 +428,26 @@ static void sample_gradients(struct lookup *k, struct spot s, const f32 directio
     for (unsigned c = 0; c < 4; c++) out[c] = canon32((f32)(sum[c] / samples));
 }
 
-/* Integer coordinates: a texel of a level, or zeros outside.
-   To be measured: arrays, which the documents describe for linear memory only. */
+/* Integer coordinates: a texel of a level. Outside there are zeros; with a level, there is the texel
+   at the edge, but zeros on a level that does not exist. One dimension without layers is memory: of
+   an array it reads zeros. */
 static void fetch_integers(struct lookup *k, const s32 at[3], const struct spot *s, u32 out[4]) {
     const struct sim_texels *t = &k->t->texels;
-    const u32 level = k->f->lod == SIM_LOD_LEVEL ? sim_operand_u32(k->w, k->f->level, k->lane) : 0;
-    const struct sim_level *l = &t->levels[level < t->nlevels ? level : 0];
-    const int64_t x = (int64_t)at[0] + s->offset[0],
-                  y = t->dims > 1 ? (int64_t)at[1] + s->offset[1] : 0,
-                  z = t->layered ? (int64_t)k->layer
-            : t->dims > 2        ? (int64_t)at[2] + s->offset[2]
-                                 : 0;
+    const bool has_level = k->f->lod == SIM_LOD_LEVEL;
+    const u32 level = has_level ? sim_operand_u32(k->w, k->f->level, k->lane) : 0;
     struct sim_texel v = { 0 };
-    if (level < t->nlevels && x >= 0 && x < l->width && y >= 0 && y < l->height && z >= 0 &&
-            z < l->depth) {
-        load(k, l, x, y, z, &v);
-        compare(k, &v);
+    if (level < t->nlevels && (t->linear || k->f->geometry != SIM_1D)) {
+        const struct sim_level *l = &t->levels[level];
+        const int64_t size[3] = { l->width, l->height, t->layered ? 1 : l->depth };
+        int64_t texel[3] = { 0, 0, 0 };
+        const u32 layer = sim_operand_u32(k->w, k->f->layer, k->lane);
+        bool inside = has_level || !t->layered || layer < l->depth;
+        for (unsigned a = 0; a < t->dims; a++) {
+            texel[a] = (int64_t)at[a] + s->offset[a];
+            if (!has_level && (texel[a] < 0 || texel[a] >= size[a])) inside = false;
+            texel[a] = address(CU_TR_ADDRESS_MODE_CLAMP, texel[a], (uint32_t)size[a]);
+        }
+        if (inside) load(k, l, texel[0], texel[1], t->layered ? (int64_t)k->layer : texel[2], &v);
     }
     memcpy(out, v.bits, sizeof v.bits);
 }
@@ -494,7 +485,7 @@ static void lookup(struct lookup *k, u32 out[4]) {
         const u32 bits = sim_operand_u32(k->w, f->at[a], k->lane);
         integers[a] = (s32)bits;
         s.at[a] = direction[a] = float_of(bits);
-        s.offset[a] = sim_offset(sim_operand_u32(k->w, f->offset[a], k->lane));
+        s.offset[a] = sim_offset(sim_operand_u32(k->w, f->offset[a], k->lane), f->gathers);
     }
     if (k->is.kind == SIM_C_NONE) {
         sim_fault_at(k->w, k->i, k->lane, SIM_F_LAUNCH_FAILED,
