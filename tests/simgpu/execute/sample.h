@@ -182,7 +182,7 @@ static inline unsigned sim_level_of(f32 lod, bool linear, unsigned levels, unsig
     if (!(lod > 0)) return 0;
     if (lod >= last) return levels - 1;
     if (!linear) return (unsigned)floorf(lod + 0.5f);
-    const unsigned fixed = (unsigned)floorf(lod * SIM_FRACTION_ONE + 0.5f);
+    const unsigned fixed = (unsigned)floorf(lod * SIM_FRACTION_ONE);
     *fraction = fixed & (SIM_FRACTION_ONE - 1);
     return fixed >> SIM_FRACTION_BITS;
 }

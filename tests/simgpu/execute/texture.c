@@ -287,14 +287,24 @@ static unsigned axes_of(const struct lookup *k) {
     return k->t->texels.dims > 2 ? 3 : 2; /* a row is a plane, and y is 0 */
 }
 
+/* Component c of a filter's result. */
+static u32 sum_of(const struct lookup *k, unsigned c, const struct sim_term *terms, unsigned n) {
+    if (converts(k, c)) return sim_sum_floats(terms, n, SIM_SUM_SRGB);
+    if (k->scale != 1) return sim_sum_integers(terms, n, (unsigned)k->scale);
+    return sim_sum_floats(terms, n, reads_halves(k) ? SIM_SUM_HALF : SIM_SUM_FLOAT);
+}
+
+static bool filters(const struct lookup *k) {
+    return k->t->how.filterMode == CU_TR_FILTER_MODE_LINEAR && !k->raw && !k->t->texels.linear;
+}
+
 static void sample_level(
         struct lookup *k, const struct sim_level *l, const struct spot *s, u32 out[4]) {
     const unsigned axes = axes_of(k);
     int64_t first[3] = { 0, 0, 0 }, at[3];
     unsigned fraction[3] = { 0, 0, 0 };
     struct sim_texel x;
-    const bool linear = k->t->how.filterMode == CU_TR_FILTER_MODE_LINEAR && !k->raw &&
-            !k->t->texels.linear;
+    const bool linear = filters(k);
     for (unsigned a = 0; a < axes; a++) {
         const f64 p = position(k, l, s, a);
         first[a] = (linear ? sim_linear(p, &fraction[a]) : sim_point(p)) + s->offset[a];
@@ -330,11 +340,7 @@ static void sample_level(
         }
         taken++;
     }
-    for (unsigned c = 0; c < 4; c++)
-        out[c] = converts(k, c)           ? sim_sum_floats(terms[c], taken, SIM_SUM_SRGB)
-                : k->scale != 1           ? sim_sum_integers(terms[c], taken, (unsigned)k->scale)
-                : reads_halves(k)         ? sim_sum_floats(terms[c], taken, SIM_SUM_HALF)
-                                          : sim_sum_floats(terms[c], taken, SIM_SUM_FLOAT);
+    for (unsigned c = 0; c < 4; c++) out[c] = sum_of(k, c, terms[c], taken);
 }
 
 /* tld4: component n of the four texels that linear filtering would take, counter-clockwise from the
@@ -349,7 +355,9 @@ static void gather(struct lookup *k, const struct sim_level *l, const struct spo
         const int64_t at[3] = { first[0] + order[n][0], first[1] + order[n][1], 0 };
         struct sim_texel x;
         fetch(k, l, s->face, at, &x);
-        out[n] = x.bits[k->f->component];
+        const unsigned c = k->f->component;
+        const struct sim_term all = { x.v[c], x.exponent[c], SIM_FRACTION_ONE };
+        out[n] = filters(k) ? sum_of(k, c, &all, 1) : x.bits[c];
     }
 }
 
