@@ -42,20 +42,19 @@ static inline int64_t sim_linear(f64 t, unsigned *fraction) {
     return fixed >> SIM_FRACTION_BITS;
 }
 
-/* The weight of one texel of 2, 4 or 8: a product of fractions and of their complements, exact.
-   Documented: (1 - a)(1 - b) T[i,j] + a (1 - b) T[i+1,j] + ...
-   To be measured: whether products of weights are rounded, to 8 bits for instance. */
-static inline f64 sim_weight(unsigned a, bool second) {
-    return (second ? a : SIM_FRACTION_ONE - a) * (1.0 / SIM_FRACTION_ONE);
+/* A part of 256, rounded to nearest, halves up. */
+static inline int sim_part(int whole, unsigned fraction) {
+    return (whole * (int)fraction + SIM_FRACTION_ONE / 2) >> SIM_FRACTION_BITS;
 }
 
-/* The weights of 4 texels, of 256: [y][x]. Their sum is 256. */
-static inline void sim_weights(unsigned a, unsigned b, int w[4]) {
-    const int both = (int)(a * b + 128) >> 8;
-    w[0] = (int)(SIM_FRACTION_ONE - a - b) + both;
-    w[1] = (int)a - both;
-    w[2] = (int)b - both;
-    w[3] = both;
+/* The weights of 4 texels, [y][x], whose sum is `whole`, of 256: x takes its part first, then y the
+   one of the second column, and the rest of y that of the first one. */
+static inline void sim_weights(int whole, unsigned a, unsigned b, int w[4]) {
+    const int second = sim_part(whole, a), first = whole - second;
+    w[3] = sim_part(second, b);
+    w[1] = second - w[3];
+    w[0] = sim_part(first, SIM_FRACTION_ONE - b);
+    w[2] = first - w[0];
 }
 
 /* A sum of integers times 2^exponent, rounded to `bits` bits, ties away from 0; what is below
@@ -74,32 +73,39 @@ static inline f32 sim_rounded(int64_t sum, int exponent, int bits, int lowest) {
 struct sim_term {
     f64 v;
     int exponent, weight;
+    unsigned plane; /* of a level or slice, up to 4 terms */
 };
 enum sim_precision { SIM_SUM_FLOAT, SIM_SUM_HALF, SIM_SUM_SRGB };
 
-/* The weighted sum of numbers: aligned with the largest one, each keeps 4 bits more than its format
-   has, of sRGB none; what is less is cut off, towards 0. The sum of the products is exact, and then
-   rounded. Subnormal .f32 are 0. */
+/* The weighted sum of numbers: aligned with the largest one of its plane, each keeps 4 bits more
+   than its format has, of sRGB none; what is less is cut off, towards 0. The sum of the products is
+   exact, and then rounded. Subnormal .f32 are 0. */
 static inline u32 sim_sum_floats(const struct sim_term *t, unsigned n, enum sim_precision p) {
     const bool half = p != SIM_SUM_FLOAT;
     const int kept = p == SIM_SUM_FLOAT ? 27 : p == SIM_SUM_HALF ? 14 : 7;
-    int most = -126;
-    int64_t sum = 0;
+    f64 sum = 0;
     unsigned infinite = 0, negative = 0;
+    int exponent;
     for (unsigned k = 0; k < n; k++) {
         if (t[k].v != t[k].v) return half ? 0x7fffe000 : 0x7fffffff;
         if (t[k].v - t[k].v != 0) infinite |= t[k].v < 0 ? 2 : 1;
         negative += signbit(t[k].v) != 0;
-        if (t[k].weight && t[k].v != 0 && t[k].exponent > most) most = t[k].exponent;
     }
     if (infinite == 3) return half ? 0x7fffe000 : 0x7fffffff;
     if (infinite) return infinite == 1 ? 0x7f800000 : 0xff800000;
-    for (unsigned k = 0; k < n; k++)
-        if (t[k].weight && (half || fabs(t[k].v) >= 0x1p-126))
-            sum += (int64_t)ldexp(t[k].v, kept - most) * t[k].weight;
-    if (!sum) return negative == n ? 0x80000000 : 0;
-    const f32 r = sim_rounded(
-            sum, most - kept - SIM_FRACTION_BITS, half ? 11 : 24, half ? -24 : -149);
+    for (unsigned first = 0, end; first < n; first = end) {
+        int most = -126;
+        int64_t plane = 0;
+        for (end = first; end < n && t[end].plane == t[first].plane; end++)
+            if (t[end].weight && t[end].v != 0 && t[end].exponent > most) most = t[end].exponent;
+        for (unsigned k = first; k < end; k++)
+            if (t[k].weight && (half || fabs(t[k].v) >= 0x1p-126))
+                plane += (int64_t)ldexp(t[k].v, kept - most) * t[k].weight;
+        sum += ldexp((f64)plane, most - kept - SIM_FRACTION_BITS);
+    }
+    if (sum == 0) return negative == n ? 0x80000000 : 0;
+    const int64_t mantissa = (int64_t)ldexp(frexp(sum, &exponent), 53);
+    const f32 r = sim_rounded(mantissa, exponent - 53, half ? 11 : 24, half ? -24 : -149);
     if (half && fabsf(r) >= 65536) return r < 0 ? 0xff800000 : 0x7f800000;
     return bits32(!half && fabsf(r) < 0x1p-126f ? copysignf(0, r) : r);
 }
@@ -145,7 +151,7 @@ static inline u32 sim_half_below(f32 color) {
 static inline f32 sim_linear_of_srgb(unsigned v, int *exponent) {
     /* of 65536 */
     static const unsigned short table[255] = {
-        0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220, 240, 264, 288, 312, 340, 364,
+        0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220, 240, 264, 288, 312, 340, 368,
         396, 428, 460, 492, 524, 560, 600, 636, 676, 720, 760, 804, 852, 896, 944, 1000,
         1048, 1104, 1160, 1216, 1272, 1328, 1392, 1456, 1520, 1584, 1648, 1720, 1792, 1864,
         1936, 2016, 2096, 2176, 2256, 2336, 2416, 2496, 2592, 2688, 2768, 2864, 2960, 3056,
@@ -164,13 +170,20 @@ static inline f32 sim_linear_of_srgb(unsigned v, int *exponent) {
         43264, 43520, 44032, 44544, 45056, 45568, 45824, 46336, 46848, 47360, 47872, 48384,
         48896, 49408, 49920, 50432, 50944, 51456, 51968, 52480, 52992, 53504, 54016, 54528,
         55040, 55552, 56064, 56576, 57088, 57600, 58112, 58624, 59392, 59904, 60416, 60928,
-        61440, 61952, 62464, 62976, 64000, 64512, 65024 };
+        61440, 61952, 62464, 62976, 64000, 64512, 65024
+    };
     const f32 x = v < 255 ? (f32)table[v] * 0x1p-16f : 1;
     const bool more = v == 69 || v == 70 || (v >= 96 && v <= 98) || v == 136 ||
             (v >= 185 && v <= 187) || (v >= 248 && v <= 254);
     frexpf(x, exponent);
     *exponent += more - 1;
     return x;
+}
+
+/* A level of detail as it is before the bias: with 8 bits, towards 0; NaN is 0. */
+static inline f32 sim_fixed_lod(f32 lod) {
+    if (lod != lod) return 0;
+    return fabsf(lod) < 65536 ? truncf(lod * SIM_FRACTION_ONE) / SIM_FRACTION_ONE : lod;
 }
 
 /* The level of detail, after bias and clamps: the level, and the weight of the next one, of 256.
@@ -185,12 +198,6 @@ static inline unsigned sim_level_of(f32 lod, bool linear, unsigned levels, unsig
     const unsigned fixed = (unsigned)floorf(lod * SIM_FRACTION_ONE);
     *fraction = fixed & (SIM_FRACTION_ONE - 1);
     return fixed >> SIM_FRACTION_BITS;
-}
-
-/* Between two levels. To be measured: the rounding, here once. */
-static inline u32 sim_between(u32 near, u32 far, unsigned fraction) {
-    const f64 b = sim_weight(fraction, true), a = sim_weight(fraction, false);
-    return canon32((f32)(a * float_of(near) + b * float_of(far)));
 }
 
 /* The level of detail of derivatives in texels, squared lengths of both; and how many samples along

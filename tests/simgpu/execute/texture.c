@@ -276,6 +276,10 @@ static bool repeats(const struct lookup *k, unsigned axis) {
             (mode == CU_TR_ADDRESS_MODE_WRAP || mode == CU_TR_ADDRESS_MODE_MIRROR);
 }
 
+static bool clamps(const struct lookup *k, unsigned axis) {
+    return !k->t->texels.cube && k->t->how.addressMode[axis] == CU_TR_ADDRESS_MODE_CLAMP;
+}
+
 static f64 position(
         const struct lookup *k, const struct sim_level *l, const struct spot *s, unsigned axis) {
     const uint32_t size = axis == 0 ? l->width : axis == 1 ? l->height : l->depth;
@@ -298,49 +302,56 @@ static bool filters(const struct lookup *k) {
     return k->t->how.filterMode == CU_TR_FILTER_MODE_LINEAR && !k->raw && !k->t->texels.linear;
 }
 
-static void sample_level(
-        struct lookup *k, const struct sim_level *l, const struct spot *s, u32 out[4]) {
+enum { TERMS = 16 }; /* 8 of a level in three dimensions, and of the next level */
+struct terms {
+    unsigned n, planes;
+    struct sim_term of[4][TERMS];
+};
+
+static void add_term(struct terms *t, const struct sim_texel *x, int weight) {
+    for (unsigned c = 0; c < 4; c++)
+        t->of[c][t->n] = (struct sim_term){ x->v[c], x->exponent[c], weight, t->planes };
+    t->n++;
+}
+
+/* Adds the terms of a level, with a weight of `whole`. Without filtering, it is one, *nearest. */
+static void add_level(struct lookup *k, const struct sim_level *l, const struct spot *s, int whole,
+        struct terms *t, struct sim_texel *nearest) {
     const unsigned axes = axes_of(k);
     int64_t first[3] = { 0, 0, 0 }, at[3];
     unsigned fraction[3] = { 0, 0, 0 };
-    struct sim_texel x;
     const bool linear = filters(k);
     for (unsigned a = 0; a < axes; a++) {
-        const f64 p = position(k, l, s, a);
-        first[a] = (linear ? sim_linear(p, &fraction[a]) : sim_point(p)) + s->offset[a];
+        const uint32_t size = a == 0 ? l->width : a == 1 ? l->height : l->depth;
+        f64 p = position(k, l, s, a) + s->offset[a];
+        if (clamps(k, a)) p = p < 0.5 ? 0.5 : p > size - 0.5 ? size - 0.5 : p;
+        first[a] = linear ? sim_linear(p, &fraction[a]) : sim_point(p);
     }
     if (!linear) {
-        fetch(k, l, s->face, first, &x);
-        memcpy(out, x.bits, sizeof x.bits);
+        fetch(k, l, s->face, first, nearest);
+        add_term(t, nearest, whole);
+        t->planes++;
         return;
     }
-    struct sim_term terms[4][8];
     int weights[8];
-    const unsigned n = axes > 2 ? 8 : 4;
-    sim_weights(fraction[0], fraction[1], weights);
-    if (n > 4)
-        for (unsigned j = 0; j < 4; j++) {
-            weights[4 + j] = (weights[j] * (int)fraction[2] + 128) >> 8;
-            weights[j] -= weights[4 + j];
-        }
+    const int far = t->planes ? sim_part(whole, fraction[2])
+                              : whole - sim_part(whole, SIM_FRACTION_ONE - fraction[2]);
+    sim_weights(whole - far, fraction[0], fraction[1], weights);
+    sim_weights(far, fraction[0], fraction[1], weights + 4);
     /* without a fraction, an axis has one texel */
-    unsigned taken = 0;
-    for (unsigned tap = 0; tap < n; tap++) {
+    for (unsigned tap = 0; tap < 8; tap++) {
         bool counts = true;
+        if (tap == 4) t->planes++;
         for (unsigned a = 0; a < 3; a++) {
             at[a] = first[a] + (tap >> a & 1);
             if (tap >> a & 1 && !fraction[a]) counts = false;
         }
         if (!counts) continue;
-        fetch(k, l, s->face, at, &x);
+        fetch(k, l, s->face, at, nearest);
         if (k->failed) return;
-        for (unsigned c = 0; c < 4; c++) {
-            terms[c][taken] =
-                    (struct sim_term){ x.v[c], x.exponent[c], weights[tap] };
-        }
-        taken++;
+        add_term(t, nearest, weights[tap]);
     }
-    for (unsigned c = 0; c < 4; c++) out[c] = sum_of(k, c, terms[c], taken);
+    t->planes++;
 }
 
 /* tld4: component n of the four texels that linear filtering would take, counter-clockwise from the
@@ -356,7 +367,7 @@ static void gather(struct lookup *k, const struct sim_level *l, const struct spo
         struct sim_texel x;
         fetch(k, l, s->face, at, &x);
         const unsigned c = k->f->component;
-        const struct sim_term all = { x.v[c], x.exponent[c], SIM_FRACTION_ONE };
+        const struct sim_term all = { x.v[c], x.exponent[c], SIM_FRACTION_ONE, 0 };
         out[n] = filters(k) ? sum_of(k, c, &all, 1) : x.bits[c];
     }
 }
@@ -369,17 +380,22 @@ static void sample_levels(struct lookup *k, const struct spot *s, f32 lod, u32 o
     unsigned fraction = 0;
     u32 far[4];
     /* Documented: the bias is added, then the clamps limit. NaN counts as 0. */
-    lod += how->mipmapLevelBias;
+    lod = sim_fixed_lod(lod) + how->mipmapLevelBias;
     if (lod > how->maxMipmapLevelClamp) lod = how->maxMipmapLevelClamp;
     if (!(lod >= how->minMipmapLevelClamp)) lod = how->minMipmapLevelClamp;
     const unsigned level = t->nlevels < 2
             ? 0
             : sim_level_of(lod, how->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR && !k->raw,
                       t->nlevels, &fraction);
-    sample_level(k, &t->levels[level], s, out);
-    if (!fraction || k->failed) return;
-    sample_level(k, &t->levels[level + 1], s, far);
-    for (unsigned n = 0; n < 4; n++) out[n] = sim_between(out[n], far[n], fraction);
+    struct terms terms = { .n = 0, .planes = 0 };
+    struct sim_texel nearest;
+    add_level(k, &t->levels[level], s, SIM_FRACTION_ONE - (int)fraction, &terms, &nearest);
+    if (fraction && !k->failed)
+        add_level(k, &t->levels[level + 1], s, (int)fraction, &terms, &nearest);
+    if (k->failed) return;
+    if (!fraction && !filters(k)) memcpy(out, nearest.bits, sizeof nearest.bits);
+    else
+        for (unsigned c = 0; c < 4; c++) out[c] = sum_of(k, c, terms.of[c], terms.n);
 }
 
 /* The derivatives of a direction, as those of its place on a face. */
