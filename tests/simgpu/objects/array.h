@@ -27,13 +27,13 @@ struct sim_view {
     struct sim_context *context;
     struct sim_array *array; /* NULL: device memory, or the array was destroyed */
     struct sim_view *next;   /* of the same array */
-    const struct sim_reference *reference; /* whose object it is, or NULL: the program's */
     bool is_surface;
     struct sim_texture texture;
     struct sim_surface surface;
     CUDA_RESOURCE_DESC resource; /* as the program gave them */
     CUDA_TEXTURE_DESC how;
     CUDA_RESOURCE_VIEW_DESC region;
+    const struct sim_reference *reference; /* whose object it is, or NULL: the program's */
 };
 
 /* A texture or surface reference: of a module, which then has the variable with the object's
