@@ -63,8 +63,8 @@ SIM_API(cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR * out, void *array),
 }
 
 /* As documented: only sparse arrays, those that are mapped later, and those of planes have what
-   these describe. This device has none of them. As measured: the first two calls do not tell a NULL
-   from an array that has it not, nor look at the device. */
+   these describe. This device has none of them. As measured: the first two calls answer a NULL as
+   an array without them, and do not look at the device. */
 static int describe_none(bool mipmapped, const void *out, const void *array) {
     struct sim_array *a;
     const int result = out && array ? find(mipmapped, array, &a) : CUDA_SUCCESS;

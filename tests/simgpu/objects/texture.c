@@ -185,9 +185,9 @@ static bool is_srgb_only(unsigned format) {
             format == CU_AD_FORMAT_BC3_UNORM_SRGB || format == CU_AD_FORMAT_BC7_UNORM_SRGB;
 }
 
-/* Measured: the flags 4 and 8, which have no name, are accepted; so are linear filtering of
-   integers and sRGB of what has no such colors, which have no effect here. Formats that are sRGB
-   are refused without the flag. To be measured: that they are accepted with it. */
+/* Measured: the flags 4 and 8, which have no name, are accepted. Linear filtering of integers and
+   sRGB of what has no such colors are accepted and have no effect here. Formats that are sRGB are
+   refused without the flag. To be measured: that they are accepted with it. */
 static bool how_bad(
         const CUDA_TEXTURE_DESC *how, const struct sim_array *a, const struct sim_texels *t) {
     enum { ALL_FLAGS = 0x7f };
