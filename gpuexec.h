@@ -2761,7 +2761,7 @@ typedef struct gpuexec_texture_desc {
     unsigned start_canary;
     gpuexec_array array; /* what it reads: an array; or */
     gpuexec_ptr memory;  /* device memory, aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT bytes,
-                            with  the next members: */
+                            with the next members; only formats from U8 to F32: */
     gpuexec_format format;
     unsigned channels;    /* 1, 2 or 4; 0: 1 */
     size_t width, height; /* in elements; height 0: one row, which kernels fetch by index
@@ -2775,7 +2775,8 @@ typedef struct gpuexec_texture_desc {
                           elements. CU_TRSF_NORMALIZED_COORDINATES */
     int read_integers; /* 1: integers of 8 and 16 bits remain integers; 0: they become floats from 0
                           to 1, or -1 to 1. CU_TRSF_READ_AS_INTEGER */
-    int srgb;          /* 1: converts from sRGB to linear: 8-bit integers. CU_TRSF_SRGB */
+    int srgb;          /* 1: converts from sRGB to linear: 8-bit integers that become floats, BC1,
+                          BC2, BC3 and BC7; BC1_SRGB and so on require it. CU_TRSF_SRGB */
     int seamless_cube; /* 1: filters across the edges of a cube. CU_TRSF_SEAMLESS_CUBEMAP */
     int exact_trilinear; /* 1: no approximation between levels.
                             CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION */
@@ -2785,7 +2786,7 @@ typedef struct gpuexec_texture_desc {
     float level_bias;           /* is added to the level of detail, */
     float min_level, max_level; /* which is then clamped to these; max_level 0: the last level */
     unsigned max_anisotropy;    /* 1 to 16; 0: 1 */
-    /* the part of an array that it shows, and as what: */
+    /* the part of an array that it shows, and as what. A part needs a format from U8 to F32: */
     gpuexec_format view_format; /* 0: the array's; or one whose elements have as many bytes; a
                                    block-compressed one over elements of 2 or 4 32-bit integers */
     unsigned view_channels;
@@ -28837,6 +28838,11 @@ static gpuexec_result gxi_check_texture_memory(
     if (f->block)
         return gxi_fail_texture(call, "copy the blocks to an array",
                 "format is GPUEXEC_FORMAT_%s: block-compressed textures read arrays only", f->name);
+    if (d->format > GPUEXEC_FORMAT_F32)
+        return gxi_fail_texture(call,
+                "use integers, which become floats if read_integers is 0, or an array",
+                "format is GPUEXEC_FORMAT_%s, but textures over memory have formats from U8 to F32",
+                f->name);
     if (!d->width) return gxi_fail_texture(call, NULL, "width is 0");
     t->element_bytes = gxi_format_bytes(f, d->channels);
     if (gxi_query_attributes(call, info->device, NULL, attributes, 6, values))
@@ -28912,6 +28918,14 @@ static gpuexec_result gxi_check_view(gxi_call *call, const gxi_slot *array, gxi_
                 gxi_plural_s(layers));
     if (!d->levels) d->levels = levels - d->first_level;
     if (!d->layers && layers) d->layers = layers - d->first_layer;
+    f = gxi_format_find(a->desc.format);
+    if ((d->levels != levels || d->layers != layers) && !d->view_format &&
+            (a->block > 1 || !gxi_view_format(a->desc.format, a->desc.channels)))
+        return gxi_fail_texture(call, "leave them at 0",
+                "%s is %u, but the elements of the array%s created at %s are GPUEXEC_FORMAT_%s: "
+                "such a texture shows all levels and layers",
+                d->levels != levels ? "levels" : "layers",
+                d->levels != levels ? d->levels : d->layers, GXI_NAMED_AT(array), f->name);
     if (!d->view_format && !d->view_channels) {
         d->view_format = a->desc.format;
         d->view_channels = a->desc.channels;
@@ -28962,6 +28976,16 @@ static gpuexec_result gxi_check_texture_array(
     t->element_bytes = t->view.array->element_bytes;
     return gxi_check_view(call, array, t);
 }
+/* Formats of sRGB colors, which a driver refuses without the conversion (measured: 580). */
+static int gxi_is_srgb(int format) {
+    return format == GPUEXEC_FORMAT_BC1_SRGB || format == GPUEXEC_FORMAT_BC2_SRGB ||
+            format == GPUEXEC_FORMAT_BC3_SRGB || format == GPUEXEC_FORMAT_BC7_SRGB;
+}
+/* What can be converted. */
+static int gxi_has_srgb(int format) {
+    return format == GPUEXEC_FORMAT_U8 || format == GPUEXEC_FORMAT_UNORM8 || gxi_is_srgb(format) ||
+            gxi_is_srgb(format + 1);
+}
 /* How it samples. */
 static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
     gpuexec_texture_desc *const d = &t->desc;
@@ -29008,13 +29032,16 @@ static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
     if (d->read_integers && !is_integer)
         return gxi_fail_texture(call, "leave read_integers at 0",
                 "read_integers is 1, but the elements are GPUEXEC_FORMAT_%s", f->name);
-    if (d->srgb &&
-            ((format != GPUEXEC_FORMAT_U8 && format != GPUEXEC_FORMAT_UNORM8) || d->read_integers))
-        return gxi_fail_texture(call,
-                "leave srgb at 0; GPUEXEC_FORMAT_BC1_SRGB and others convert automatically",
+    if (d->srgb && (!gxi_has_srgb(format) || d->read_integers))
+        return gxi_fail_texture(call, "leave srgb at 0",
                 "srgb is 1, but the elements are %sGPUEXEC_FORMAT_%s: only 8-bit integers that "
-                "become floats are converted",
+                "become floats, BC1, BC2, BC3 and BC7 are converted",
                 d->read_integers ? "integers of " : "", f->name);
+    if (!d->srgb && gxi_is_srgb(format))
+        return gxi_fail_texture(call, "set srgb to 1, or create the array without _SRGB",
+                "srgb is 0, but the elements are GPUEXEC_FORMAT_%s: the driver only reads them "
+                "converted to linear",
+                f->name);
     if (mipmapped && !d->normalized)
         return gxi_fail_texture(call, "set normalized to 1, and pass coordinates from 0 to 1",
                 "normalized is 0, but the array is mipmapped");

@@ -43,6 +43,10 @@ static bool is_integer(gpuexec_format f) { return f < GPUEXEC_FORMAT_F16; }
 static bool is_block(gpuexec_format f) {
     return f >= GPUEXEC_FORMAT_BC1 && f <= GPUEXEC_FORMAT_BC7_SRGB;
 }
+static bool is_srgb(gpuexec_format f) {
+    return f == GPUEXEC_FORMAT_BC1_SRGB || f == GPUEXEC_FORMAT_BC2_SRGB ||
+            f == GPUEXEC_FORMAT_BC3_SRGB || f == GPUEXEC_FORMAT_BC7_SRGB;
+}
 static unsigned channel_bytes(gpuexec_format f) {
     switch (f) {
     case GPUEXEC_FORMAT_U8:
@@ -621,6 +625,7 @@ void txl_generate(struct txl_program *p, bool surface, unsigned number) {
     p->surface = surface;
     if (surface) make_surface(p);
     else make_texture(p);
+    if (is_srgb(p->shape.format)) p->how.srgb = 1; /* the driver refuses them without it */
     for (unsigned l = 0; l < TXL_LANES; l++) {
         fill_lane(p, p->lane[l]);
         if (surface) align_lane(p, p->lane[l]);

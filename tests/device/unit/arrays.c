@@ -585,7 +585,7 @@ TEST(levels_are_copied) {
     end_on(0);
 }
 
-/* Bytes that are not whole texels, or outside of the array. */
+/* Bytes outside of the array. They need not be whole texels. */
 TEST(copies_outside) {
     void *array = NULL;
     char data[64];
@@ -599,7 +599,7 @@ TEST(copies_outside) {
     CHECK_EQ(cu.cuMemcpyHtoA_v2(array, (size_t)-4, data, 8), 1);
     CHECK_EQ(cu.cuMemcpyHtoA_v2(array, 12, data, 4), 0);
     CHECK_EQ(cu.cuMemcpyAtoH_v2(data, array, 0, 20), 1);
-    if (on_cpu_device()) CHECK_EQ(cu.cuMemcpyHtoA_v2(array, 2, data, 4), 1);
+    CHECK_EQ(cu.cuMemcpyHtoA_v2(array, 2, data, 4), 0);
     CHECK_EQ(cu.cuArrayDestroy(array), 0);
     end_on(0);
 }
@@ -654,10 +654,10 @@ TEST(objects_are_described) {
     CHECK(got.type == OF_ARRAY && got.of.array == array);
     CHECK_EQ(cu.cuTexObjectGetTextureDesc(&got_how, texture), 0);
     CHECK(got_how.address[1] == 3 && got_how.filter == 1 && got_how.flags == how.flags);
-    CHECK(got_how.border[2] == 0.5f);
+    if (on_cpu_device()) CHECK(got_how.border[2] == 0.5f); /* an H200: another */
     CHECK_EQ(cu.cuTexObjectGetResourceViewDesc(&got_view, texture), 0);
     CHECK(got_view.format == 3 && got_view.width == 16);
-    CHECK_EQ(cu.cuTexObjectGetResourceViewDesc(&got_view, second), 1);
+    CHECK_EQ(cu.cuTexObjectGetResourceViewDesc(&got_view, second), 0); /* it has none */
     CHECK_EQ(cu.cuSurfObjectDestroy(surface), 0);
     CHECK_EQ(cu.cuTexObjectDestroy(texture), 0);
     CHECK_EQ(cu.cuTexObjectDestroy(second), 0);
@@ -665,7 +665,8 @@ TEST(objects_are_described) {
     s.flags = 0;
     CHECK_EQ(cu.cuArray3DCreate_v2(&array, &s), 0);
     r = resource_of(OF_ARRAY, array);
-    CHECK_EQ(cu.cuSurfObjectCreate(&surface, &r), 1);
+    CHECK_EQ(cu.cuSurfObjectCreate(&surface, &r), 0);
+    CHECK_EQ(cu.cuSurfObjectDestroy(surface), 0);
     CHECK_EQ(cu.cuArrayDestroy(array), 0);
     end_on(0);
 }
@@ -696,7 +697,11 @@ TEST(textures_of_memory) {
     CHECK_EQ(textures(r, sampling_of(0, 1), NULL), 0);
     r.of.rows.pitch = 120;
     CHECK_EQ(textures(r, sampling_of(0, 1), NULL), 1);
-    r.of.rows.pitch = 96;
+    r.of.rows.pitch = 96; /* the rows overlap */
+    CHECK_EQ(textures(r, sampling_of(0, 1), NULL), 0);
+    r.of.rows.address = (ptr)1 << 20; /* no memory */
+    CHECK_EQ(textures(r, sampling_of(0, 1), NULL), 0);
+    r.of.rows.format = 0xc0; /* UNORM_INT8X1 */
     CHECK_EQ(textures(r, sampling_of(0, 1), NULL), 1);
     CHECK_EQ(cu.cuMemFree_v2(p), 0);
     end_on(0);
@@ -738,11 +743,16 @@ TEST(views_of_arrays) {
     v.first_layer = 2;
     v.last_layer = 4;
     CHECK_EQ(textures(r, sampling_of(NORMALIZED, 1), &v), 0);
-    v.last_layer = 5;
+    v.format = 0;
     CHECK_EQ(textures(r, sampling_of(NORMALIZED, 1), &v), 1);
-    v.last_layer = 4;
-    v.last_level = 4;
-    CHECK_EQ(textures(r, sampling_of(NORMALIZED, 1), &v), 1);
+    v.format = 0x16;
+    if (on_cpu_device()) { /* a GPU's driver does not look */
+        v.last_layer = 5;
+        CHECK_EQ(textures(r, sampling_of(NORMALIZED, 1), &v), 1);
+        v.last_layer = 4;
+        v.last_level = 4;
+        CHECK_EQ(textures(r, sampling_of(NORMALIZED, 1), &v), 1);
+    }
     CHECK_EQ(cu.cuMipmappedArrayDestroy(mipmapped), 0);
     end_on(0);
 }
@@ -888,9 +898,9 @@ static const char references[] =
         ".visible .global .texref pixels;\n.visible .global .surfref canvas;\n"
         ".visible .global .u32 word;\n"
         ".visible .entry reads(.param .u64 p) {\n"
-        "    .reg .b64 %a; .reg .f32 %v<5>; .reg .s32 %i;\n"
-        "    ld.param.u64 %a, [p]; mov.s32 %i, 3;\n"
-        "    tex.1d.v4.f32.s32 {%v1, %v2, %v3, %v4}, [pixels, {%i}]; st.global.f32 [%a], %v1; "
+        "    .reg .b64 %a; .reg .f32 %v<5>, %x;\n"
+        "    ld.param.u64 %a, [p]; mov.f32 %x, 0f40600000; /* 3.5 */\n"
+        "    tex.1d.v4.f32.f32 {%v1, %v2, %v3, %v4}, [pixels, {%x}]; st.global.f32 [%a], %v1; "
         "ret;\n"
         "}\n";
 

@@ -184,7 +184,7 @@ TEST(references) {
 TEST(wrong_descs) {
     scene s = begin();
     gpuexec_array_desc many = floats(8, 8);
-    gpuexec_array mipmapped, wide;
+    gpuexec_array mipmapped, wide, colors, numbers, blocks;
     gpuexec_texture_desc d;
     many.levels = 3;
     mipmapped = gpuexec_array_create(s.ctx, &many);
@@ -192,6 +192,13 @@ TEST(wrong_descs) {
     many.format = GPUEXEC_FORMAT_U32;
     many.surface = 0;
     wide = gpuexec_array_create(s.ctx, &many);
+    many.format = GPUEXEC_FORMAT_BC7_SRGB;
+    colors = gpuexec_array_create(s.ctx, &many);
+    many.levels = 2;
+    many.format = GPUEXEC_FORMAT_UNORM8;
+    numbers = gpuexec_array_create(s.ctx, &many);
+    many.format = GPUEXEC_FORMAT_BC1;
+    blocks = gpuexec_array_create(s.ctx, &many);
 #define REFUSED(change, ...) \
     do { \
         memset(&d, 0, sizeof d); \
@@ -215,6 +222,13 @@ TEST(wrong_descs) {
     REFUSED(d.array = wide; d.filter = GPUEXEC_FILTER_LINEAR, "GPUEXEC_FORMAT_U32");
     REFUSED(d.read_integers = 1, "read_integers is 1", "F32");
     REFUSED(d.srgb = 1, "srgb is 1", "F32");
+    REFUSED(d.array = colors, "srgb is 0", "BC7_SRGB");
+    d.srgb = 1;
+    CHECK_MADE(gpuexec_texture_create(s.ctx, &d));
+    REFUSED(d.array = numbers; d.levels = 1; d.normalized = 1, "levels is 1", "UNORM8");
+    REFUSED(d.array = blocks; d.first_level = 1; d.normalized = 1, "levels is 1", "BC1");
+    d.first_level = 0;
+    CHECK_MADE(gpuexec_texture_create(s.ctx, &d));
     REFUSED(d.array = mipmapped, "normalized is 0");
     REFUSED(d.seamless_cube = 1, "does not read a cube");
     REFUSED(d.max_anisotropy = 17, "max_anisotropy is 17");
@@ -230,6 +244,7 @@ TEST(wrong_descs) {
     REFUSED(IN_MEMORY(d.width = 0), "width is 0");
     REFUSED(IN_MEMORY(d.width = 65), "only 256 bytes remain", "260");
     REFUSED(IN_MEMORY(d.format = GPUEXEC_FORMAT_BC1), "BC1");
+    REFUSED(IN_MEMORY(d.format = GPUEXEC_FORMAT_SNORM16), "SNORM16", "U8 to F32");
     REFUSED(IN_MEMORY(d.filter = GPUEXEC_FILTER_LINEAR), "fetched by index");
     REFUSED(IN_MEMORY(d.pitch_bytes = 32), "height is 0");
     REFUSED(IN_MEMORY(d.height = 2; d.pitch_bytes = 16), "less than the 32 bytes of a row");

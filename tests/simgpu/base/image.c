@@ -1,66 +1,50 @@
-/* image.c - the tables of texture and surface objects. Kernels look handles up without a lock, so a
-   part of a table never moves, and an entry is one pointer. A handle is the number of its entry,
-   from 1, and above it how often the entry was used before: one that has ended stays unknown. */
+/* image.c - the table of texture and surface objects. Kernels look handles up without a lock, so a
+   part of the table never moves, and an entry is one pointer for each kind. A handle is the number
+   of its entry. As measured: both kinds share the numbers, from 1; a new object gets the lowest one
+   that is free, also that of one which was destroyed; a lookup uses the low 32 bits. */
 #include "image.h"
 
-enum { PART = 1024, PARTS = 1024, NUMBER_BITS = 32 };
+enum { PART = 1024, PARTS = 1024 };
 struct entry {
-    void *object; /* __atomic; NULL: it is free */
-    uint32_t uses, next_free;
+    struct sim_texture *texture; /* both __atomic; one at most is not NULL */
+    struct sim_surface *surface;
 };
-struct table {
-    struct entry *parts[PARTS]; /* __atomic */
-    uint32_t count, free;       /* free: the number of the entry that was freed last, or 0 */
-};
-static struct table textures, surfaces;
+static struct entry *parts[PARTS]; /* __atomic */
+static uint32_t lowest = 1;        /* all numbers below it are used */
 
-static struct entry *entry_of(const struct table *table, uint32_t number) {
-    const uint32_t i = number - 1;
-    struct entry *part = i < PART * PARTS
-            ? __atomic_load_n(&table->parts[i / PART], __ATOMIC_ACQUIRE)
-            : NULL;
+static struct entry *entry_of(uint64_t handle) {
+    const uint32_t i = (uint32_t)handle - 1;
+    struct entry *part = i < PART * PARTS ? __atomic_load_n(&parts[i / PART], __ATOMIC_ACQUIRE)
+                                          : NULL;
     return part ? &part[i % PART] : NULL;
 }
 
-static void *object_of(const struct table *table, uint64_t handle) {
-    const struct entry *entry = entry_of(table, (uint32_t)handle);
-    return entry ? __atomic_load_n(&entry->object, __ATOMIC_ACQUIRE) : NULL;
-}
-
-/* The handle comes first: a kernel may find the object at once. */
-static bool add(struct table *table, uint64_t *handle, void *object) {
-    uint32_t number = table->free;
-    if (!number) {
-        const uint32_t part = table->count / PART;
-        if (part >= PARTS) return false;
-        if (!table->parts[part]) {
+/* NULL: no memory */
+static struct entry *find_free(uint64_t *handle) {
+    for (;; lowest++) {
+        const uint32_t part = (lowest - 1) / PART;
+        if (part >= PARTS) return NULL;
+        if (!parts[part]) {
             void *more = calloc(PART, sizeof(struct entry));
-            if (!more) return false;
-            __atomic_store_n(&table->parts[part], more, __ATOMIC_RELEASE);
+            if (!more) return NULL;
+            __atomic_store_n(&parts[part], more, __ATOMIC_RELEASE);
         }
-        number = ++table->count;
+        struct entry *entry = entry_of(lowest);
+        *handle = lowest;
+        if (!entry->texture && !entry->surface) return entry;
     }
-    struct entry *entry = entry_of(table, number);
-    table->free = table->free ? entry->next_free : 0;
-    *handle = (uint64_t)entry->uses++ << NUMBER_BITS | number;
-    __atomic_store_n(&entry->object, object, __ATOMIC_RELEASE);
-    return true;
 }
-
-static void take_out(struct table *table, uint64_t handle) {
-    struct entry *entry = entry_of(table, (uint32_t)handle);
-    __atomic_store_n(&entry->object, NULL, __ATOMIC_RELEASE);
-    entry->next_free = table->free;
-    table->free = (uint32_t)handle;
+static void note_free(uint64_t handle) {
+    if ((uint32_t)handle < lowest) lowest = (uint32_t)handle;
 }
 
 struct sim_texture *sim_texture_find(uint64_t handle) {
-    struct sim_texture *t = object_of(&textures, handle);
-    return t && t->handle == handle ? t : NULL;
+    const struct entry *entry = entry_of(handle);
+    return entry ? __atomic_load_n(&entry->texture, __ATOMIC_ACQUIRE) : NULL;
 }
 struct sim_surface *sim_surface_find(uint64_t handle) {
-    struct sim_surface *s = object_of(&surfaces, handle);
-    return s && s->handle == handle ? s : NULL;
+    const struct entry *entry = entry_of(handle);
+    return entry ? __atomic_load_n(&entry->surface, __ATOMIC_ACQUIRE) : NULL;
 }
 
 const struct sim_texture *sim_texture_at(uint64_t handle) {
@@ -72,7 +56,21 @@ const struct sim_surface *sim_surface_at(uint64_t handle) {
     return s && !__atomic_load_n(&s->ended, __ATOMIC_ACQUIRE) ? s : NULL;
 }
 
-bool sim_texture_add(struct sim_texture *t) { return add(&textures, &t->handle, t); }
-bool sim_surface_add(struct sim_surface *s) { return add(&surfaces, &s->handle, s); }
-void sim_texture_remove(struct sim_texture *t) { take_out(&textures, t->handle); }
-void sim_surface_remove(struct sim_surface *s) { take_out(&surfaces, s->handle); }
+bool sim_texture_add(struct sim_texture *t) {
+    struct entry *entry = find_free(&t->handle);
+    if (entry) __atomic_store_n(&entry->texture, t, __ATOMIC_RELEASE);
+    return entry != NULL;
+}
+bool sim_surface_add(struct sim_surface *s) {
+    struct entry *entry = find_free(&s->handle);
+    if (entry) __atomic_store_n(&entry->surface, s, __ATOMIC_RELEASE);
+    return entry != NULL;
+}
+void sim_texture_remove(struct sim_texture *t) {
+    __atomic_store_n(&entry_of(t->handle)->texture, NULL, __ATOMIC_RELEASE);
+    note_free(t->handle);
+}
+void sim_surface_remove(struct sim_surface *s) {
+    __atomic_store_n(&entry_of(s->handle)->surface, NULL, __ATOMIC_RELEASE);
+    note_free(s->handle);
+}

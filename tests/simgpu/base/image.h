@@ -47,10 +47,10 @@ const struct sim_texture *sim_texture_at(uint64_t handle);
 const struct sim_surface *sim_surface_at(uint64_t handle);
 
 /* The rest is for the driver, with sim_lock. Adding gives the object its handle; false: no memory.
-   Textures and surfaces are counted apart, from 1. */
+   Textures and surfaces are counted together, from 1. */
 bool sim_texture_add(struct sim_texture *texture);
 void sim_texture_remove(struct sim_texture *texture);
-struct sim_texture *sim_texture_find(uint64_t handle); /* also one that has ended */
+struct sim_texture *sim_texture_find(uint64_t handle); /* also one whose array was destroyed */
 bool sim_surface_add(struct sim_surface *surface);
 void sim_surface_remove(struct sim_surface *surface);
 struct sim_surface *sim_surface_find(uint64_t handle);

@@ -48,27 +48,26 @@ SIM_API(cuMipmappedArrayGetLevel, (void **out, void *array, unsigned level), (ou
 SIM_API(cuArrayGetDescriptor_v2, (CUDA_ARRAY_DESCRIPTOR * out, void *array), (out, array),
         SIM_CTX) {
     struct sim_array *a;
-    if (!out) return CUDA_ERROR_INVALID_VALUE;
     const int result = find(false, array, &a);
-    if (result) return result;
+    if (result || !out) return result ? result : CUDA_ERROR_INVALID_VALUE;
     *out = (CUDA_ARRAY_DESCRIPTOR){ a->is.Width, a->is.Height, a->is.Format, a->is.NumChannels };
     return CUDA_SUCCESS;
 }
 SIM_API(cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR * out, void *array), (out, array),
         SIM_CTX) {
     struct sim_array *a;
-    if (!out) return CUDA_ERROR_INVALID_VALUE;
     const int result = find(false, array, &a);
-    if (!result) *out = a->is;
-    return result;
+    if (result || !out) return result ? result : CUDA_ERROR_INVALID_VALUE;
+    *out = a->is;
+    return CUDA_SUCCESS;
 }
 
 /* As documented: only sparse arrays, those that are mapped later, and those of planes have what
-   these describe. This device has none of them. */
+   these describe. This device has none of them. As measured: the first two calls answer a NULL as
+   an array without them, and do not look at the device. */
 static int describe_none(bool mipmapped, const void *out, const void *array) {
     struct sim_array *a;
-    if (!out) return CUDA_ERROR_INVALID_VALUE;
-    const int result = find(mipmapped, array, &a);
+    const int result = out && array ? find(mipmapped, array, &a) : CUDA_SUCCESS;
     return result ? result : CUDA_ERROR_INVALID_VALUE;
 }
 SIM_API(cuArrayGetSparseProperties, (CUDA_ARRAY_SPARSE_PROPERTIES * out, void *array), (out, array),
@@ -79,21 +78,21 @@ SIM_API(cuMipmappedArrayGetSparseProperties, (CUDA_ARRAY_SPARSE_PROPERTIES * out
         (out, array), SIM_CTX) {
     return describe_none(true, out, array);
 }
-static int requirements(bool mipmapped, const void *out, const void *array, CUdevice device) {
-    if (out && !sim_device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
-    return describe_none(mipmapped, out, array);
-}
 SIM_API(cuArrayGetMemoryRequirements,
         (CUDA_ARRAY_MEMORY_REQUIREMENTS * out, void *array, CUdevice device), (out, array, device),
         SIM_CTX) {
-    return requirements(false, out, array, device);
+    (void)device;
+    return describe_none(false, out, array);
 }
 SIM_API(cuMipmappedArrayGetMemoryRequirements,
         (CUDA_ARRAY_MEMORY_REQUIREMENTS * out, void *array, CUdevice device), (out, array, device),
         SIM_CTX) {
-    return requirements(true, out, array, device);
+    (void)device;
+    return describe_none(true, out, array);
 }
 SIM_API(cuArrayGetPlane, (void **out, void *array, unsigned plane), (out, array, plane), SIM_CTX) {
+    struct sim_array *a;
+    const int result = out ? find(false, array, &a) : CUDA_SUCCESS;
     (void)plane;
-    return describe_none(false, out, array);
+    return result ? result : CUDA_ERROR_INVALID_VALUE;
 }

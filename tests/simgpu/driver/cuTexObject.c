@@ -1,16 +1,14 @@
 /* cuTexObject.c - the entry points of texture and surface objects: cuTexObject and cuSurfObject. */
 #include "driver.h"
 
-/* One limit for texels of all sizes. */
 SIM_API(cuDeviceGetTexture1DLinearMaxWidth,
         (size_t * out, unsigned format, unsigned channels, CUdevice device),
         (out, format, channels, device), SIM_INIT) {
-    enum { LINEAR_WIDTH = 69 }; /* CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH */
     const struct sim_format *f = sim_format_at(format);
     if (!out || !f || f->is_block || !sim_format_bytes(f, channels))
         return CUDA_ERROR_INVALID_VALUE;
     if (!sim_device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
-    *out = (size_t)sim_device_limit(sim_device_at(device), LINEAR_WIDTH);
+    *out = sim_texture_linear_width(sim_device_at(device), sim_format_bytes(f, channels));
     return CUDA_SUCCESS;
 }
 
@@ -33,17 +31,16 @@ SIM_API(cuSurfObjectCreate, (unsigned long long *out, const CUDA_RESOURCE_DESC *
     return result;
 }
 
-SIM_API(cuTexObjectDestroy, (unsigned long long texture), (texture), SIM_CTX) {
-    struct sim_view *v = sim_texture_view(texture);
-    if (!v) return texture ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-    sim_view_free(v);
+/* Measured: a number that is no object is no error. The object of a reference remains. */
+static int destroy(struct sim_view *v) {
+    if (v && !v->reference) sim_view_free(v);
     return CUDA_SUCCESS;
 }
+SIM_API(cuTexObjectDestroy, (unsigned long long texture), (texture), SIM_CTX) {
+    return destroy(sim_texture_view(texture));
+}
 SIM_API(cuSurfObjectDestroy, (unsigned long long surface), (surface), SIM_CTX) {
-    struct sim_view *v = sim_surface_view(surface);
-    if (!v) return surface ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-    sim_view_free(v);
-    return CUDA_SUCCESS;
+    return destroy(sim_surface_view(surface));
 }
 
 SIM_API(cuTexObjectGetResourceDesc, (CUDA_RESOURCE_DESC * out, unsigned long long texture),
@@ -67,10 +64,11 @@ SIM_API(cuTexObjectGetTextureDesc, (CUDA_TEXTURE_DESC * out, unsigned long long 
     *out = v->how;
     return CUDA_SUCCESS;
 }
+/* Of a texture without a view it succeeds, as measured, here with zeros. */
 SIM_API(cuTexObjectGetResourceViewDesc, (CUDA_RESOURCE_VIEW_DESC * out, unsigned long long texture),
         (out, texture), SIM_CTX) {
     const struct sim_view *v = out ? sim_texture_view(texture) : NULL;
-    if (!v || !v->has_region) return CUDA_ERROR_INVALID_VALUE;
+    if (!v) return CUDA_ERROR_INVALID_VALUE;
     *out = v->region;
     return CUDA_SUCCESS;
 }

@@ -27,56 +27,58 @@ SIM_API(cuTexRefCreate, (void **out), (out), SIM_CTX) {
     *out = SIM_HANDLE(r->handle);
     return CUDA_SUCCESS;
 }
-/* That of a module ends with the module. */
+/* That of a module ends with the module; this is no error, as measured. */
 SIM_API(cuTexRefDestroy, (void *texture), (texture), SIM_CTX) {
     struct sim_reference *r;
     const int result = find(false, texture, &r);
-    if (result || r->variable) return CUDA_ERROR_INVALID_VALUE;
-    sim_reference_free(r);
-    return CUDA_SUCCESS;
+    if (!result && !r->variable) sim_reference_free(r);
+    return result;
 }
 
-/* A kernel finds the reference in its module. */
+/* A kernel finds the reference in its module. Measured: the unit is not looked at. */
 SIM_API(cuParamSetTexRef, (void *function, int unit, void *texture), (function, unit, texture),
         SIM_HEALTHY) {
-    enum { DEFAULT_UNIT = -1 };
     struct sim_reference *r;
+    (void)unit;
     if (!sim_get(SIM_H_FUNCTION, function)) return CUDA_ERROR_INVALID_HANDLE;
-    return unit == DEFAULT_UNIT ? find(false, texture, &r) : CUDA_ERROR_INVALID_VALUE;
+    return find(false, texture, &r);
 }
 
 /* ---- what they are bound to ---- */
 
-/* The format becomes that of the array. */
-static int bind_array(bool is_surface, const void *handle, bool mipmapped, void *array) {
+/* overrides: the format becomes that of the array. A kernel reads the array's format anyway. */
+static int bind_array(
+        bool is_surface, const void *handle, bool mipmapped, void *array, bool overrides) {
     struct sim_reference *r;
     CUDA_RESOURCE_DESC resource = { .resType = mipmapped ? CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
                                                          : CU_RESOURCE_TYPE_ARRAY };
     const struct sim_array *a = mipmapped ? sim_mipmapped_at(array) : sim_array_at(array);
     int result = find(is_surface, handle, &r);
     if (result) return result;
-    if (!a) return array ? sim_not_there(array) : CUDA_ERROR_INVALID_VALUE;
+    if (!a) return sim_not_there(array);
+    /* measured: of a reference, but not of a surface object */
+    if (is_surface && !(a->is.Flags & CUDA_ARRAY3D_SURFACE_LDST)) return CUDA_ERROR_INVALID_VALUE;
     if (mipmapped) resource.res.mipmap.hMipmappedArray = array;
     else resource.res.array.hArray = array;
     const unsigned format = a->is.Format, channels = a->is.NumChannels;
-    if ((result = sim_reference_bind(r, &resource))) return result;
+    if ((result = sim_reference_bind(r, &resource)) || !overrides) return result;
     r->format = format;
     r->channels = channels;
     return CUDA_SUCCESS;
 }
 SIM_API(cuTexRefSetArray, (void *texture, void *array, unsigned flags), (texture, array, flags),
         SIM_CTX) {
-    if (flags != CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
-    return bind_array(false, texture, false, array);
+    if (flags & ~(unsigned)CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
+    return bind_array(false, texture, false, array, flags);
 }
 SIM_API(cuTexRefSetMipmappedArray, (void *texture, void *array, unsigned flags),
         (texture, array, flags), SIM_CTX) {
-    if (flags != CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
-    return bind_array(false, texture, true, array);
+    if (flags & ~(unsigned)CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
+    return bind_array(false, texture, true, array, flags);
 }
 SIM_API(cuSurfRefSetArray, (void *surface, void *array, unsigned flags), (surface, array, flags),
         SIM_CTX) {
-    return flags ? CUDA_ERROR_INVALID_VALUE : bind_array(true, surface, false, array);
+    return flags ? CUDA_ERROR_INVALID_VALUE : bind_array(true, surface, false, array, true);
 }
 
 SIM_API(cuTexRefSetAddress_v2, (size_t * offset, void *texture, CUdeviceptr address, size_t bytes),
@@ -84,6 +86,11 @@ SIM_API(cuTexRefSetAddress_v2, (size_t * offset, void *texture, CUdeviceptr addr
     struct sim_reference *r;
     size_t before = 0;
     int result = find(false, texture, &r);
+    if (!result && !address) { /* as measured: it is bound to nothing */
+        if (!(result = sim_reference_settle(&r))) sim_reference_unbind(r);
+        if (!result && offset) *offset = 0;
+        return result;
+    }
     if (!result) result = sim_reference_align(r, address, offset ? &before : NULL);
     if (!result)
         result = sim_reference_bind(r,
@@ -152,7 +159,8 @@ SIM_API(cuTexRefGetAddress_v2, (CUdeviceptr * out, void *texture), (out, texture
     return result;
 }
 
-/* ---- how they sample ---- */
+/* ---- how they sample: as measured, any value is accepted here. One that no texture can have is an
+   error of a kernel that uses the reference. ---- */
 
 /* SETS(name, (parameters), (arguments), condition, change of r): after the check. */
 #define SETS(symbol, given, arguments, good, change) \
@@ -174,10 +182,6 @@ SIM_API(cuTexRefGetAddress_v2, (CUdeviceptr * out, void *texture), (out, texture
         query; \
         return CUDA_SUCCESS; \
     }
-enum {
-    ALL_FLAGS = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
-            CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP
-};
 
 static bool is_format(unsigned format, int channels) {
     const struct sim_format *f = sim_format_at(format);
@@ -187,11 +191,11 @@ static bool is_format(unsigned format, int channels) {
 SETS(cuTexRefSetFormat, (void *texture, unsigned format, int channels), (texture, format, channels),
         is_format(format, channels), (r->format = format, r->channels = (unsigned)channels))
 SETS(cuTexRefSetAddressMode, (void *texture, int dim, unsigned mode), (texture, dim, mode),
-        dim >= 0 && dim < 3 && mode <= CU_TR_ADDRESS_MODE_BORDER, r->how.addressMode[dim] = mode)
-SETS(cuTexRefSetFilterMode, (void *texture, unsigned mode), (texture, mode),
-        mode <= CU_TR_FILTER_MODE_LINEAR, r->how.filterMode = mode)
-SETS(cuTexRefSetMipmapFilterMode, (void *texture, unsigned mode), (texture, mode),
-        mode <= CU_TR_FILTER_MODE_LINEAR, r->how.mipmapFilterMode = mode)
+        dim >= 0 && dim < 3, r->how.addressMode[dim] = mode)
+SETS(cuTexRefSetFilterMode, (void *texture, unsigned mode), (texture, mode), true,
+        r->how.filterMode = mode)
+SETS(cuTexRefSetMipmapFilterMode, (void *texture, unsigned mode), (texture, mode), true,
+        r->how.mipmapFilterMode = mode)
 SETS(cuTexRefSetMipmapLevelBias, (void *texture, float bias), (texture, bias), true,
         r->how.mipmapLevelBias = bias)
 SETS(cuTexRefSetMipmapLevelClamp, (void *texture, float least, float most), (texture, least, most),
@@ -200,8 +204,8 @@ SETS(cuTexRefSetMaxAnisotropy, (void *texture, unsigned most), (texture, most), 
         r->how.maxAnisotropy = most)
 SETS(cuTexRefSetBorderColor, (void *texture, float *color), (texture, color), color != NULL,
         memcpy(r->how.borderColor, color, sizeof r->how.borderColor))
-SETS(cuTexRefSetFlags, (void *texture, unsigned flags), (texture, flags),
-        !(flags & ~(unsigned)ALL_FLAGS), r->how.flags = flags)
+SETS(cuTexRefSetFlags, (void *texture, unsigned flags), (texture, flags), true,
+        r->how.flags = flags)
 
 /* What is NULL is not written. */
 static void get_format(const struct sim_reference *r, unsigned *format, int *channels) {

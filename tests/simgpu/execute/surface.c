@@ -21,14 +21,14 @@ static const struct sim_surface *surface_of(
     const uint64_t handle = SIM_AT(u64, f->handle)[lane];
     const struct sim_surface *s = sim_surface_at(handle);
     if (s && s->device == w->block->grid->device) return s;
-    sim_fault_at(w, i, lane, SIM_F_LAUNCH_FAILED, "0x%llx is not a surface object%s",
+    sim_fault_at(w, i, lane, SIM_F_ILLEGAL_ADDRESS, "0x%llx is not a surface object%s",
             (unsigned long long)handle, s ? " of this device" : "");
     return NULL;
 }
 
 /* bytes: of the access, at a coordinate in bytes; of formatted ones of a texel, at one in texels.
    Documented: .trap stops the kernel, .clamp takes the nearest texel inside, .zero reads zeros and
-   writes nothing. To be measured: the error of .trap; what an unaligned coordinate does. */
+   writes nothing. Measured: the errors of .trap and of a misaligned coordinate. */
 static struct place find_place(struct sim_warp *w, const struct sim_insn *i,
         const struct sim_fetch *f, int lane, const struct sim_surface *s, unsigned bytes) {
     const struct sim_texels *t = &s->texels;
@@ -52,7 +52,7 @@ static struct place find_place(struct sim_warp *w, const struct sim_insn *i,
                     (uint64_t)at[0],
             false };
     if (f->outside == SIM_OUT_TRAP)
-        sim_fault_at(w, i, lane, SIM_F_LAUNCH_FAILED,
+        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_ADDRESS,
                 "coordinates (%lld, %lld, %lld) outside of a surface of %u x %u x %u texels of %u "
                 "bytes",
                 (long long)at[0], (long long)at[1], (long long)at[2], l->width, l->height, l->depth,

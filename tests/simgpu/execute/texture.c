@@ -484,7 +484,7 @@ static const struct sim_texture *texture_of(
     const uint64_t handle = SIM_AT(u64, f->handle)[lane];
     const struct sim_texture *t = sim_texture_at(handle);
     if (t && t->device == w->block->grid->device) return t;
-    sim_fault_at(w, i, lane, SIM_F_LAUNCH_FAILED, "0x%llx is not a texture object%s",
+    sim_fault_at(w, i, lane, SIM_F_ILLEGAL_ADDRESS, "0x%llx is not a texture object%s",
             (unsigned long long)handle, t ? " of this device" : "");
     return NULL;
 }

@@ -124,18 +124,18 @@ static bool fits(struct sim_device *d, const CUDA_ARRAY3D_DESCRIPTOR *is, bool m
 static int check(struct sim_device *d, const CUDA_ARRAY3D_DESCRIPTOR *is, bool mipmapped) {
     const unsigned absent = CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING |
             CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
+    /* Measured: not CUDA_ARRAY3D_DEPTH_TEXTURE or _COLOR_ATTACHMENT, which arrays of a graphics
+       library have. */
     const unsigned known = absent | CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST |
-            CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_DEPTH_TEXTURE |
-            CUDA_ARRAY3D_COLOR_ATTACHMENT;
+            CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER;
     const struct sim_format *f = sim_format_at(is->Format);
     if (is->Flags & ~known) return CUDA_ERROR_INVALID_VALUE;
     if (sim_format_is_video(is->Format))
         return sim_because(CUDA_ERROR_NOT_SUPPORTED, "this device has no video formats");
     if (!f || !sim_format_bytes(f, is->NumChannels) || !fits(d, is, mipmapped))
         return CUDA_ERROR_INVALID_VALUE;
-    if (f->is_block && is->Flags & CUDA_ARRAY3D_SURFACE_LDST) return CUDA_ERROR_INVALID_VALUE;
-    if (is->Flags & CUDA_ARRAY3D_DEPTH_TEXTURE && is->NumChannels != 1)
-        return CUDA_ERROR_INVALID_VALUE;
+    if (f->is_block && !is->Height) return CUDA_ERROR_INVALID_VALUE;
+    if (f->is_block && is->Flags & CUDA_ARRAY3D_SURFACE_LDST) return CUDA_ERROR_NOT_SUPPORTED;
     if (is->Flags & absent)
         return sim_because(CUDA_ERROR_NOT_SUPPORTED,
                 "this device has no sparse arrays, and none that are mapped later or for video");
@@ -297,11 +297,12 @@ int sim_array_new(void **out, const CUDA_ARRAY3D_DESCRIPTOR *is, unsigned levels
     return result;
 }
 
-/* As memory: the device's work has finished before. */
+/* As memory: the device's work has finished before. Of a level it succeeds, as measured, but the
+   level is its mipmapped array's and ends with that. */
 int sim_array_destroy(struct sim_array *a) {
     const void *handle = SIM_HANDLE(a->handle);
     const enum sim_handle_kind kind = a->is_mipmapped ? SIM_H_MIPMAPPED : SIM_H_ARRAY;
-    if (a->of) return CUDA_ERROR_INVALID_VALUE;
+    if (a->of) return CUDA_SUCCESS;
     const int result = sim_drain(NULL, a->context->device);
     if (result) return result;
     if (!(a = sim_find(kind, handle))) return CUDA_ERROR_INVALID_HANDLE; /* by another thread */

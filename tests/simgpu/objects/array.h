@@ -27,12 +27,13 @@ struct sim_view {
     struct sim_context *context;
     struct sim_array *array; /* NULL: device memory, or the array was destroyed */
     struct sim_view *next;   /* of the same array */
-    bool is_surface, has_region;
+    bool is_surface;
     struct sim_texture texture;
     struct sim_surface surface;
     CUDA_RESOURCE_DESC resource; /* as the program gave them */
     CUDA_TEXTURE_DESC how;
     CUDA_RESOURCE_VIEW_DESC region;
+    const struct sim_reference *reference; /* whose object it is, or NULL: the program's */
 };
 
 /* A texture or surface reference: of a module, which then has the variable with the object's
@@ -75,6 +76,8 @@ struct sim_rows sim_array_rows(const struct sim_array *array);
 int sim_array_level(struct sim_array *mipmapped, unsigned level, void **out);
 
 /* texture.c */
+/* the most texels of linear memory; texel: their bytes */
+size_t sim_texture_linear_width(struct sim_device *device, unsigned texel);
 int sim_texture_new(uint64_t *out, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *how,
         const CUDA_RESOURCE_VIEW_DESC *region);
 int sim_surface_new(uint64_t *out, const CUDA_RESOURCE_DESC *resource);
@@ -93,6 +96,7 @@ int sim_reference_settle(struct sim_reference **reference);
 void sim_reference_renew(struct sim_reference *reference); /* after a change */
 /* [lock], released meanwhile; 1: no object can have that, and nothing has changed */
 int sim_reference_bind(struct sim_reference *reference, const CUDA_RESOURCE_DESC *resource);
+void sim_reference_unbind(struct sim_reference *reference); /* settled before */
 int sim_reference_align(const struct sim_reference *reference, CUdeviceptr address, size_t *offset);
 
 #endif

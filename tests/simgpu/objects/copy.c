@@ -8,8 +8,8 @@
    too. A range that is only partly page-locked is refused, as measured.
 
    A side of a copy in two or three dimensions may be an array: then x is bytes of a row of texels,
-   and of block-compressed formats a row is a row of blocks. z is a slice or a layer. Offsets and
-   width are whole texels, all of them inside the array.
+   and of block-compressed formats a row is a row of blocks. z is a slice or a layer. The bytes are
+   all inside the array; as measured, they need not be whole texels.
 
    While a stream captures, none of this happens at the call: the graph's copy reads and writes when
    it executes, and only then a fill looks at its address, as measured.
@@ -149,18 +149,18 @@ int sim_copy(uint64_t to, uint64_t from, size_t bytes, void *stream, int how) {
 struct part {
     const void *host, *array;
     CUdeviceptr device;
-    size_t x, y, z, pitch, height;
+    size_t x, y, z, pitch, height, lod;
     unsigned type;
 };
 
 /* The bytes that a structure names as its source or destination. */
 #define PART(c, side) \
     ((struct part){ c->side##Host, c->side##Array, c->side##Device, c->side##XInBytes, c->side##Y, \
-            c->side##Z, c->side##Pitch, c->side##Height, c->side##MemoryType })
+            c->side##Z, c->side##Pitch, c->side##Height, c->side##LOD, c->side##MemoryType })
 
-/* Whether n from `from` are within `limit`, and whole units. */
-static bool inside(size_t from, size_t n, size_t limit, size_t unit) {
-    return from <= limit && n <= limit - from && from % unit == 0 && n % unit == 0;
+/* Whether n from `from` are within `limit`. */
+static bool inside(size_t from, size_t n, size_t limit) {
+    return from <= limit && n <= limit - from;
 }
 
 static int find_array(
@@ -169,8 +169,8 @@ static int find_array(
     if (!a) return handle ? sim_not_there(handle) : CUDA_ERROR_INVALID_VALUE;
     const struct sim_level *l = &a->texels.levels[0];
     const struct sim_rows all = sim_array_rows(a);
-    if (!inside(x, b.width, all.width, a->texels.texel_bytes) ||
-            !inside(y, b.height, all.height, 1) || !inside(z, b.depth, all.depth, 1))
+    if (!inside(x, b.width, all.width) || !inside(y, b.height, all.height) ||
+            !inside(z, b.depth, all.depth))
         return CUDA_ERROR_INVALID_VALUE;
     *side = (struct side){ .end = { .address = l->address + z * l->slice + y * l->pitch + x,
                                    .in_table = true,
@@ -186,7 +186,8 @@ static int find_array(
 /* by: as in may() */
 static int find_part(const struct sim_context *by, bool captures, bool writes, struct side *side,
         struct part p, struct block b) {
-    if (p.type == CU_MEMORYTYPE_ARRAY) return find_array(p.array, side, p.x, p.y, p.z, b);
+    if (p.type == CU_MEMORYTYPE_ARRAY)
+        return p.lod ? CUDA_ERROR_INVALID_VALUE : find_array(p.array, side, p.x, p.y, p.z, b);
     if (p.type < CU_MEMORYTYPE_HOST || p.type > CU_MEMORYTYPE_UNIFIED)
         return CUDA_ERROR_INVALID_VALUE;
     if (!p.pitch) p.pitch = p.x + b.width;

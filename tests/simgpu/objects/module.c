@@ -417,6 +417,7 @@ int sim_module_global(
         return CUDA_ERROR_INVALID_VALUE;
     const struct sim_var *v = variable(m->image, name);
     if (!v) return CUDA_ERROR_NOT_FOUND;
+    if (v->opaque) return CUDA_ERROR_INVALID_VALUE; /* a reference, as measured */
     if (address) *address = v->address;
     if (bytes) *bytes = v->size;
     return CUDA_SUCCESS;

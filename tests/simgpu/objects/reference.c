@@ -19,7 +19,7 @@ static void write_variable(const struct sim_reference *r) {
 
 static void drop_object(struct sim_reference *r) {
     struct sim_view *v = r->is_surface ? sim_surface_view(r->object) : sim_texture_view(r->object);
-    if (v) sim_view_free(v); /* unless its context has ended */
+    if (v && v->reference == r) sim_view_free(v); /* unless it ended with its context */
     r->object = 0;
 }
 
@@ -30,6 +30,7 @@ static void make_object(struct sim_reference *r) {
     if (r->is_surface) result = sim_surface_new(&r->object, &r->resource);
     else result = sim_texture_new(&r->object, &r->resource, &r->how, NULL);
     if (result) r->object = 0;
+    else (r->is_surface ? sim_surface_view(r->object) : sim_texture_view(r->object))->reference = r;
     sim_self.context = current;
 }
 
@@ -90,6 +91,11 @@ int sim_reference_bind(struct sim_reference *r, const CUDA_RESOURCE_DESC *resour
     r->channels = before.channels;
     sim_reference_renew(r);
     return CUDA_ERROR_INVALID_VALUE;
+}
+
+void sim_reference_unbind(struct sim_reference *r) {
+    r->is_bound = false;
+    sim_reference_renew(r);
 }
 
 static void end_reference(struct sim_link *link) {

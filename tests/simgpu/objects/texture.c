@@ -13,13 +13,6 @@ enum {
 
 /* ---- resources ---- */
 
-/* Device memory: all of it must be there, for the current context. */
-static bool reaches(uint64_t address, uint64_t bytes) {
-    struct sim_range r;
-    return sim_mem_find_for_call(address, bytes, false, &r) &&
-            sim_context_reaches(sim_self.context, &r);
-}
-
 static bool limit_exceeded(size_t n, int attribute) {
     return n > (size_t)sim_device_limit(sim_self.context->device, attribute);
 }
@@ -27,18 +20,27 @@ static bool misaligned(uint64_t n, int attribute) {
     return n % (uint64_t)sim_device_limit(sim_self.context->device, attribute) != 0;
 }
 
-/* Not of blocks, and not a packed one. 0: no such texels */
+/* Measured: only integers and floats, no UNORM or blocks. 0: no such texels */
 static unsigned memory_texel(unsigned format, unsigned channels) {
     const struct sim_format *f = sim_format_at(format);
-    return f && !f->is_block ? sim_format_bytes(f, channels) : 0;
+    return f && format <= CU_AD_FORMAT_FLOAT ? sim_format_bytes(f, channels) : 0;
 }
+
+/* Measured for texels of 1 and 16 bytes: 2^30 texels, or 4 GiB. */
+size_t sim_texture_linear_width(struct sim_device *device, unsigned texel) {
+    const size_t most = 4 * (size_t)sim_device_limit(device, LINEAR_WIDTH);
+    return texel > 4 ? 4 * most / texel : most;
+}
+
+/* Measured: whether there is memory, and enough of it, shows when a kernel reads it. A texture may
+   have no texels, and rows that overlap. One of no texels has one here. */
 
 static bool find_linear(const CUDA_RESOURCE_DESC *r, struct sim_texels *t) {
     const unsigned texel = memory_texel(r->res.linear.format, r->res.linear.numChannels);
     const uint64_t address = r->res.linear.devPtr;
     const size_t bytes = r->res.linear.sizeInBytes;
-    if (!texel || bytes < texel || limit_exceeded(bytes / texel, LINEAR_WIDTH) ||
-            misaligned(address, ALIGNMENT) || !reaches(address, bytes))
+    if (!texel || !address || misaligned(address, ALIGNMENT) ||
+            bytes / texel > sim_texture_linear_width(sim_self.context->device, texel))
         return false;
     *t = (struct sim_texels){ .dims = 1,
         .linear = true,
@@ -46,7 +48,7 @@ static bool find_linear(const CUDA_RESOURCE_DESC *r, struct sim_texels *t) {
         .channels = r->res.linear.numChannels,
         .texel_bytes = texel,
         .nlevels = 1 };
-    t->levels[0] = (struct sim_level){ .width = (uint32_t)(bytes / texel),
+    t->levels[0] = (struct sim_level){ .width = bytes < texel ? 1 : (uint32_t)(bytes / texel),
         .height = 1,
         .depth = 1,
         .pitch = bytes,
@@ -60,18 +62,17 @@ static bool find_pitch2d(const CUDA_RESOURCE_DESC *r, struct sim_texels *t) {
     const uint64_t address = r->res.pitch2D.devPtr;
     const size_t width = r->res.pitch2D.width, height = r->res.pitch2D.height,
                  pitch = r->res.pitch2D.pitchInBytes;
-    if (!texel || !width || !height || limit_exceeded(width, PITCH2D_WIDTH) ||
+    if (!texel || !address || limit_exceeded(width, PITCH2D_WIDTH) ||
             limit_exceeded(height, PITCH2D_HEIGHT) || limit_exceeded(pitch, PITCH2D_PITCH) ||
-            misaligned(address, ALIGNMENT) || misaligned(pitch, PITCH_ALIGNMENT) ||
-            pitch < width * texel || !reaches(address, (height - 1) * pitch + width * texel))
+            misaligned(address, ALIGNMENT) || misaligned(pitch, PITCH_ALIGNMENT))
         return false;
     *t = (struct sim_texels){ .dims = 2,
         .format = r->res.pitch2D.format,
         .channels = r->res.pitch2D.numChannels,
         .texel_bytes = texel,
         .nlevels = 1 };
-    t->levels[0] = (struct sim_level){ .width = (uint32_t)width,
-        .height = (uint32_t)height,
+    t->levels[0] = (struct sim_level){ .width = width ? (uint32_t)width : 1,
+        .height = height ? (uint32_t)height : 1,
         .depth = 1,
         .pitch = pitch,
         .slice = pitch * height,
@@ -113,7 +114,7 @@ static int find_resource(
 
 /* ---- resource views: some levels and layers of an array, also in another format ---- */
 
-/* By CUresourceViewFormat: the format and channels of the texels. */
+/* By CUresourceViewFormat: the format and channels of the texels. Measured: a view has one. */
 static bool view_format(unsigned format, unsigned *is, unsigned *channels) {
     static const unsigned char plain[] = { CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_SIGNED_INT8,
         CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_SIGNED_INT16, CU_AD_FORMAT_UNSIGNED_INT32,
@@ -122,11 +123,11 @@ static bool view_format(unsigned format, unsigned *is, unsigned *channels) {
         CU_AD_FORMAT_BC3_UNORM, CU_AD_FORMAT_BC4_UNORM, CU_AD_FORMAT_BC4_SNORM,
         CU_AD_FORMAT_BC5_UNORM, CU_AD_FORMAT_BC5_SNORM, CU_AD_FORMAT_BC6H_UF16,
         CU_AD_FORMAT_BC6H_SF16, CU_AD_FORMAT_BC7_UNORM };
-    if (format > CU_RES_VIEW_FORMAT_UNSIGNED_BC7) return false;
+    if (format == CU_RES_VIEW_FORMAT_NONE || format > CU_RES_VIEW_FORMAT_UNSIGNED_BC7) return false;
     if (format >= CU_RES_VIEW_FORMAT_UNSIGNED_BC1) {
         *is = blocks[format - CU_RES_VIEW_FORMAT_UNSIGNED_BC1];
         *channels = sim_format_at(*is)->channels;
-    } else if (format != CU_RES_VIEW_FORMAT_NONE) {
+    } else {
         *is = plain[(format - 1) / 3];
         *channels = 1u << (format - 1) % 3;
     }
@@ -179,36 +180,36 @@ static bool apply_region(
 
 /* ---- how a texture samples ---- */
 
-static bool is_integer(const struct sim_texels *t, unsigned flags) {
-    const struct sim_format *f = sim_format_at(t->format);
-    return f->is_integer && (f->bytes == 4 || flags & CU_TRSF_READ_AS_INTEGER);
+static bool is_srgb_only(unsigned format) {
+    return format == CU_AD_FORMAT_BC1_UNORM_SRGB || format == CU_AD_FORMAT_BC2_UNORM_SRGB ||
+            format == CU_AD_FORMAT_BC3_UNORM_SRGB || format == CU_AD_FORMAT_BC7_UNORM_SRGB;
 }
 
+/* Measured: the flags 4 and 8, which have no name, are accepted. Linear filtering of integers and
+   sRGB of what has no such colors are accepted and have no effect here. Formats that are sRGB are
+   refused without the flag. To be measured: that they are accepted with it. */
 static bool how_bad(
         const CUDA_TEXTURE_DESC *how, const struct sim_array *a, const struct sim_texels *t) {
-    const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
-            CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
-    const bool linear = how->filterMode == CU_TR_FILTER_MODE_LINEAR ||
-            how->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR;
-    if (how->flags & ~known || how->filterMode > CU_TR_FILTER_MODE_LINEAR ||
+    enum { ALL_FLAGS = 0x7f };
+    if (how->flags & ~(unsigned)ALL_FLAGS || how->filterMode > CU_TR_FILTER_MODE_LINEAR ||
             how->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
         return true;
     for (int i = 0; i < 3; i++)
         if (how->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER) return true;
-    if (how->flags & CU_TRSF_SRGB && !sim_format_at(t->format)->is_srgb) return true;
+    if (is_srgb_only(t->format) && !(how->flags & CU_TRSF_SRGB)) return true;
     if (how->flags & CU_TRSF_SEAMLESS_CUBEMAP && !t->cube) return true;
-    if (a && a->is_mipmapped && !(how->flags & CU_TRSF_NORMALIZED_COORDINATES)) return true;
-    return linear && !t->linear && is_integer(t, how->flags);
+    return a && a->is_mipmapped && !(how->flags & CU_TRSF_NORMALIZED_COORDINATES);
 }
 
 /* As documented: the anisotropy is clamped; without normalized coordinates an address mode that
    repeats the texture is that of the edge. */
-static CUDA_TEXTURE_DESC effective(const CUDA_TEXTURE_DESC *how) {
+static CUDA_TEXTURE_DESC effective(const CUDA_TEXTURE_DESC *how, unsigned format) {
     CUDA_TEXTURE_DESC is = *how;
     for (int i = 0; i < 3 && !(is.flags & CU_TRSF_NORMALIZED_COORDINATES); i++)
         if (is.addressMode[i] == CU_TR_ADDRESS_MODE_WRAP ||
                 is.addressMode[i] == CU_TR_ADDRESS_MODE_MIRROR)
             is.addressMode[i] = CU_TR_ADDRESS_MODE_CLAMP;
+    if (!sim_format_at(format)->is_srgb) is.flags &= ~(unsigned)CU_TRSF_SRGB;
     is.maxAnisotropy = is.maxAnisotropy < 1 ? 1 : is.maxAnisotropy > 16 ? 16 : is.maxAnisotropy;
     return is;
 }
@@ -271,13 +272,13 @@ int sim_texture_new(uint64_t *out, const CUDA_RESOURCE_DESC *resource, const CUD
     v->array = array;
     v->resource = *resource;
     v->how = *how;
-    v->has_region = region != NULL;
     if (region) v->region = *region;
     v->texture.texels = texels;
-    v->texture.how = effective(how);
+    v->texture.how = effective(how, texels.format);
     return publish(v, out);
 }
 
+/* Measured: the array need not have CUDA_ARRAY3D_SURFACE_LDST. */
 int sim_surface_new(uint64_t *out, const CUDA_RESOURCE_DESC *resource) {
     struct sim_array *array;
     struct sim_texels texels;
@@ -285,7 +286,6 @@ int sim_surface_new(uint64_t *out, const CUDA_RESOURCE_DESC *resource) {
             ? find_resource(resource, &array, &texels)
             : CUDA_ERROR_INVALID_VALUE;
     if (result) return result;
-    if (!(array->is.Flags & CUDA_ARRAY3D_SURFACE_LDST)) return CUDA_ERROR_INVALID_VALUE;
     struct sim_view *v = calloc(1, sizeof *v);
     if (!v) return CUDA_ERROR_OUT_OF_MEMORY;
     v->is_surface = true;
