@@ -62,7 +62,7 @@ all: simgpu examples tests
 
 simgpu: $(SIMGPU)
 examples: $(EXAMPLES)
-tests: $(TESTS) $(FIND_DEVICE) $(RANDOM) $(FORMS) $(ANSWERS)
+tests: $(TESTS) $(FIND_DEVICE) $(RANDOM) $(TEXELS) $(FORMS) $(ANSWERS)
 fuzzers: $(FUZZERS) $(BUILD)/fuzz/words
 
 # The rows of entry points, for the CPU device and the tests. What includes them is compiled again
@@ -233,7 +233,7 @@ $(BUILD)/fuzz/words: $(BUILD)/fuzz/words.o $(BUILD)/fuzz/grammar.o
 # another driver.
 run: $(SIMGPU) $(FIND_DEVICE) $(EXAMPLES)
 	@sh examples/run.sh $(BUILD) $(EXAMPLES)
-check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(FORMS) $(ANSWERS) $(FUZZERS)
+check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(TEXELS) $(FORMS) $(ANSWERS) $(FUZZERS)
 	@sh tests/check.sh $(BUILD)
 
 # How much of gpuexec.h the tests reach on the CPU device, measured by gcov. Nothing is inlined, so
@@ -342,4 +342,4 @@ help:
 .DELETE_ON_ERROR:
 -include $(IMPLEMENTATION).d $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) \
     $(FIND_DEVICE).d $(FORMS).d \
-    $(wildcard $(BUILD)/random.d/*.d $(BUILD)/answers.d/*.d $(BUILD)/fuzz/*.d)
+    $(wildcard $(BUILD)/random.d/*.d $(BUILD)/texels.d/*.d $(BUILD)/answers.d/*.d $(BUILD)/fuzz/*.d)

@@ -132,15 +132,20 @@ static inline f32 sim_normalized(f64 v, f64 scale) {
     return (f32)(v / scale < -1 ? -1.0 : v / scale);
 }
 
-/* A border's color as a component of a texel: an integer, the nearest one; or .f16, cut off. */
-static inline u32 sim_integer_of(f32 color, bool is_signed, unsigned most) {
-    const f64 lowest = is_signed ? -1 : 0;
-    const f64 v = color != color ? 0 : color > 1 ? 1 : color < lowest ? lowest : (f64)color;
-    return (u32)(s32)floor(v * most + 0.5);
+/* A number as a component of a texel, for borders and formatted stores: an integer of `bits` bits,
+   or .f16, cut off. Of the integer, x (2^bits - 1) is the difference of two numbers that have 4 bits
+   more, and is then rounded. */
+static inline u32 sim_integer_of(f32 x, bool is_signed, unsigned bits) {
+    const unsigned n = is_signed ? bits - 1 : bits;
+    f64 a = x != x ? 0 : x > 1 ? 1 : (f64)x;
+    if (a < 0) a = !is_signed ? 0 : a < -1 ? 1 : -a;
+    const int64_t parts = (int64_t)floor(ldexp(a, (int)n + 4)) - (int64_t)ceil(a * 16);
+    const int64_t v = (parts + 8) >> 4;
+    return (u32)(is_signed && x < 0 ? -v : v);
 }
 static inline u32 sim_half_below(f32 color) {
     const u32 bits = bits32(color) & 0x7fffffffu, sign = bits32(color) >> 16 & 0x8000;
-    if (bits > 0x7f800000u) return sign | 0x7e00;
+    if (bits > 0x7f800000u) return sign | 0x7c00 | ((bits >> 13 & 0x3ff) ? bits >> 13 & 0x3ff : 1);
     if (bits >= 0x47800000u) return sign | (bits == 0x7f800000u ? 0x7c00 : 0x7bff);
     if (bits < 0x38800000u) return sign | (u32)floorf(float_of(bits) * 0x1p24f);
     return sign | (bits - 0x38000000u) >> 13;

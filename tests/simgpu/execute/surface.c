@@ -26,7 +26,8 @@ static const struct sim_surface *surface_of(
     return NULL;
 }
 
-/* bytes: of the access, at a coordinate in bytes; of formatted ones of a texel, at one in texels.
+/* bytes: of the access, at a coordinate in bytes; of formatted ones in units of the access, which
+   for stores is a texel.
    Documented: .trap stops the kernel, .clamp takes the nearest texel inside, .zero reads zeros and
    writes nothing. Measured: the errors of .trap and of a misaligned coordinate. */
 static struct place find_place(struct sim_warp *w, const struct sim_insn *i,
@@ -39,7 +40,7 @@ static struct place find_place(struct sim_warp *w, const struct sim_insn *i,
     const u32 layer = sim_operand_u32(w, f->layer, lane);
     int64_t at[3] = { 0, 0, layered ? (int64_t)layer : 0 };
     for (unsigned a = 0; a < axes; a++) at[a] = (s32)sim_operand_u32(w, f->at[a], lane);
-    if (f->formatted) at[0] *= t->texel_bytes;
+    if (f->formatted) at[0] *= bytes;
     if (at[0] % bytes) {
         sim_fault_at(w, i, lane, SIM_F_MISALIGNED, "misaligned surface coordinate %lld (%u bytes)",
                 (long long)at[0], bytes);
@@ -113,15 +114,9 @@ static u64 converted(struct sim_components is, u32 bits) {
         const s32 most = (1 << (width - 1)) - 1, v = (s32)bits;
         return (u32)(v > most ? most : v < -most - 1 ? -most - 1 : v);
     }
-    if (is.kind == SIM_C_HALF) return half_of(x);
-    if (is.kind == SIM_C_UNORM) {
-        const f64 most = (1u << width) - 1;
-        return (u64)lrint((x > 1 ? 1 : x > 0 ? (f64)x : 0) * most);
-    }
-    if (is.kind == SIM_C_SNORM) {
-        const f64 most = (1u << (width - 1)) - 1;
-        return (u64)(s64)lrint((x > 1 ? 1 : x > -1 ? (f64)x : x == x ? -1 : 0) * most);
-    }
+    if (is.kind == SIM_C_HALF) return sim_half_below(x);
+    if (is.kind == SIM_C_UNORM || is.kind == SIM_C_SNORM)
+        return sim_integer_of(x, is.kind == SIM_C_SNORM, width);
     return bits;
 }
 

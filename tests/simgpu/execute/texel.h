@@ -77,7 +77,7 @@ static inline u32 sim_data_type(unsigned format) {
 }
 
 /* What txq and suq return. Documented are names: those of OpenCL, with its numbers; for the modes,
-   here their order. To be measured: these, and the depth and layers of what has none. */
+   here their order. An H200's driver has width, height and depth only. */
 static inline u32 sim_answer(
         const struct sim_texels *t, const CUDA_TEXTURE_DESC *how, enum sim_query query, u32 level) {
     static const unsigned char modes[] = { [CU_TR_ADDRESS_MODE_WRAP] = 0,
@@ -89,7 +89,7 @@ static inline u32 sim_answer(
     switch (query) {
     case SIM_Q_WIDTH: return l->width;
     case SIM_Q_HEIGHT: return l->height;
-    case SIM_Q_DEPTH: return t->layered || t->cube ? 1 : l->depth;
+    case SIM_Q_DEPTH: return t->dims < 3 ? 0 : l->depth;
     case SIM_Q_CHANNEL_DATA_TYPE: return sim_data_type(t->format);
     case SIM_Q_CHANNEL_ORDER: return t->channels == 1 ? 0x10b0 : t->channels == 2 ? 0x10b2 : 0x10b5;
     case SIM_Q_NORMALIZED_COORDS: return (how->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;

@@ -166,9 +166,9 @@ static void border(const struct lookup *k, struct sim_texel *out) {
         else if (k->is.kind == SIM_C_HALF)
             decode(k, n, sim_half_below(color), out);
         else if (k->is.kind == SIM_C_UNORM || k->is.kind == SIM_C_SNORM)
-            decode(k, n, sim_integer_of(color, k->is.kind == SIM_C_SNORM, (unsigned)k->scale), out);
+            decode(k, n, sim_integer_of(color, k->is.kind == SIM_C_SNORM, 8 * k->is.bytes), out);
         else {
-            out->v[n] = sim_integer_of(color, false, 65535);
+            out->v[n] = sim_integer_of(color, false, 16);
             out->bits[n] = bits32((f32)out->v[n] / 65535.0f);
         }
     }
@@ -378,7 +378,6 @@ static void sample_levels(struct lookup *k, const struct spot *s, f32 lod, u32 o
     const struct sim_texels *t = &k->t->texels;
     const CUDA_TEXTURE_DESC *how = &k->t->how;
     unsigned fraction = 0;
-    u32 far[4];
     /* Documented: the bias is added, then the clamps limit. NaN counts as 0. */
     lod = sim_fixed_lod(lod) + how->mipmapLevelBias;
     if (lod > how->maxMipmapLevelClamp) lod = how->maxMipmapLevelClamp;
