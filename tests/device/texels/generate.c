@@ -122,9 +122,9 @@ static void set_levels(struct txl_program *p) {
 static void set_addresses(struct txl_program *p) {
     gpuexec_texture_desc *h = &p->how;
     for (unsigned a = 0; a < 3; a++)
-        h->address[a] = h->normalized    ? (gpuexec_address_mode)below(4)
-                : one_in(2)              ? GPUEXEC_ADDRESS_CLAMP
-                                         : GPUEXEC_ADDRESS_BORDER;
+        h->address[a] = h->normalized ? (gpuexec_address_mode)below(4)
+                : one_in(2)           ? GPUEXEC_ADDRESS_CLAMP
+                                      : GPUEXEC_ADDRESS_BORDER;
     for (unsigned c = 0; c < 4; c++) h->border[c] = (float)(below(9)) / 4 - 1;
 }
 
@@ -143,9 +143,10 @@ static void filter_if_possible(struct txl_program *p) {
 static void set_result(struct txl_program *p) {
     const gpuexec_format f = p->shape.format;
     const bool integers = is_integer(f) && (p->how.read_integers || channel_bytes(f) == 4);
-    p->result = !integers                                             ? TXL_F32
-            : f == GPUEXEC_FORMAT_S8 || f == GPUEXEC_FORMAT_S16 || f == GPUEXEC_FORMAT_S32 ? TXL_S32
-                                                                      : TXL_U32;
+    p->result = !integers ? TXL_F32
+            : f == GPUEXEC_FORMAT_S8 || f == GPUEXEC_FORMAT_S16 || f == GPUEXEC_FORMAT_S32
+            ? TXL_S32
+            : TXL_U32;
 }
 
 /* ---- what a texture program examines */
@@ -160,8 +161,7 @@ static void make_anything(struct txl_program *p) {
     h->filter = any_filter();
     h->read_integers = one_in(3) && is_integer(p->shape.format);
     if (h->filter == GPUEXEC_FILTER_LINEAR) filter_if_possible(p);
-    if (is_block(p->shape.format) || op == TXL_GATHER)
-        set_shape(p, one_in(3) ? TXL_A2D : TXL_2D);
+    if (is_block(p->shape.format) || op == TXL_GATHER) set_shape(p, one_in(3) ? TXL_A2D : TXL_2D);
     else set_shape(p, is_fetch ? below(5) : below(7));
     if (op == TXL_GATHER && one_in(3) && !is_block(p->shape.format)) set_shape(p, TXL_CUBE);
     h->normalized = one_in(2);
@@ -471,25 +471,29 @@ static void fill_lane(struct txl_program *p, uint32_t *lane) {
         }
     }
     lane[TXL_LAYER] = one_in(8) ? any() : below(s->layers ? s->layers + 2 : 2);
-    lane[TXL_LOD] = p->op == TXL_FETCH_LEVEL ? below(one_in(4) ? 20 : s->levels ? s->levels : 1)
+    lane[TXL_LOD] = p->op == TXL_FETCH_LEVEL ? below(one_in(4)             ? 20
+                                                               : s->levels ? s->levels
+                                                                           : 1)
             : one_in(16)                     ? strange[below(STRANGE)]
-            : one_in(2) ? bits_of((float)((int)below(8 * 512) - 512) / 512)
-                        : bits_of((float)between(-1, 7));
+            : one_in(2)                      ? bits_of((float)((int)below(8 * 512) - 512) / 512)
+                                             : bits_of((float)between(-1, 7));
     if (one_in(4) && p->op != TXL_FETCH_LEVEL) lane[TXL_LOD] += below(5) - 2;
     lane[TXL_REFERENCE] = one_in(8) ? strange[below(STRANGE)] : bits_of((float)between(-1, 1));
     for (unsigned k = 0; k < 6; k++) {
         const double mantissa = between(1, 2), sign = one_in(2) ? scale : -scale;
         const double d = ldexp(sign * mantissa, (int)below(9) - 7);
-        lane[TXL_DX + k] = bits_of(one_in(4) ? 0 : one_in(3) ? (float)ldexp(1, -(int)below(7))
-                                                             : (float)d);
+        lane[TXL_DX + k] = bits_of(one_in(4) ? 0
+                        : one_in(3)          ? (float)ldexp(1, -(int)below(7))
+                                             : (float)d);
         if (one_in(64)) lane[TXL_DX + k] = strange[below(STRANGE)];
     }
     for (unsigned k = 0; k < 3; k++) lane[TXL_OFFSET + k] = one_in(8) ? any() : below(16) - 8;
     lane[15] = 0;
     if (p->surface)
-        for (unsigned k = 4; k < 12; k++) lane[k] = one_in(4) ? strange[below(STRANGE)]
+        for (unsigned k = 4; k < 12; k++)
+            lane[k] = one_in(4) ? strange[below(STRANGE)]
                     : one_in(2) ? bits_of((float)between(-1.2, 1.2))
-                                                                       : any_width();
+                                : any_width();
 }
 
 /* Surfaces: the first coordinate counts bytes, and is a multiple of the access. */
@@ -536,13 +540,14 @@ static void add_texture(struct txl_program *p) {
         return;
     }
     if (p->op == TXL_GATHER) add(p, "tld4.%c", "rgba"[p->component]);
-    else add(p, "tex%s", p->op == TXL_LEVEL || p->op == TXL_FETCH_LEVEL ? ".level"
-                    : p->op == TXL_GRAD                               ? ".grad"
-                                                                      : "");
+    else
+        add(p, "tex%s",
+                p->op == TXL_LEVEL || p->op == TXL_FETCH_LEVEL ? ".level"
+                        : p->op == TXL_GRAD                    ? ".grad"
+                                                               : "");
     add(p, ".%s.v4.%s.%s ", geometries[p->geometry], results[p->result],
             p->op == TXL_FETCH || p->op == TXL_FETCH_LEVEL ? "s32" : "f32");
-    add(p, "%s, [%%t, %s]",
-            p->result == TXL_F16 ? "{%h0, %h1, %h2, %h3}" : "{%d0, %d1, %d2, %d3}",
+    add(p, "%s, [%%t, %s]", p->result == TXL_F16 ? "{%h0, %h1, %h2, %h3}" : "{%d0, %d1, %d2, %d3}",
             coordinates[p->geometry]);
     if (p->op == TXL_LEVEL || p->op == TXL_FETCH_LEVEL) add(p, ", %%c%u", TXL_LOD);
     if (p->op == TXL_GRAD) {
@@ -599,18 +604,20 @@ static void add_surface(struct txl_program *p) {
 
 static void write_text(struct txl_program *p) {
     p->text[0] = 0;
-    add(p, ".version 7.1\n.target sm_60\n.address_size 64\n"
-           ".visible .entry k(.param .u64 t, .param .u64 i, .param .u64 o) {\n"
-           ".reg .b64 %%t, %%i, %%o, %%q<4>;\n.reg .b32 %%c<16>, %%d<4>, %%x;\n"
-           ".reg .pred %%p;\n.reg .b16 %%h<4>;\n"
-           "ld.param.u64 %%t, [t];\nld.param.u64 %%i, [i];\nld.param.u64 %%o, [o];\n"
-           "mov.u32 %%x, %s;\n",
+    add(p,
+            ".version 7.1\n.target sm_60\n.address_size 64\n"
+            ".visible .entry k(.param .u64 t, .param .u64 i, .param .u64 o) {\n"
+            ".reg .b64 %%t, %%i, %%o, %%q<4>;\n.reg .b32 %%c<16>, %%d<4>, %%x;\n"
+            ".reg .pred %%p;\n.reg .b16 %%h<4>;\n"
+            "ld.param.u64 %%t, [t];\nld.param.u64 %%i, [i];\nld.param.u64 %%o, [o];\n"
+            "mov.u32 %%x, %s;\n",
             p->surface && p->op != TXL_SUQ ? "0" : "%tid.x");
     /* a thread makes one lookup, but all accesses to a surface, in order */
     if (p->surface && p->op != TXL_SUQ) add(p, "again:\n");
     else
-        add(p, "mul.wide.u32 %%q0, %%x, 64;\nadd.u64 %%i, %%i, %%q0;\n"
-               "mul.wide.u32 %%q0, %%x, 16;\nadd.u64 %%o, %%o, %%q0;\n");
+        add(p,
+                "mul.wide.u32 %%q0, %%x, 64;\nadd.u64 %%i, %%i, %%q0;\n"
+                "mul.wide.u32 %%q0, %%x, 16;\nadd.u64 %%o, %%o, %%q0;\n");
     for (unsigned k = 0; k < 4; k++)
         add(p, "ld.global.v4.b32 {%%c%u, %%c%u, %%c%u, %%c%u}, [%%i+%u];\n", 4 * k, 4 * k + 1,
                 4 * k + 2, 4 * k + 3, 16 * k);
@@ -619,8 +626,9 @@ static void write_text(struct txl_program *p) {
     else add_texture(p);
     add(p, "st.global.v4.b32 [%%o], {%%d0, %%d1, %%d2, %%d3};\n");
     if (p->surface && p->op != TXL_SUQ)
-        add(p, "add.u64 %%i, %%i, 64;\nadd.u64 %%o, %%o, 16;\nadd.u32 %%x, %%x, 1;\n"
-               "setp.lt.u32 %%p, %%x, %u;\n@%%p bra again;\n",
+        add(p,
+                "add.u64 %%i, %%i, 64;\nadd.u64 %%o, %%o, 16;\nadd.u32 %%x, %%x, 1;\n"
+                "setp.lt.u32 %%p, %%x, %u;\n@%%p bra again;\n",
                 TXL_LANES);
     add(p, "ret;\n}\n");
 }
@@ -661,9 +669,9 @@ static uint32_t value_of(const struct txl_program *p, unsigned level, uint64_t i
 size_t txl_fill(const struct txl_program *p, unsigned level, unsigned char *texels) {
     const gpuexec_array_desc *s = &p->shape;
     const unsigned block = is_block(s->format) ? 4 : 1, bytes = element_bytes(p),
-                   part = block > 1                                  ? 4
+                   part = block > 1                        ? 4
             : s->format == GPUEXEC_FORMAT_UNORM_10_10_10_2 ? 4
-                                                                     : channel_bytes(s->format);
+                                                           : channel_bytes(s->format);
     size_t w = s->width >> level, h = s->height >> level, d = s->depth >> level, total;
     w = ((w ? w : 1) + block - 1) / block;
     h = ((h ? h : 1) + block - 1) / block;

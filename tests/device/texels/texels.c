@@ -39,7 +39,8 @@ static gpuexec_array new_array(void) {
     if (!gpuexec_ok(array)) return array;
     for (unsigned level = 0; level < (program.shape.levels ? program.shape.levels : 1); level++) {
         gpuexec_array_info info;
-        gpuexec_copy_desc c = { .to = { .array = array, .level = level }, .from = { .host = texels } };
+        gpuexec_copy_desc c = { .to = { .array = array, .level = level },
+            .from = { .host = texels } };
         txl_fill(&program, level, texels);
         if (gpuexec_array_get_info(array, level, &info)) break;
         c.width_bytes = info.row_bytes;

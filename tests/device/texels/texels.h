@@ -13,9 +13,9 @@
 #include <string.h>
 
 enum {
-    TXL_LANES = 256,                    /* threads of a texture program, steps of a surface program */
-    TXL_WORDS = 16,                     /* operands of a lane */
-    TXL_TEXELS = 1 << 19,               /* the most bytes of a source */
+    TXL_LANES = 256,      /* threads of a texture program, steps of a surface program */
+    TXL_WORDS = 16,       /* operands of a lane */
+    TXL_TEXELS = 1 << 19, /* the most bytes of a source */
     TXL_OUT = TXL_LANES * 16 + TXL_TEXELS, /* results; of surfaces, the texels behind them */
 };
 /* operands of a lane, of which a program uses some */
@@ -45,18 +45,18 @@ struct txl_program {
     unsigned number;
     bool surface;
     enum txl_geometry geometry;
-    gpuexec_array_desc shape;  /* of memory: its format, channels, width and height */
+    gpuexec_array_desc shape; /* of memory: its format, channels, width and height */
     gpuexec_texture_desc how;
-    bool linear, pitched;      /* it reads device memory */
+    bool linear, pitched; /* it reads device memory */
     enum txl_op op;
     enum txl_result result;
     enum txl_places places;
     enum txl_texels texels;
     bool offsets, compares;
-    unsigned component;        /* of a gather */
-    unsigned size, vector;     /* surfaces: bits of an element of the access, and elements */
-    unsigned reduction;        /* index into txl_reductions */
-    bool clamps;               /* .clamp or .zero */
+    unsigned component;    /* of a gather */
+    unsigned size, vector; /* surfaces: bits of an element of the access, and elements */
+    unsigned reduction;    /* index into txl_reductions */
+    bool clamps;           /* .clamp or .zero */
     uint32_t lane[TXL_LANES][TXL_WORDS];
     char text[12000];
 };

@@ -6,8 +6,8 @@
 #include "texel.h"
 
 /* Two colors and those between them, 2 bits for each texel. transparent: the fourth color is, if
-   the first is not above the second. A GPU does not divide by 3: the factors are those that NVIDIA's
-   Texture Tools give for its hardware (DecodeBC1), which an H200 has, too. */
+   the first is not above the second. A GPU does not divide by 3: the factors are those that
+   NVIDIA's Texture Tools give for its hardware (DecodeBC1), which an H200 has, too. */
 static unsigned between_fives(unsigned a, unsigned b, bool three) {
     return three ? (a + b) * 33 / 8 : (2 * a + b) * 22 / 8;
 }
@@ -37,10 +37,9 @@ static void colors(const unsigned char *p, unsigned texel, bool transparent, f32
    the second one, of 257, or of 258 with a sign, are an H200's. Measured: without a sign, all; with
    one, the result differs by 1 of 32767 in some texels. */
 static f32 value(const unsigned char *p, unsigned texel, bool is_signed) {
-    static const unsigned char shares[2][2][8] = {
-        { { 0, 0, 48, 96, 161, 209 }, { 0, 0, 36, 72, 113, 144, 185, 221 } },
-        { { 0, 0, 48, 96, 162, 210 }, { 0, 0, 36, 72, 114, 144, 186, 222 } }
-    };
+    static const unsigned char shares[2][2][8] = { { { 0, 0, 48, 96, 161, 209 },
+                                                           { 0, 0, 36, 72, 113, 144, 185, 221 } },
+        { { 0, 0, 48, 96, 162, 210 }, { 0, 0, 36, 72, 114, 144, 186, 222 } } };
     int a = is_signed ? (s8)p[0] : p[0], b = is_signed ? (s8)p[1] : p[1];
     const bool all = a > b;
     const f64 most = is_signed ? 32767 : 65535, unit = is_signed ? 32767.0 / 127 / 258 : 1;

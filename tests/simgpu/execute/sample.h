@@ -8,9 +8,9 @@
 
 enum { SIM_FRACTION_BITS = 8, SIM_FRACTION_ONE = 1 << SIM_FRACTION_BITS };
 
-/* A coordinate in texels, from 0 at the left edge of the first texel. A normalized one counts 2^21st
-   parts of the size: what is less is cut off, towards minus infinity. Subnormal ones
-   are 0. */
+/* A coordinate in texels, from 0 at the left edge of the first texel. A normalized one counts
+   2^21st parts of the size: what is less is cut off, towards minus infinity. Subnormal ones are 0.
+ */
 static inline f64 sim_texels_of(f32 x, bool normalized, uint32_t size) {
     if (fabsf(x) < 0x1p-126f) return 0;
     return normalized ? floor((f64)x * 0x1p21) * 0x1p-21 * size : (f64)x;
@@ -110,9 +110,9 @@ static inline u32 sim_sum_floats(const struct sim_term *t, unsigned n, enum sim_
     return bits32(!half && fabsf(r) < 0x1p-126f ? copysignf(0, r) : r);
 }
 
-/* The weighted sum of normalized integers: each is expanded to 16 bits, and so is the result, halves
-   up. Those of 8 bits with a sign have 4 bits more; with them, the result differs from an H200's by
-   1 of 32767 in 1 of 100 sums. */
+/* The weighted sum of normalized integers: each is expanded to 16 bits, and so is the result,
+   halves up. Those of 8 bits with a sign have 4 bits more; with them, the result differs from an
+   H200's by 1 of 32767 in 1 of 100 sums. */
 static inline u32 sim_sum_integers(const struct sim_term *t, unsigned n, unsigned most) {
     const bool is_signed = most == 127 || most == 32767;
     const int64_t all = is_signed ? 32767 : 65535;
@@ -133,14 +133,14 @@ static inline f32 sim_normalized(f64 v, f64 scale) {
 }
 
 /* A number as a component of a texel, for borders and formatted stores: an integer of `bits` bits,
-   or .f16, cut off. Of the integer, x (2^bits - 1) is the difference of two numbers that have 4 bits
-   more, and is then rounded. */
-static inline u32 sim_integer_of(f32 x, bool is_signed, unsigned bits) {
+   or .f16, cut off. Of the integer, x (2^bits - 1) is the difference of two numbers that have 4
+   bits more, and is then rounded: halves of stores up, of borders down. */
+static inline u32 sim_integer_of(f32 x, bool is_signed, unsigned bits, bool stores) {
     const unsigned n = is_signed ? bits - 1 : bits;
     f64 a = x != x ? 0 : x > 1 ? 1 : (f64)x;
     if (a < 0) a = !is_signed ? 0 : a < -1 ? 1 : -a;
     const int64_t parts = (int64_t)floor(ldexp(a, (int)n + 4)) - (int64_t)ceil(a * 16);
-    const int64_t v = (parts + 8) >> 4;
+    const int64_t v = (parts + (stores ? 8 : 7)) >> 4;
     return (u32)(is_signed && x < 0 ? -v : v);
 }
 static inline u32 sim_half_below(f32 color) {
@@ -155,28 +155,25 @@ static inline u32 sim_half_below(f32 color) {
    bits. *exponent: that with which filters align them, which is 1 more for some. */
 static inline f32 sim_linear_of_srgb(unsigned v, int *exponent) {
     /* of 65536 */
-    static const unsigned short table[255] = {
-        0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220, 240, 264, 288, 312, 340, 368,
-        396, 428, 460, 492, 524, 560, 600, 636, 676, 720, 760, 804, 852, 896, 944, 1000,
-        1048, 1104, 1160, 1216, 1272, 1328, 1392, 1456, 1520, 1584, 1648, 1720, 1792, 1864,
-        1936, 2016, 2096, 2176, 2256, 2336, 2416, 2496, 2592, 2688, 2768, 2864, 2960, 3056,
-        3152, 3264, 3360, 3456, 3584, 3680, 3776, 3904, 4000, 4128, 4256, 4352, 4480, 4608,
-        4736, 4864, 4992, 5120, 5248, 5408, 5536, 5664, 5824, 5952, 6112, 6240, 6400, 6560,
-        6688, 6848, 7008, 7168, 7328, 7488, 7680, 7808, 8000, 8192, 8320, 8512, 8704, 8896,
-        9088, 9280, 9472, 9664, 9856, 10048, 10240, 10432, 10624, 10816, 11008, 11264,
-        11456, 11648, 11904, 12096, 12288, 12544, 12736, 12992, 13184, 13440, 13696, 13888,
-        14144, 14400, 14656, 14848, 15104, 15360, 15616, 15872, 16128, 16384, 16640, 16896,
-        17152, 17408, 17664, 18048, 18304, 18560, 18816, 19072, 19456, 19712, 19968, 20224,
-        20608, 20864, 21120, 21504, 21760, 22144, 22400, 22784, 23040, 23296, 23680, 24064,
-        24320, 24704, 24960, 25344, 25600, 25984, 26368, 26752, 27008, 27392, 27776, 28032,
-        28416, 28800, 29184, 29568, 29952, 30336, 30720, 30976, 31488, 31744, 32256, 32512,
-        33024, 33280, 33792, 34048, 34560, 35072, 35328, 35840, 36096, 36608, 37120, 37376,
-        37888, 38400, 38656, 39168, 39680, 39936, 40448, 40960, 41216, 41728, 42240, 42752,
-        43264, 43520, 44032, 44544, 45056, 45568, 45824, 46336, 46848, 47360, 47872, 48384,
-        48896, 49408, 49920, 50432, 50944, 51456, 51968, 52480, 52992, 53504, 54016, 54528,
-        55040, 55552, 56064, 56576, 57088, 57600, 58112, 58624, 59392, 59904, 60416, 60928,
-        61440, 61952, 62464, 62976, 64000, 64512, 65024
-    };
+    static const unsigned short table[255] = { 0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220,
+        240, 264, 288, 312, 340, 368, 396, 428, 460, 492, 524, 560, 600, 636, 676, 720, 760, 804,
+        852, 896, 944, 1000, 1048, 1104, 1160, 1216, 1272, 1328, 1392, 1456, 1520, 1584, 1648, 1720,
+        1792, 1864, 1936, 2016, 2096, 2176, 2256, 2336, 2416, 2496, 2592, 2688, 2768, 2864, 2960,
+        3056, 3152, 3264, 3360, 3456, 3584, 3680, 3776, 3904, 4000, 4128, 4256, 4352, 4480, 4608,
+        4736, 4864, 4992, 5120, 5248, 5408, 5536, 5664, 5824, 5952, 6112, 6240, 6400, 6560, 6688,
+        6848, 7008, 7168, 7328, 7488, 7680, 7808, 8000, 8192, 8320, 8512, 8704, 8896, 9088, 9280,
+        9472, 9664, 9856, 10048, 10240, 10432, 10624, 10816, 11008, 11264, 11456, 11648, 11904,
+        12096, 12288, 12544, 12736, 12992, 13184, 13440, 13696, 13888, 14144, 14400, 14656, 14848,
+        15104, 15360, 15616, 15872, 16128, 16384, 16640, 16896, 17152, 17408, 17664, 18048, 18304,
+        18560, 18816, 19072, 19456, 19712, 19968, 20224, 20608, 20864, 21120, 21504, 21760, 22144,
+        22400, 22784, 23040, 23296, 23680, 24064, 24320, 24704, 24960, 25344, 25600, 25984, 26368,
+        26752, 27008, 27392, 27776, 28032, 28416, 28800, 29184, 29568, 29952, 30336, 30720, 30976,
+        31488, 31744, 32256, 32512, 33024, 33280, 33792, 34048, 34560, 35072, 35328, 35840, 36096,
+        36608, 37120, 37376, 37888, 38400, 38656, 39168, 39680, 39936, 40448, 40960, 41216, 41728,
+        42240, 42752, 43264, 43520, 44032, 44544, 45056, 45568, 45824, 46336, 46848, 47360, 47872,
+        48384, 48896, 49408, 49920, 50432, 50944, 51456, 51968, 52480, 52992, 53504, 54016, 54528,
+        55040, 55552, 56064, 56576, 57088, 57600, 58112, 58624, 59392, 59904, 60416, 60928, 61440,
+        61952, 62464, 62976, 64000, 64512, 65024 };
     const f32 x = v < 255 ? (f32)table[v] * 0x1p-16f : 1;
     const bool more = v == 69 || v == 70 || (v >= 96 && v <= 98) || v == 136 ||
             (v >= 185 && v <= 187) || (v >= 248 && v <= 254);
@@ -220,31 +217,33 @@ static inline f32 sim_lod_of(f64 xx, f64 yy, unsigned most, unsigned *samples) {
     return (f32)log2(longer / *samples);
 }
 
-/* The face of a cube map, and where on it, from 0 to 1.
-   Documented: the table of faces. To be measured: which face two equal coordinates select, here
-   the first of x, y, z; the precision of the division. */
+/* The face of a cube map, and where on it, from 0 to 1. A driver's code multiplies the direction by
+   the reciprocal of its longest component, which NaN is not; it has no subnormal numbers. Of equal
+   ones, z comes before y and x. The reciprocal is an approximation, here it is exact: a result can
+   differ by a texel, or by a fraction of 1/256. */
+static inline f32 sim_flushed(f32 x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 static inline unsigned sim_face(const f32 d[3], f32 *s, f32 *t) {
-    const f32 x = d[0], y = d[1], z = d[2], ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
-    f32 a, b, m;
+    const f32 longest = sim_flushed(fmaxf(fmaxf(fabsf(d[0]), fabsf(d[1])), fabsf(d[2]))),
+              r = sim_flushed(1.0f / longest), x = sim_flushed(sim_flushed(d[0]) * r),
+              y = sim_flushed(sim_flushed(d[1]) * r), z = sim_flushed(sim_flushed(d[2]) * r),
+              ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
     unsigned face;
+    f32 a, b;
     if (ax > ay && ax > az) {
         face = signbit(x) ? 1 : 0;
         a = face ? z : -z;
         b = -y;
-        m = ax;
     } else if (ay > az) {
         face = signbit(y) ? 3 : 2;
         a = x;
         b = face == 3 ? -z : z;
-        m = ay;
     } else {
         face = signbit(z) ? 5 : 4;
         a = face == 5 ? -x : x;
         b = -y;
-        m = az;
     }
-    *s = (f32)(((f64)a / m + 1) / 2);
-    *t = (f32)(((f64)b / m + 1) / 2);
+    *s = (f32)(((f64)a + 1) / 2);
+    *t = (f32)(((f64)b + 1) / 2);
     return face;
 }
 

@@ -37,7 +37,7 @@ static struct place find_place(struct sim_warp *w, const struct sim_insn *i,
     const enum sim_geometry g = f->geometry;
     const bool layered = g == SIM_A1D || g == SIM_A2D, clamps = f->outside == SIM_OUT_CLAMP;
     const unsigned axes = g == SIM_1D || g == SIM_A1D ? 1 : g == SIM_3D ? 3 : 2;
-    const u32 layer = sim_operand_u32(w, f->layer, lane);
+    const u32 layer = sim_operand_u32(w, f->layer, lane) & 0xffff; /* it has 16 bits */
     int64_t at[3] = { 0, 0, layered ? (int64_t)layer : 0 };
     for (unsigned a = 0; a < axes; a++) at[a] = (s32)sim_operand_u32(w, f->at[a], lane);
     if (f->formatted) at[0] *= bytes;
@@ -105,7 +105,7 @@ SIM_HANDLER(suld) {
 }
 
 /* .p: a number or an integer as a component of the surface. Integers that do not fit become the
-   nearest that does. To be measured: this, and the rounding. */
+   nearest that does. */
 static u64 converted(struct sim_components is, u32 bits) {
     const f32 x = float_of(bits);
     const unsigned width = 8 * is.bytes;
@@ -116,7 +116,7 @@ static u64 converted(struct sim_components is, u32 bits) {
     }
     if (is.kind == SIM_C_HALF) return sim_half_below(x);
     if (is.kind == SIM_C_UNORM || is.kind == SIM_C_SNORM)
-        return sim_integer_of(x, is.kind == SIM_C_SNORM, width);
+        return sim_integer_of(x, is.kind == SIM_C_SNORM, width, true);
     return bits;
 }
 

@@ -86,10 +86,12 @@ static inline u32 sim_answer(
         [CU_TR_ADDRESS_MODE_BORDER] = 4 };
     if (level >= t->nlevels) return 0;
     const struct sim_level *l = &t->levels[level];
+    /* layers follow the dimensions of one */
+    const u32 layers = t->layered ? l->depth / (t->cube ? 6 : 1) : 0;
     switch (query) {
     case SIM_Q_WIDTH: return l->width;
-    case SIM_Q_HEIGHT: return l->height;
-    case SIM_Q_DEPTH: return t->dims < 3 ? 0 : l->depth;
+    case SIM_Q_HEIGHT: return t->dims > 1 ? l->height : layers ? layers : how ? 1 : 0;
+    case SIM_Q_DEPTH: return t->dims > 2 ? l->depth : t->dims == 2 ? layers : 0;
     case SIM_Q_CHANNEL_DATA_TYPE: return sim_data_type(t->format);
     case SIM_Q_CHANNEL_ORDER: return t->channels == 1 ? 0x10b0 : t->channels == 2 ? 0x10b2 : 0x10b5;
     case SIM_Q_NORMALIZED_COORDS: return (how->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;

@@ -12,8 +12,8 @@ struct lookup {
     unsigned layer; /* or the first face of a cube */
     bool raw;       /* components are integers, not numbers */
     bool srgb;
-    f64 scale;      /* of the components' numbers, but for those of sRGB: 1 */
-    bool failed;    /* it raised a fault */
+    f64 scale;   /* of the components' numbers, but for those of sRGB: 1 */
+    bool failed; /* it raised a fault */
 };
 
 /* -- texels */
@@ -39,12 +39,15 @@ static void find_kind(struct lookup *k) {
     k->raw = integer && (k->is.bytes == 4 || flags & CU_TRSF_READ_AS_INTEGER);
     if (integer && !k->raw) k->is.kind = k->is.kind == SIM_C_UINT ? SIM_C_UNORM : SIM_C_SNORM;
     k->srgb = is_srgb_block(x->format) ||
-            (flags & CU_TRSF_SRGB && ((k->is.kind == SIM_C_UNORM && k->is.bytes == 1) || k->is.kind == SIM_C_BLOCK));
+            (flags & CU_TRSF_SRGB &&
+                    ((k->is.kind == SIM_C_UNORM && k->is.bytes == 1) || k->is.kind == SIM_C_BLOCK));
     k->scale = k->is.kind == SIM_C_UNORM ? (k->is.bytes == 1 ? 255 : 65535)
-            : k->is.kind == SIM_C_SNORM ? (k->is.bytes == 1 ? 127 : 32767)
+            : k->is.kind == SIM_C_SNORM  ? (k->is.bytes == 1 ? 127 : 32767)
             : k->is.kind == SIM_C_PACKED ? 65535
-            : k->is.kind == SIM_C_BLOCK  ? (reads_halves(k) ? 1 : is_signed_block(x->format) ? 32767 : 65535)
-                                        : 1;
+            : k->is.kind == SIM_C_BLOCK  ? (reads_halves(k)                             ? 1
+                                                           : is_signed_block(x->format) ? 32767
+                                                                                        : 65535)
+                                         : 1;
 }
 
 static unsigned channels_of(const struct lookup *k) {
@@ -74,9 +77,7 @@ static void decode(const struct lookup *k, unsigned n, u32 bits, struct sim_texe
     case SIM_C_UINT: v = bits; break;
     case SIM_C_SINT: v = sim_extended(bits, bytes); break;
     case SIM_C_UNORM: v = bits; break;
-    case SIM_C_SNORM:
-        v = sim_extended(bits, bytes);
-        break;
+    case SIM_C_SNORM: v = sim_extended(bits, bytes); break;
     case SIM_C_HALF: v = half_value(bits); break;
     default: v = float_of(bits);
     }
@@ -153,22 +154,20 @@ static void load(struct lookup *k, const struct sim_level *l, int64_t x, int64_t
 }
 
 /* Outside of a texture with a border: its color has the precision of the format. Colors of integers
-   are their bits. */
+   are their low bits. */
 static void border(const struct lookup *k, struct sim_texel *out) {
     const unsigned channels = channels_of(k);
     for (unsigned n = 0; n < channels; n++) {
         const f32 color = k->t->how.borderColor[n];
         if (k->raw) {
-            out->bits[n] = bits32(color);
-            out->v[n] = k->is.kind == SIM_C_UINT ? (f64)out->bits[n] : (f64)(s32)out->bits[n];
-        } else if (k->is.kind == SIM_C_FLOAT)
-            decode(k, n, bits32(color), out);
-        else if (k->is.kind == SIM_C_HALF)
-            decode(k, n, sim_half_below(color), out);
+            decode(k, n, bits32(color) & (0xffffffffu >> (32 - 8 * k->is.bytes)), out);
+        } else if (k->is.kind == SIM_C_FLOAT) decode(k, n, bits32(color), out);
+        else if (k->is.kind == SIM_C_HALF) decode(k, n, sim_half_below(color), out);
         else if (k->is.kind == SIM_C_UNORM || k->is.kind == SIM_C_SNORM)
-            decode(k, n, sim_integer_of(color, k->is.kind == SIM_C_SNORM, 8 * k->is.bytes), out);
+            decode(k, n, sim_integer_of(color, k->is.kind == SIM_C_SNORM, 8 * k->is.bytes, false),
+                    out);
         else {
-            out->v[n] = sim_integer_of(color, false, 16);
+            out->v[n] = sim_integer_of(color, false, 16, false);
             out->bits[n] = bits32((f32)out->v[n] / 65535.0f);
         }
     }
@@ -253,7 +252,8 @@ static void fetch(struct lookup *k, const struct sim_level *l, unsigned face, co
         return;
     }
     const int64_t x = address(how->addressMode[0], at[0], l->width),
-                  y = t->dims == 1 && t->layered ? 0 : address(how->addressMode[1], at[1], l->height),
+                  y = t->dims == 1 && t->layered ? 0
+                                                 : address(how->addressMode[1], at[1], l->height),
                   z = t->layered ? (int64_t)k->layer
             : t->dims > 2        ? address(how->addressMode[2], at[2], l->depth)
                                  : 0;
@@ -451,9 +451,9 @@ static void sample_gradients(struct lookup *k, struct spot s, const f32 directio
     for (unsigned c = 0; c < 4; c++) out[c] = canon32((f32)(sum[c] / samples));
 }
 
-/* Integer coordinates: a texel of a level. Outside there are zeros; with a level, there is the texel
-   at the edge, but zeros on a level that does not exist. One dimension without layers is memory: of
-   an array it reads zeros. */
+/* Integer coordinates: a texel of a level. Outside there are zeros; with a level, there is the
+   texel at the edge, but zeros on a level that does not exist. One dimension without layers is
+   memory: of an array it reads zeros. */
 static void fetch_integers(struct lookup *k, const s32 at[3], const struct spot *s, u32 out[4]) {
     const struct sim_texels *t = &k->t->texels;
     const bool has_level = k->f->lod == SIM_LOD_LEVEL;
