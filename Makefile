@@ -52,6 +52,7 @@ FIND_DEVICE := $(BUILD)/find_device
 ANSWERS  := $(BUILD)/answers
 FREEZER  := build/freezer
 RANDOM   := $(BUILD)/random
+TEXELS   := $(BUILD)/texels
 FORMS    := $(BUILD)/forms
 FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver fatbin nested cache \
     timeline)
@@ -61,7 +62,7 @@ all: simgpu examples tests
 
 simgpu: $(SIMGPU)
 examples: $(EXAMPLES)
-tests: $(TESTS) $(FIND_DEVICE) $(RANDOM) $(FORMS) $(ANSWERS)
+tests: $(TESTS) $(FIND_DEVICE) $(RANDOM) $(TEXELS) $(FORMS) $(ANSWERS)
 fuzzers: $(FUZZERS) $(BUILD)/fuzz/words
 
 # The rows of entry points, for the CPU device and the tests. What includes them is compiled again
@@ -201,6 +202,13 @@ $(RANDOM): $(patsubst tests/device/random/%.c,$(BUILD)/random.d/%.o, \
     $(wildcard tests/device/random/*.c)) $(IMPLEMENTATION)
 	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
 
+$(BUILD)/texels.d/%.o: tests/device/texels/%.c
+	@mkdir -p $(@D)
+	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED -c $< -o $@
+$(TEXELS): $(patsubst tests/device/texels/%.c,$(BUILD)/texels.d/%.o, \
+    $(wildcard tests/device/texels/*.c)) $(IMPLEMENTATION)
+	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread -lm
+
 # The fuzzing harnesses of tests/*/fuzz, by default as programs that run files. FUZZ_ENGINE is the
 # compiler flag that uses libFuzzer instead of main.c.
 FUZZ_CC = $(CC) -std=gnu99 -I$(BUILD) $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND)
@@ -225,7 +233,7 @@ $(BUILD)/fuzz/words: $(BUILD)/fuzz/words.o $(BUILD)/fuzz/grammar.o
 # another driver.
 run: $(SIMGPU) $(FIND_DEVICE) $(EXAMPLES)
 	@sh examples/run.sh $(BUILD) $(EXAMPLES)
-check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(FORMS) $(ANSWERS) $(FUZZERS)
+check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(TEXELS) $(FORMS) $(ANSWERS) $(FUZZERS)
 	@sh tests/check.sh $(BUILD)
 
 # How much of gpuexec.h the tests reach on the CPU device, measured by gcov. Nothing is inlined, so
@@ -334,4 +342,4 @@ help:
 .DELETE_ON_ERROR:
 -include $(IMPLEMENTATION).d $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) \
     $(FIND_DEVICE).d $(FORMS).d \
-    $(wildcard $(BUILD)/random.d/*.d $(BUILD)/answers.d/*.d $(BUILD)/fuzz/*.d)
+    $(wildcard $(BUILD)/random.d/*.d $(BUILD)/texels.d/*.d $(BUILD)/answers.d/*.d $(BUILD)/fuzz/*.d)

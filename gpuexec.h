@@ -24,6 +24,8 @@
         >>cache       compiled and linked code, kept on disk
         >>memory      device and pinned memory, copies, fills
         >>copies      copies of boxes, arrays of copies
+        >>array       memory for textures and surfaces, of up to three dimensions
+        >>texture     reading it through coordinates and filters; writing it
         >>stream      queues of work
         >>current     the stream that a thread uses in a context if a call names none
         >>pool        device memory allocated and freed in stream order, and its pools
@@ -61,17 +63,18 @@
         >>ranges      the table of allocations
         >>entering    working in an object's context
         >>impl-setup, impl-device, impl-naming, impl-trace, impl-capturing, impl-close,
-        >>impl-context, impl-primary, impl-green, impl-shutdown, impl-ptx, impl-flow, impl-words,
-        >>impl-operations, impl-steps, impl-summaries, impl-access, impl-image, impl-files,
-        >>impl-find, impl-cache, impl-includes, impl-module, impl-kernel, impl-best, impl-library,
-        >>impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory, impl-stream,
-        >>impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual, impl-growth,
-        >>impl-managed, impl-event, impl-transfer, impl-explain, impl-copies, impl-arguments,
-        >>impl-dims, impl-attributes, impl-launch, impl-params, impl-kept, impl-used, impl-graph,
-        >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
-        >>impl-messages, impl-connection, impl-nvtx, impl-label, impl-cupti, impl-work,
-        >>impl-slices, impl-timeline, impl-order, impl-finder, impl-reach, impl-uses, impl-found,
-        >>impl-spans, impl-json, impl-lanes, impl-style, impl-script, impl-page, impl-picture
+        >>impl-context, impl-primary, impl-green, impl-shutdown, impl-ptx, impl-fetches, impl-flow,
+        >>impl-words, impl-operations, impl-steps, impl-summaries, impl-access, impl-image,
+        >>impl-files, impl-find, impl-cache, impl-includes, impl-module, impl-kernel, impl-best,
+        >>impl-library, impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory,
+        >>impl-stream, impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual,
+        >>impl-growth, impl-managed, impl-event, impl-array, impl-transfer, impl-explain,
+        >>impl-copies, impl-texture, impl-arguments, impl-dims, impl-attributes, impl-launch,
+        >>impl-params, impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes,
+        >>impl-batch, impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection, impl-nvtx,
+        >>impl-label, impl-cupti, impl-work, impl-slices, impl-timeline, impl-order, impl-finder,
+        >>impl-reach, impl-uses, impl-found, impl-spans, impl-json, impl-lanes, impl-style,
+        >>impl-script, impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -139,6 +142,7 @@
       Name after GPUEXEC_NO_   the part
       ATTRIBUTES               gpuexec_launch_with; attributes of streams and kernels; limits of
                                contexts; caches of contexts and kernels; carveout
+      ARRAY                    >>array and >>texture
       BATCH                    >>batch
       CACHE                    >>cache
       COMPILE                  >>compile, and LTO-IR in >>link
@@ -621,6 +625,47 @@
       would occupy host memory, and when host memory runs out, Linux kills processes. To allow such
       requests, set gpuexec_managed_desc.oversubscribe.
 
+    TEXTURES AND SURFACES (>>array, >>texture)
+      An array is device memory in a layout of the driver: it has no address. Copies fill and read
+      it. A kernel reads it through a texture, which addresses elements by coordinates and filters
+      between them, or reads and writes it through a surface. It takes either one as a 64-bit
+      object, a cudaTextureObject_t or cudaSurfaceObject_t in CUDA C:
+          gpuexec_array_desc shape = { 0 };                            // 640 x 480, 4 bytes each
+          shape.format = GPUEXEC_FORMAT_U8, shape.channels = 4;
+          shape.width = 640, shape.height = 480;
+          gpuexec_array array = gpuexec_array_create(ctx, &shape);
+          gpuexec_copy_desc copy = { 0 };
+          copy.to.array = array, copy.from.host = pixels;
+          copy.width_bytes = 640 * 4, copy.height = 480;
+          gpuexec_copy_with(s, &copy);
+          gpuexec_texture_desc desc = { 0 };
+          desc.array = array, desc.filter = GPUEXEC_FILTER_LINEAR, desc.normalized = 1;
+          desc.address[0] = desc.address[1] = GPUEXEC_ADDRESS_WRAP;
+          gpuexec_texture texture = gpuexec_texture_create(ctx, &desc);
+          unsigned long long object = gpuexec_texture_object(texture);
+          gpuexec_launch(fn, s, dims, GPUEXEC_ARGS(object, out));      // tex2D<float4>(object, ...)
+          if (gpuexec_stream_sync(s) != GPUEXEC_OK) return 1;
+          gpuexec_texture_destroy(texture);
+          gpuexec_array_destroy(array);
+      The center of element i has the coordinate i + 0.5, or (i + 0.5) / width if coordinates are
+      normalized. GPUEXEC_ADDRESS_WRAP, GPUEXEC_ADDRESS_MIRROR and mipmapped arrays need normalized
+      coordinates. Integers of 8 and 16 bits become floats from 0 to 1 (signed ones: from -1 to 1)
+      unless .read_integers is 1. Linear filtering needs elements that are floats or become floats.
+      The device computes its weights with 8 bits of fraction, so compare filtered results with a
+      tolerance: 1/256 of the difference of two neighbours in each dimension. Point sampling returns
+      elements exactly.
+      A texture can also read device memory, without a copy: rows with the pitch of
+      gpuexec_alloc_pitched, or one row, which kernels fetch by index (tex1Dfetch). That memory must
+      stay allocated until the texture is destroyed. An array stays until its handle, its textures
+      and its surfaces are all destroyed, in any order; closing the context destroys them all.
+      Destroy an object only after the work that uses it has finished.
+      For a surface, create the array with .surface. A surface does not convert, and its x counts
+      bytes. Within one kernel, a texture need not see what a surface has just written; the next
+      kernel sees it. Copies and graphs use arrays like other memory: see gpuexec_side. A device
+      limits each size of an array; a text names the limit that a desc exceeds.
+      Old code declares texture and surface references (texture<...>, .texref, .surfref) in a module
+      instead of taking objects: gpuexec_texture_bind and gpuexec_surface_bind set them.
+
     ------------------------------------------------------------------------------------------------
     >>guide
 
@@ -1021,13 +1066,13 @@
 
       What the finder cannot see, it assumes to be right. It does not see what other code enqueues,
       so it does not check work on streams that other code can use (adopted, or given away with
-      gpuexec_stream_native). It does not see accesses of the host, or through addresses that
-      kernels read from memory. Kernels that only add atomically, or that wait for each other
-      through memory, may overlap. Host functions and waits for values order all work before them.
-      Memory that gpuexec did not allocate is not checked. Other code that waits for work
-      (cudaDeviceSynchronize) is not seen: in an adopted context, work that has ended counts as
-      waited for; elsewhere, such a program needs a wait of gpuexec, too. A launch then takes the
-      host a few microseconds: see BENCHMARKS.md.
+      gpuexec_stream_native). It does not see accesses of the host, nor those of kernels through
+      textures, surfaces or addresses that they read from memory. Kernels that only add atomically,
+      or that wait for each other through memory, may overlap. Host functions and waits for values
+      order all work before them. Memory that gpuexec did not allocate is not checked. Other code
+      that waits for work (cudaDeviceSynchronize) is not seen: in an adopted context, work that has
+      ended counts as waited for; elsewhere, such a program needs a wait of gpuexec, too. A launch
+      then takes the host a few microseconds: see BENCHMARKS.md.
 
     TRACING DRIVER CALLS (>>trace)
       GPUEXEC_TRACE=1 prints each driver call: its arguments as numbers, with the names and places
@@ -1176,6 +1221,8 @@
 #if defined(GPUEXEC_CORE_ONLY)
 #undef GPUEXEC_NO_ATTRIBUTES
 #define GPUEXEC_NO_ATTRIBUTES
+#undef GPUEXEC_NO_ARRAY
+#define GPUEXEC_NO_ARRAY
 #undef GPUEXEC_NO_BATCH
 #define GPUEXEC_NO_BATCH
 #undef GPUEXEC_NO_CACHE
@@ -1315,6 +1362,7 @@ struct CUgraph_st;
 struct CUgraphExec_st;
 struct CUgraphDeviceUpdatableNode_st;
 struct CUmemPoolHandle_st;
+struct CUarray_st;
 
 /* =================================================================================================
    >>api   Each comment ends with the driver calls that the function makes, or with CUDA's name for
@@ -1399,6 +1447,9 @@ typedef struct gpuexec_batch   { unsigned long long id; } gpuexec_batch;
 typedef struct gpuexec_pool    { unsigned long long id; } gpuexec_pool;
 typedef struct gpuexec_ipc     { unsigned long long id; } gpuexec_ipc;
 typedef struct gpuexec_virtual { unsigned long long id; } gpuexec_virtual;
+typedef struct gpuexec_array   { unsigned long long id; } gpuexec_array;
+typedef struct gpuexec_texture { unsigned long long id; } gpuexec_texture;
+typedef struct gpuexec_surface { unsigned long long id; } gpuexec_surface;
 /* clang-format on */
 
 /* gpuexec_same(a, b): 1 if two handles of one kind are the same handle, 0 if not; handles of
@@ -2530,9 +2581,9 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_st
    >>copies   Copies and fills of any shape, and arrays of copies. The rules of gpuexec_copy apply
    (>>memory). */
 
-/* One side of a copy: device memory, host memory or, as the source, a value. Of device, host and
-   element_bytes, one is not 0. In memory that consists of rows and slices, x, y and z say where the
-   box begins. */
+/* One side of a copy: device memory, host memory, an array or, as the source, a value. Of device,
+   host, array and element_bytes, one is not 0. In arrays, and in memory that consists of rows and
+   slices, x, y and z say where the box begins. */
 typedef struct gpuexec_side {
     gpuexec_ptr device; /* a device address; or */
     const void *host;   /* a host pointer; as the destination, to memory that can be written */
@@ -2542,6 +2593,10 @@ typedef struct gpuexec_side {
     size_t slice_height;     /* rows from the start of one slice to the next; 0: height */
     size_t x, y, z;          /* offset: bytes in the row, rows in the slice, slices */
     gpuexec_context context; /* on both sides or on none ({0}): as for gpuexec_copy_peer */
+    gpuexec_array array; /* an array (>>array): slices are also its layers and faces, and rows of
+                            block-compressed formats are rows of blocks; pitch and slice_height
+                            are 0 */
+    unsigned level;      /* of a mipmapped array */
 } gpuexec_side;
 typedef struct gpuexec_copy_desc {
     unsigned start_canary;
@@ -2587,6 +2642,206 @@ typedef struct gpuexec_copy_part {
      records. */
 GPUEXEC_API gpuexec_result gpuexec_copy_many_at(
         const char *where, gpuexec_stream stream, const gpuexec_copy_part *copies, size_t count);
+
+/* -------------------------------------------------------------------------------------------------
+   >>array   Arrays: device memory without addresses, in a layout that the driver chooses, which
+   kernels read through textures, and read and write through surfaces (>>texture).
+   gpuexec_copy_with and copy nodes copy to and from them. */
+
+/* The channels of an element. A value is CUDA's CUarray_format; of UNORM and SNORM that of one
+   channel. */
+typedef enum gpuexec_format {
+    GPUEXEC_FORMAT_U8 = 0x01,
+    GPUEXEC_FORMAT_U16 = 0x02,
+    GPUEXEC_FORMAT_U32 = 0x03,
+    GPUEXEC_FORMAT_S8 = 0x08,
+    GPUEXEC_FORMAT_S16 = 0x09,
+    GPUEXEC_FORMAT_S32 = 0x0a,
+    GPUEXEC_FORMAT_F16 = 0x10,
+    GPUEXEC_FORMAT_F32 = 0x20,
+    /* integers that textures always read as floats from 0 to 1, or from -1 to 1 */
+    GPUEXEC_FORMAT_UNORM8 = 0xc0,
+    GPUEXEC_FORMAT_UNORM16 = 0xc3,
+    GPUEXEC_FORMAT_SNORM8 = 0xc6,
+    GPUEXEC_FORMAT_SNORM16 = 0xc9,
+    GPUEXEC_FORMAT_UNORM_10_10_10_2 = 0x50,
+    /* blocks of 4 x 4 elements, of 8 bytes (BC1, BC4) or 16 bytes */
+    GPUEXEC_FORMAT_BC1 = 0x91,
+    GPUEXEC_FORMAT_BC1_SRGB = 0x92,
+    GPUEXEC_FORMAT_BC2 = 0x93,
+    GPUEXEC_FORMAT_BC2_SRGB = 0x94,
+    GPUEXEC_FORMAT_BC3 = 0x95,
+    GPUEXEC_FORMAT_BC3_SRGB = 0x96,
+    GPUEXEC_FORMAT_BC4 = 0x97,
+    GPUEXEC_FORMAT_BC4_SIGNED = 0x98,
+    GPUEXEC_FORMAT_BC5 = 0x99,
+    GPUEXEC_FORMAT_BC5_SIGNED = 0x9a,
+    GPUEXEC_FORMAT_BC6H = 0x9b,
+    GPUEXEC_FORMAT_BC6H_SIGNED = 0x9c,
+    GPUEXEC_FORMAT_BC7 = 0x9d,
+    GPUEXEC_FORMAT_BC7_SRGB = 0x9e
+} gpuexec_format;
+
+#define GPUEXEC_ALL_LEVELS 0xFFFFFFFFu
+
+typedef struct gpuexec_array_desc {
+    unsigned start_canary;
+    gpuexec_format format;
+    unsigned channels; /* 1, 2 or 4; 0: 1, or what the format has */
+    size_t width;      /* in elements, also of block-compressed formats */
+    size_t height;     /* 0: an array of one dimension */
+    size_t depth;      /* 0: an array of one or two dimensions */
+    unsigned layers;   /* a layered array has so many arrays of one or two dimensions; 0: not
+                          layered. CUDA_ARRAY3D_LAYERED */
+    int cube;          /* 1: each layer, or the one cube of an array that is not layered, has six
+                          faces, and height is width. CUDA_ARRAY3D_CUBEMAP */
+    unsigned levels;   /* a mipmapped array has so many levels; each has half the width, height
+                          and depth of the one before, rounded down, and at least 1.
+                          GPUEXEC_ALL_LEVELS: down to one element. 0: not mipmapped */
+    int surface;       /* 1: for surfaces, too. CUDA_ARRAY3D_SURFACE_LDST */
+    int gather;        /* 1: for texture gather (tex2Dgather), too. CUDA_ARRAY3D_TEXTURE_GATHER */
+    unsigned end_canary;
+} gpuexec_array_desc;
+
+/* Creates an array on the device of the context, which owns it; its elements are uninitialized.
+   GPUEXEC_BAD_ARGUMENT if a size exceeds the device's limit, which the text names.
+   GPUEXEC_OUT_OF_DEVICE_MEMORY. cuArray3DCreate, cuMipmappedArrayCreate, cuMipmappedArrayGetLevel,
+   cuDeviceGetAttribute. */
+GPUEXEC_API gpuexec_array gpuexec_array_create_at(
+        const char *where, gpuexec_context context, const gpuexec_array_desc *desc);
+
+/* Adopts a CUarray (or cudaArray_t) of that context, for example of a graphics library. Its owner
+   must not destroy it before the handle is closed. cuArray3DGetDescriptor. */
+GPUEXEC_API gpuexec_array gpuexec_array_from_native_at(
+        const char *where, gpuexec_context context, struct CUarray_st *native);
+
+/* Returns the CUarray of a level, 0 for an array without levels; NULL if the handle is not ok, or
+   there is no such level. A query. */
+GPUEXEC_API struct CUarray_st *gpuexec_array_native(gpuexec_array array, unsigned level);
+
+typedef struct gpuexec_array_info {
+    gpuexec_format format;
+    unsigned channels;
+    size_t width, height, depth; /* of the level, in elements; height and depth 0 as in the desc */
+    unsigned layers, levels;     /* of the array; 0 as in the desc */
+    int cube, surface, gather;
+    unsigned element_bytes; /* of an element, or of a block of 4 x 4 */
+    unsigned block;         /* 4 if the format is block-compressed, otherwise 1 */
+    size_t row_bytes;       /* what a copy has: bytes of a row of elements or blocks, */
+    size_t rows, slices;    /* rows of a slice, slices, layers or faces of the level */
+    int device;             /* ordinal of its context's device */
+} gpuexec_array_info;
+
+/* Describes a level of the array, 0 for an array without levels. A query. Without a driver call. */
+GPUEXEC_API gpuexec_result gpuexec_array_get_info_at(
+        const char *where, gpuexec_array array, unsigned level, gpuexec_array_info *info);
+
+/* Destroys the array, once its textures and surfaces are destroyed, too: until then they still
+   work. Work that uses it must have finished. cuArrayDestroy, cuMipmappedArrayDestroy. */
+GPUEXEC_API gpuexec_result gpuexec_array_destroy_at(const char *where, gpuexec_array array);
+
+/* -------------------------------------------------------------------------------------------------
+   >>texture   Textures read arrays or device memory: they address elements by coordinates, filter
+   between them and convert them. Surfaces read and write the elements of arrays. A kernel takes the
+   64-bit object of either one as an argument. */
+
+typedef enum gpuexec_address_mode { /* coordinates outside the texture: */
+    GPUEXEC_ADDRESS_CLAMP = 0,      /* read the nearest element */
+    GPUEXEC_ADDRESS_WRAP,           /* repeat it; for normalized coordinates, as MIRROR */
+    GPUEXEC_ADDRESS_MIRROR,         /* repeat it, every other time mirrored */
+    GPUEXEC_ADDRESS_BORDER          /* read the border color */
+} gpuexec_address_mode;
+
+typedef enum gpuexec_filter {
+    GPUEXEC_FILTER_POINT = 0, /* the nearest element, or level */
+    GPUEXEC_FILTER_LINEAR     /* the weighted mean of the nearest two in each dimension */
+} gpuexec_filter;
+
+typedef struct gpuexec_texture_desc {
+    unsigned start_canary;
+    gpuexec_array array; /* what it reads: an array; or */
+    gpuexec_ptr memory;  /* device memory, aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT bytes,
+                            with the next members; only formats from U8 to F32: */
+    gpuexec_format format;
+    unsigned channels;    /* 1, 2 or 4; 0: 1 */
+    size_t width, height; /* in elements; height 0: one row, which kernels fetch by index
+                             (tex1Dfetch) */
+    size_t pitch_bytes;   /* from one row to the next, a multiple of
+                             CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT; 0 if height is 0 */
+
+    gpuexec_address_mode address[3]; /* of x, y and z */
+    gpuexec_filter filter;
+    int normalized;    /* 1: coordinates from 0 to 1 for the whole width, height and depth; 0: in
+                          elements. CU_TRSF_NORMALIZED_COORDINATES */
+    int read_integers; /* 1: integers of 8 and 16 bits remain integers; 0: they become floats from 0
+                          to 1, or -1 to 1. CU_TRSF_READ_AS_INTEGER */
+    int srgb;          /* 1: converts from sRGB to linear: 8-bit integers that become floats, BC1,
+                          BC2, BC3 and BC7; BC1_SRGB and so on require it. CU_TRSF_SRGB */
+    int seamless_cube; /* 1: filters across the edges of a cube. CU_TRSF_SEAMLESS_CUBEMAP */
+    int exact_trilinear; /* 1: no approximation between levels.
+                            CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION */
+    float border[4];     /* for GPUEXEC_ADDRESS_BORDER */
+    /* mipmapped arrays: */
+    gpuexec_filter level_filter;
+    float level_bias;           /* is added to the level of detail, */
+    float min_level, max_level; /* which is then clamped to these; max_level 0: the last level */
+    unsigned max_anisotropy;    /* 1 to 16; 0: 1 */
+    /* the part of an array that it shows, and as what. A part needs a format from U8 to F32: */
+    gpuexec_format view_format; /* 0: the array's; or one whose elements have as many bytes; a
+                                   block-compressed one over elements of 2 or 4 32-bit integers */
+    unsigned view_channels;
+    unsigned first_level, levels; /* levels 0: all from first_level on */
+    unsigned first_layer, layers; /* layers 0: all from first_layer on */
+    unsigned end_canary;
+} gpuexec_texture_desc;
+
+/* Creates a texture over an array or device memory of that context, which owns it. The array
+   remains until the texture is destroyed; memory must be freed later than it. GPUEXEC_BAD_ARGUMENT
+   if members exclude each other or exceed a limit of the device. cuTexObjectCreate,
+   cuDeviceGetAttribute. */
+GPUEXEC_API gpuexec_texture gpuexec_texture_create_at(
+        const char *where, gpuexec_context context, const gpuexec_texture_desc *desc);
+
+/* Returns the CUtexObject, which kernels take as a cudaTextureObject_t, or in PTX as a .u64; 0 if
+   the handle is not ok. A query. */
+GPUEXEC_API unsigned long long gpuexec_texture_object(gpuexec_texture texture);
+
+/* Copies what the texture was created with, with its defaults filled in. A query. Without a driver
+   call. */
+GPUEXEC_API gpuexec_result gpuexec_texture_get_desc_at(
+        const char *where, gpuexec_texture texture, gpuexec_texture_desc *desc);
+
+/* Binds a texture reference of a module (.texref in PTX; texture<...> in CUDA C before 12) to what
+   the texture reads, in the same way, for all later launches of the module's kernels. The texture
+   must not be destroyed while they run. It needs no seamless_cube, exact_trilinear or view.
+   GPUEXEC_NOT_FOUND if the module has no such reference. cuModuleGetTexRef, cuTexRefSetArray,
+   cuTexRefSetMipmappedArray, cuTexRefSetAddress, cuTexRefSetAddress2D, cuTexRefSetFormat,
+   cuTexRefSetFlags, cuTexRefSetAddressMode, cuTexRefSetFilterMode, cuTexRefSetMaxAnisotropy,
+   cuTexRefSetMipmapFilterMode, cuTexRefSetMipmapLevelBias, cuTexRefSetMipmapLevelClamp,
+   cuTexRefSetBorderColor. */
+GPUEXEC_API gpuexec_result gpuexec_texture_bind_at(
+        const char *where, gpuexec_texture texture, gpuexec_module module, const char *name);
+
+/* Destroys the texture. Work that uses it must have finished. cuTexObjectDestroy. */
+GPUEXEC_API gpuexec_result gpuexec_texture_destroy_at(const char *where, gpuexec_texture texture);
+
+/* Creates a surface for a level of an array that was created with gpuexec_array_desc.surface; level
+   0 for an array without levels. The array remains until the surface is destroyed.
+   cuSurfObjectCreate. */
+GPUEXEC_API gpuexec_surface gpuexec_surface_create_at(
+        const char *where, gpuexec_array array, unsigned level);
+
+/* Returns the CUsurfObject, which kernels take as a cudaSurfaceObject_t, or in PTX as a .u64; 0 if
+   the handle is not ok. A query. */
+GPUEXEC_API unsigned long long gpuexec_surface_object(gpuexec_surface surface);
+
+/* Binds a surface reference of a module (.surfref in PTX) to the surface's level of its array, as
+   gpuexec_texture_bind does. cuModuleGetSurfRef, cuSurfRefSetArray. */
+GPUEXEC_API gpuexec_result gpuexec_surface_bind_at(
+        const char *where, gpuexec_surface surface, gpuexec_module module, const char *name);
+
+/* Destroys the surface. Work that uses it must have finished. cuSurfObjectDestroy. */
+GPUEXEC_API gpuexec_result gpuexec_surface_destroy_at(const char *where, gpuexec_surface surface);
 
 /* -------------------------------------------------------------------------------------------------
    >>stream   Queues of work. */
@@ -5105,6 +5360,17 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_pool_peer_disable(...) gpuexec_pool_peer_disable_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_pool_peer_query(...) gpuexec_pool_peer_query_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_pool_destroy(...) gpuexec_pool_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_array_create(...) gpuexec_array_create_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_array_from_native(...) gpuexec_array_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_array_get_info(...) gpuexec_array_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_array_destroy(...) gpuexec_array_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_texture_create(...) gpuexec_texture_create_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_texture_get_desc(...) gpuexec_texture_get_desc_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_texture_bind(...) gpuexec_texture_bind_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_texture_destroy(...) gpuexec_texture_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_surface_create(...) gpuexec_surface_create_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_surface_bind(...) gpuexec_surface_bind_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_surface_destroy(...) gpuexec_surface_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_virtual_create(...) gpuexec_virtual_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_virtual_grow(...) gpuexec_virtual_grow_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_virtual_grow_on(...) gpuexec_virtual_grow_on_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -6016,6 +6282,48 @@ typedef struct gxi_memcpy3d {
     gxi_copy_side from, to;
     size_t width, height, depth;
 } gxi_memcpy3d;
+/* CUDA_ARRAY3D_DESCRIPTOR */
+typedef struct gxi_array_layout {
+    size_t width, height, depth;
+    int format;
+    unsigned channels, flags;
+} gxi_array_layout;
+/* CUDA_ARRAY_DESCRIPTOR */
+typedef struct gxi_reference_layout {
+    size_t width, height;
+    int format;
+    unsigned channels;
+} gxi_reference_layout;
+/* CUDA_RESOURCE_DESC */
+typedef struct gxi_resource_desc {
+    int type;
+    union {
+        struct CUarray_st *array;
+        struct CUmipmappedArray_st *mipmapped;
+        struct {
+            gpuexec_ptr address;
+            int format;
+            unsigned channels;
+            size_t size[3]; /* LINEAR: bytes; PITCH2D: width, height, bytes of the pitch */
+        } memory;
+        int reserved[32];
+    } u;
+    unsigned flags;
+} gxi_resource_desc;
+/* CUDA_TEXTURE_DESC */
+typedef struct gxi_sampler_desc {
+    int address[3], filter;
+    unsigned flags, max_anisotropy;
+    int level_filter;
+    float level_bias, min_level, max_level, border[4];
+    int reserved[12];
+} gxi_sampler_desc;
+/* CUDA_RESOURCE_VIEW_DESC */
+typedef struct gxi_view_desc {
+    int format;
+    size_t width, height, depth;
+    unsigned first_level, last_level, first_layer, last_layer, reserved[16];
+} gxi_view_desc;
 /* CUmemcpyAttributes */
 typedef struct gxi_batch_attributes {
     int order;
@@ -6125,6 +6433,10 @@ typedef struct gxi_update {
 } gxi_update;
 
 typedef struct CUctx_st *gxi_cu_context;
+typedef struct CUarray_st *gxi_cu_array;
+typedef struct CUmipmappedArray_st *gxi_cu_mipmapped;
+typedef struct CUtexref_st *gxi_cu_texref;
+typedef struct CUsurfref_st *gxi_cu_surfref;
 typedef struct CUmod_st *gxi_cu_module;
 typedef struct CUlib_st *gxi_cu_library;
 typedef struct CUfunc_st *gxi_cu_function;
@@ -6293,6 +6605,52 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
         (gpuexec_ptr *address, size_t bytes, void *pool, gxi_cu_stream stream)) \
     ROW(REQUIRED, cuMemFreeAsync,         11020, (gpuexec_ptr address, gxi_cu_stream stream)) \
     ROW(REQUIRED, cuMemGetInfo,            3020, (size_t *available, size_t *total)) \
+    ROW(REQUIRED, cuArray3DCreate,         3020, \
+        (gxi_cu_array *array, const gxi_array_layout *layout)) \
+    ROW(REQUIRED, cuArray3DGetDescriptor,  3020, (gxi_array_layout *layout, gxi_cu_array array)) \
+    ROW(REQUIRED, cuArrayDestroy,          2000, (gxi_cu_array array)) \
+    ROW(REQUIRED, cuMipmappedArrayCreate,  5000, \
+        (gxi_cu_mipmapped *array, const gxi_array_layout *layout, unsigned levels)) \
+    ROW(REQUIRED, cuMipmappedArrayGetLevel, 5000, \
+        (gxi_cu_array *level, gxi_cu_mipmapped array, unsigned index)) \
+    ROW(REQUIRED, cuMipmappedArrayDestroy, 5000, (gxi_cu_mipmapped array)) \
+    ROW(REQUIRED, cuTexObjectCreate,       5000, \
+        (unsigned long long *object, const gxi_resource_desc *resource, \
+            const gxi_sampler_desc *sampler, const gxi_view_desc *view)) \
+    ROW(REQUIRED, cuTexObjectDestroy,      5000, (unsigned long long object)) \
+    ROW(REQUIRED, cuTexObjectGetResourceDesc, 5000, \
+        (gxi_resource_desc *resource, unsigned long long object)) \
+    ROW(REQUIRED, cuSurfObjectCreate,      5000, \
+        (unsigned long long *object, const gxi_resource_desc *resource)) \
+    ROW(REQUIRED, cuSurfObjectDestroy,     5000, (unsigned long long object)) \
+    ROW(REQUIRED, cuSurfObjectGetResourceDesc, 5000, \
+        (gxi_resource_desc *resource, unsigned long long object)) \
+    ROW(REQUIRED, cuModuleGetTexRef,       2000, \
+        (gxi_cu_texref *reference, gxi_cu_module module, const char *name)) \
+    ROW(REQUIRED, cuModuleGetSurfRef,      3000, \
+        (gxi_cu_surfref *reference, gxi_cu_module module, const char *name)) \
+    ROW(REQUIRED, cuTexRefSetArray,        2000, \
+        (gxi_cu_texref reference, gxi_cu_array array, unsigned flags)) \
+    ROW(REQUIRED, cuTexRefSetMipmappedArray, 5000, \
+        (gxi_cu_texref reference, gxi_cu_mipmapped array, unsigned flags)) \
+    ROW(REQUIRED, cuTexRefSetAddress,      3020, \
+        (size_t *offset, gxi_cu_texref reference, gpuexec_ptr address, size_t bytes)) \
+    ROW(REQUIRED, cuTexRefSetAddress2D,    4010, \
+        (gxi_cu_texref reference, const gxi_reference_layout *layout, gpuexec_ptr address, \
+            size_t pitch)) \
+    ROW(REQUIRED, cuTexRefSetFormat,       2000, \
+        (gxi_cu_texref reference, int format, int channels)) \
+    ROW(REQUIRED, cuTexRefSetAddressMode,  2000, (gxi_cu_texref reference, int index, int mode)) \
+    ROW(REQUIRED, cuTexRefSetFilterMode,   2000, (gxi_cu_texref reference, int filter)) \
+    ROW(REQUIRED, cuTexRefSetMipmapFilterMode, 5000, (gxi_cu_texref reference, int filter)) \
+    ROW(REQUIRED, cuTexRefSetMipmapLevelBias, 5000, (gxi_cu_texref reference, float bias)) \
+    ROW(REQUIRED, cuTexRefSetMipmapLevelClamp, 5000, \
+        (gxi_cu_texref reference, float least, float largest)) \
+    ROW(REQUIRED, cuTexRefSetMaxAnisotropy, 5000, (gxi_cu_texref reference, unsigned ratio)) \
+    ROW(REQUIRED, cuTexRefSetBorderColor,  8000, (gxi_cu_texref reference, float *color)) \
+    ROW(REQUIRED, cuTexRefSetFlags,        2000, (gxi_cu_texref reference, unsigned flags)) \
+    ROW(REQUIRED, cuSurfRefSetArray,       3000, \
+        (gxi_cu_surfref reference, gxi_cu_array array, unsigned flags)) \
     ROW(REQUIRED, cuMemGetAllocationGranularity, 10020, \
         (size_t *bytes, const void *properties, int option)) \
     ROW(REQUIRED, cuMemAddressReserve,    10020, \
@@ -6760,6 +7118,21 @@ enum {
     GXI_MEMHOSTREGISTER_READ_ONLY = 8,
     GXI_MEMORYTYPE_HOST = 1,
     GXI_MEMORYTYPE_DEVICE = 2,
+    GXI_MEMORYTYPE_ARRAY = 3,
+    GXI_ARRAY3D_LAYERED = 1,
+    GXI_ARRAY3D_SURFACE_LDST = 2,
+    GXI_ARRAY3D_CUBEMAP = 4,
+    GXI_ARRAY3D_TEXTURE_GATHER = 8,
+    GXI_RESOURCE_TYPE_ARRAY = 0,
+    GXI_RESOURCE_TYPE_MIPMAPPED_ARRAY = 1,
+    GXI_RESOURCE_TYPE_LINEAR = 2,
+    GXI_RESOURCE_TYPE_PITCH2D = 3,
+    GXI_TRSA_OVERRIDE_FORMAT = 1,
+    GXI_TRSF_READ_AS_INTEGER = 1,
+    GXI_TRSF_NORMALIZED_COORDINATES = 2,
+    GXI_TRSF_SRGB = 0x10,
+    GXI_TRSF_DISABLE_TRILINEAR_OPTIMIZATION = 0x20,
+    GXI_TRSF_SEAMLESS_CUBEMAP = 0x40,
     GXI_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
     GXI_MEM_ALLOCATION_TYPE_PINNED = 1,
     GXI_MEM_LOCATION_TYPE_DEVICE = 1,
@@ -7063,6 +7436,15 @@ typedef struct gxi_closed_handle {
 } gxi_closed_handle;
 enum { GXI_PAST_KEPT = 256 };
 
+#if !defined(GPUEXEC_NO_ARRAY)
+/* a texture or a surface that was destroyed: its object, its handle id */
+typedef struct gxi_past_view {
+    uint64_t object, id;
+    const struct CUctx_st *cu_context;
+} gxi_past_view;
+enum { GXI_PAST_VIEWS = 64, GXI_VIEWS_FIT = 64 };
+#endif
+
 struct gxi_native_graph;
 /* of a sorted set: see >>index */
 typedef struct gxi_key {
@@ -7168,6 +7550,17 @@ typedef struct gxi_state {
         gxi_label *past[GXI_PAST_KEPT]; /* the last ones that were closed */
         unsigned npast;
     } labels;
+#endif
+#if !defined(GPUEXEC_NO_ARRAY)
+    /* of >>impl-texture; guarded by gxi_tables_mutex: textures and surfaces */
+    struct {
+        gxi_key *objects;             /* by CUtexObject or CUsurfObject: each begins a gxi_view */
+        uint64_t changes;             /* atomic: counts those that were created and destroyed */
+        uint32_t in_memory;           /* atomic: how many textures read device memory */
+        uint64_t fits[GXI_VIEWS_FIT]; /* atomic: see gxi_view_mark */
+        gxi_past_view past[GXI_PAST_VIEWS]; /* the last ones that were destroyed */
+        unsigned npast;
+    } views;
 #endif
     /* copies of `where` strings, each stored once: >>texts; guarded by gxi_tables_mutex */
     struct {
@@ -9147,7 +9540,13 @@ static const char *gxi_range_label(const gxi_range *r) { return (void)r, ""; }
     ROW(LIBRARY, library, "library", GXI_UNLOAD, "", 0, 2, GXI_MAY_WAIT, GXI_PLAIN_CLOSE, \
         struct CUlib_st *native; /* NULL before CUDA 12.0 */ struct gxi_library *info;) \
     ROW(VIRTUAL, span, "virtual range", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_NEEDS_CONTEXT | \
-        GXI_MAY_WAIT | GXI_OUTLIVES, GXI_PLAIN_CLOSE, struct gxi_virtual *info;)
+        GXI_MAY_WAIT | GXI_OUTLIVES, GXI_PLAIN_CLOSE, struct gxi_virtual *info;) \
+    ROW(ARRAY, array, "array", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_NEEDS_CONTEXT | \
+        GXI_MAY_WAIT, GXI_PLAIN_CLOSE, struct gxi_array *info;) \
+    ROW(TEXTURE, texture, "texture", GXI_DESTROY, GXI_OR_CONTEXT, 3, 0, GXI_NEEDS_CONTEXT | \
+        GXI_MAY_WAIT, GXI_PLAIN_CLOSE, unsigned long long object; struct gxi_texture *info;) \
+    ROW(SURFACE, surface, "surface", GXI_DESTROY, GXI_OR_CONTEXT, 3, 0, GXI_NEEDS_CONTEXT | \
+        GXI_MAY_WAIT, GXI_PLAIN_CLOSE, unsigned long long object; struct gxi_surface *info;)
 /* clang-format on */
 #define GXI_CLOSE "close", "closed"
 #define GXI_DESTROY "destroy", "destroyed"
@@ -9208,7 +9607,8 @@ typedef struct gxi_slot {
             legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
             borrowed : 1,     /* its context is adopted and may have been destroyed: check */
             interprocess : 1, /* an event that other processes may record */
-            imported : 1;     /* an event that another process created */
+            imported : 1,     /* an event that another process created */
+            views : 1;        /* a kernel with gxi_kernel.views */
 } gxi_slot;
 typedef char gxi_slot_is_64_bytes[sizeof(gxi_slot) == 64 ? 1 : -1]; /* see the bits of an id */
 /* a slot's place in its owner's list; next: index + 1 of the next one, 0 none */
@@ -9468,6 +9868,11 @@ GXI_OMIT(pool)
 #if defined(GPUEXEC_NO_VIRTUAL)
 GXI_OMIT(span)
 #endif
+#if defined(GPUEXEC_NO_ARRAY)
+GXI_OMIT(array)
+GXI_OMIT(texture)
+GXI_OMIT(surface)
+#endif
 #if defined(GPUEXEC_NO_GRAPH)
 GXI_OMIT(graph)
 #endif
@@ -9484,7 +9889,9 @@ GXI_OMIT(prepared)
 #if defined(GPUEXEC_NO_IPC) || !defined(__linux__)
 GXI_OMIT(ipc)
 #endif
-#define GXI_A_KIND(kind) (kind) == GXI_EVENT ? "an" : "a", gxi_kinds[kind].name /* for "%s %s" */
+#define GXI_A_KIND(kind) \
+    (kind) == GXI_EVENT || (kind) == GXI_ARRAY ? "an" : "a", gxi_kinds[kind].name /* for "%s %s" \
+                                                                                   */
 /* of an open object */
 static const struct gxi_kind *gxi_kind_row_of(uint64_t id) { return &gxi_kinds[gxi_kind_of(id)]; }
 
@@ -9533,13 +9940,21 @@ static int gxi_slot_destroy(gxi_call *call, gxi_slot *slot) {
 }
 
 #define GXI_ADOPTED_NAME "(adopted)" /* the driver does not report its name */
-/* one block of memory: this, sizes, name, title */
+/* what a kernel takes as a texture or a surface: 8 bytes of a parameter; kind: GXI_TEXTURE or
+   GXI_SURFACE */
+typedef struct gxi_kernel_view {
+    unsigned short parameter, offset, kind;
+} gxi_kernel_view;
+enum { GXI_KERNEL_VIEWS = 64 }; /* at most */
+/* one block of memory: this, sizes, views, name, title */
 struct gxi_kernel {
     gxi_key key;              /* in gxi.objects.kernels: CUfunction, handle id */
     const char *name, *title; /* title, for messages: kernel "NAME", or "this adopted kernel" */
     int named;                /* 0: it has GXI_ADOPTED_NAME */
     uint64_t module;
     unsigned short *sizes;
+    const gxi_kernel_view *views;
+    unsigned nviews;
     unsigned char *uses; /* of gpuexec_kernel_set_access: a gpuexec_use for each parameter; or
                             NULL */
 };
@@ -11355,8 +11770,12 @@ static void gxi_line_add_quoted(gxi_line *t, const char *text) {
     gxi_line_add(t, text[i] ? "...\"" : "\"");
 }
 /* One side of a copy, which gpuexec never gives offsets. */
-static void gxi_line_add_side(gxi_line *t, unsigned type, const void *host, gpuexec_ptr device) {
-    const uint64_t address = type == GXI_MEMORYTYPE_HOST ? (uintptr_t)host : device;
+static void gxi_line_add_side(
+        gxi_line *t, unsigned type, const void *host, gpuexec_ptr device, const void *array) {
+    const uint64_t address = type == GXI_MEMORYTYPE_HOST ? (uintptr_t)host
+            : type == GXI_MEMORYTYPE_ARRAY               ? (uintptr_t)array
+                                                         : device;
+    if (type == GXI_MEMORYTYPE_ARRAY) gxi_line_add(t, "array ");
     gxi_line_add(t, "0x%llx", (unsigned long long)address);
     gxi_line_add_memory(t, address);
 }
@@ -11365,17 +11784,17 @@ static void gxi_line_add_struct(gxi_line *t, const char *param, const void *p) {
     if (gxi_is_type(param, "const gxi_memcpy2d *")) {
         const gxi_memcpy2d *const c = (const gxi_memcpy2d *)p;
         gxi_line_add(t, " {to ");
-        gxi_line_add_side(t, c->to_type, c->to_host, c->to_device);
+        gxi_line_add_side(t, c->to_type, c->to_host, c->to_device, c->to_array);
         gxi_line_add(t, ", from ");
-        gxi_line_add_side(t, c->from_type, c->from_host, c->from_device);
+        gxi_line_add_side(t, c->from_type, c->from_host, c->from_device, c->from_array);
         gxi_line_add(t, ", %llu bytes x %llu}", (unsigned long long)c->width,
                 (unsigned long long)c->height);
     } else if (gxi_is_type(param, "const gxi_memcpy3d *")) {
         const gxi_memcpy3d *const c = (const gxi_memcpy3d *)p;
         gxi_line_add(t, " {to ");
-        gxi_line_add_side(t, c->to.type, c->to.host, c->to.device);
+        gxi_line_add_side(t, c->to.type, c->to.host, c->to.device, c->to.array);
         gxi_line_add(t, ", from ");
-        gxi_line_add_side(t, c->from.type, c->from.host, c->from.device);
+        gxi_line_add_side(t, c->from.type, c->from.host, c->from.device, c->from.array);
         gxi_line_add(t, ", %llu bytes x %llu x %llu}", (unsigned long long)c->width,
                 (unsigned long long)c->height, (unsigned long long)c->depth);
     } else if (gxi_is_type(param, "const gxi_kernel_node *")) {
@@ -13534,16 +13953,6 @@ static const char *gxi_ptx_after(const char *const *names, size_t n, const char 
             ? gxi_ptx_next(names[low])
             : NULL;
 }
-/* Adds only the entries of a text, with their parameters: gxi_ptx_entry and gxi_ptx_params read
-   them like the full text. */
-static void gxi_ptx_signatures(gxi_text *t, const char *p) {
-    const char *name, *end;
-    while ((p = gxi_ptx_entry(p, &name, &end)) != NULL) {
-        if (*gxi_ptx_space(p) == '(')
-            for (p = gxi_ptx_space(p); *p && *p != ')';) p = gxi_ptx_space(gxi_ptx_next(p));
-        gxi_add(t, ".entry %.*s%s\n", (int)(p - name), name, *p == ')' ? ")" : "");
-    }
-}
 static int gxi_is_ptx(const char *text) {
     const char *const p = gxi_ptx_space(text);
     return gxi_ptx_is(p, gxi_ptx_next(p), ".version");
@@ -13730,6 +14139,271 @@ static char *gxi_cite_sources(const char *log, const char *ptx) {
     }
     if (t.failed) gxi_text_free(&t);
     return t.p;
+}
+#endif
+
+#if !defined(GPUEXEC_NO_IMAGES)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-fetches   Which parameters of a kernel are textures and surfaces. An instruction of those
+   takes its object from a register; that is known if a load of a parameter has set it, or a move of
+   such a register, and nothing else. So only what certainly reaches an instruction is listed.
+
+   The signature of a kernel lists these words behind its parameters: ".texture 0+0 .surface 2+8"
+   are the whole parameter 0, and bytes 8 to 15 of parameter 2. */
+
+enum { GXI_FETCH_REGISTERS = 8, GXI_FETCH_MOVES = 8 };
+#if !defined(GPUEXEC_NO_ARRAY)
+/* A name in a kernel: a parameter; a register that is set; an object of an instruction. */
+typedef struct gxi_fetch_name {
+    const char *name; /* first: see gxi_ptx_order */
+    const char *from; /* a register that is moved to it; or NULL */
+    int parameter;    /* its index; or, of the one that is loaded; -1: not known */
+    unsigned offset;  /* in the parameter */
+    unsigned kind;    /* of an object */
+} gxi_fetch_name;
+typedef struct gxi_fetch_names {
+    gxi_fetch_name *at;
+    size_t n, cap;
+} gxi_fetch_names;
+typedef struct gxi_fetch_reader {
+    gxi_fetch_names parameters, set, objects;
+    int failed; /* no memory */
+} gxi_fetch_reader;
+
+static void gxi_fetch_add(gxi_fetch_reader *r, gxi_fetch_names *list, const char *name,
+        const char *from, int parameter, unsigned offset, unsigned kind) {
+    gxi_fetch_name *grown;
+    if (list->n == list->cap) {
+        const size_t cap = list->cap ? list->cap * 2 : 64;
+        grown = (gxi_fetch_name *)gxi_realloc(list->at, cap * sizeof *grown);
+        if (!grown) {
+            r->failed = 1;
+            return;
+        }
+        list->at = grown;
+        list->cap = cap;
+    }
+    list->at[list->n].name = name;
+    list->at[list->n].from = from;
+    list->at[list->n].parameter = parameter;
+    list->at[list->n].offset = offset;
+    list->at[list->n++].kind = kind;
+}
+static void gxi_fetch_sort(gxi_fetch_names *list) {
+    if (list->n) qsort(list->at, list->n, sizeof *list->at, gxi_ptx_order);
+}
+/* The first one with that name, in a sorted list; NULL: there is none. */
+static const gxi_fetch_name *gxi_fetch_find(const gxi_fetch_names *list, const char *name) {
+    const size_t length = (size_t)(gxi_ptx_next(name) - name);
+    size_t low = 0, high = list->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const char *const other = list->at[middle].name;
+        const size_t n = (size_t)(gxi_ptx_next(other) - other);
+        const int order = memcmp(other, name, n < length ? n : length);
+        if (order < 0 || (order == 0 && n < length)) low = middle + 1;
+        else high = middle;
+    }
+    return low < list->n && gxi_ptx_same_name(list->at[low].name, name) ? &list->at[low] : NULL;
+}
+/* The name, its index and where the list goes on: of each parameter in the list at p. */
+static void gxi_fetch_parameters(gxi_fetch_reader *r, const char *p) {
+    const char *name = NULL, *end;
+    int index = 0, in_array = 0;
+    for (p = gxi_ptx_space(p + 1); *p; p = gxi_ptx_space(end)) {
+        end = gxi_ptx_next(p);
+        if (*p == ',' || *p == ')') {
+            if (name) gxi_fetch_add(r, &r->parameters, name, NULL, index, 0, 0);
+            if (*p == ')') return;
+            index++;
+            name = NULL;
+        } else if (*p == '[' || *p == ']') in_array = *p == '[';
+        else if (!in_array && gxi_is_name((unsigned char)*p) && (*p < '0' || *p > '9')) name = p;
+    }
+}
+static unsigned gxi_fetch_kind(const char *p, const char *end) {
+    static const struct {
+        const char *opcode;
+        unsigned kind;
+    } rows[] = { { "tex", GXI_TEXTURE }, { "tld4", GXI_TEXTURE }, { "txq", GXI_TEXTURE },
+        { "suld", GXI_SURFACE }, { "sust", GXI_SURFACE }, { "sured", GXI_SURFACE },
+        { "suq", GXI_SURFACE } };
+    unsigned i;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (gxi_ptx_is(p, end, rows[i].opcode)) return rows[i].kind;
+    return GXI_NOTHING;
+}
+/* What an instruction's operands are, as far as it matters here. */
+typedef struct gxi_fetch_operands {
+    const char *to[GXI_FETCH_REGISTERS]; /* what the first operand names outside of brackets */
+    unsigned nto;
+    const char *from;   /* the second operand, if it is one name */
+    const char *object; /* the first name in brackets, */
+    long offset;        /* and what is added; -1: not known */
+} gxi_fetch_operands;
+/* Returns the end of the statement. */
+static const char *gxi_fetch_operands_read(gxi_fetch_operands *o, const char *p) {
+    int operand = 0, deep = 0, in_brackets = 0;
+    memset(o, 0, sizeof *o);
+    for (; *p && *p != ';'; p = gxi_ptx_space(gxi_ptx_next(p))) {
+        const int is_register = gxi_is_name((unsigned char)*p) && (*p < '0' || *p > '9');
+        if (*p == '[' && !o->object) {
+            o->object = gxi_ptx_space(p + 1);
+            if (gxi_is_name((unsigned char)*o->object)) {
+                const char *q = gxi_ptx_space(gxi_ptx_next(o->object));
+                if (*q == '+') o->offset = gxi_ptx_number(gxi_ptx_space(q + 1), &q);
+                else if (*q == '-') o->offset = -1;
+            }
+        }
+        if (*p == '[') in_brackets++;
+        if (*p == ']') in_brackets--;
+        if (*p == '{' || *p == '(' || *p == '[') deep++;
+        if (*p == '}' || *p == ')' || *p == ']') deep--;
+        if (*p == ',' && !deep) operand++;
+        if (!is_register || in_brackets) continue;
+        if (!operand && o->nto < GXI_FETCH_REGISTERS) o->to[o->nto++] = p;
+        if (operand == 1) o->from = deep ? NULL : p;
+    }
+    return p;
+}
+/* An instruction at p. Returns the end of its statement. */
+static const char *gxi_fetch_instruction(gxi_fetch_reader *r, const char *p) {
+    const char *const opcode = p, *const opcode_end = gxi_ptx_next(p), *end;
+    const unsigned kind = gxi_fetch_kind(opcode, opcode_end);
+    int is_param = 0, is_word = 0;
+    const gxi_fetch_name *parameter;
+    gxi_fetch_operands o;
+    unsigned i;
+    for (p = gxi_ptx_space(opcode_end); *p == '.' || *p == ':'; p = gxi_ptx_space(end)) {
+        end = gxi_ptx_next(p);
+        if (gxi_ptx_is(p, end, ".param")) is_param = 1;
+        else if (gxi_ptx_is(p, end, ".u64") || gxi_ptx_is(p, end, ".b64") ||
+                gxi_ptx_is(p, end, ".s64"))
+            is_word = 1;
+        else if (*p == ':' && *end != ':') end = gxi_ptx_next(end); /* .param::entry */
+    }
+    p = gxi_fetch_operands_read(&o, p);
+    if (kind && o.object && !o.offset && gxi_is_name((unsigned char)*o.object))
+        gxi_fetch_add(r, &r->objects, o.object, NULL, -1, 0, kind);
+    parameter = is_word && is_param && gxi_ptx_is(opcode, opcode_end, "ld") && o.object &&
+                    o.offset >= 0
+            ? gxi_fetch_find(&r->parameters, o.object)
+            : NULL;
+    if (!is_word || !gxi_ptx_is(opcode, opcode_end, "mov") || o.nto != 1) o.from = NULL;
+    for (i = 0; i < o.nto; i++)
+        gxi_fetch_add(r, &r->set, o.to[i], o.from, parameter ? parameter->parameter : -1,
+                (unsigned)o.offset + 8 * i, 0);
+    return p;
+}
+/* The body of a kernel, behind its brace. */
+static void gxi_fetch_body(gxi_fetch_reader *r, const char *p) {
+    unsigned deep = 1;
+    for (p = gxi_ptx_space(p); *p && !r->failed; p = gxi_ptx_space(p)) {
+        const char *const end = gxi_ptx_next(p), *const behind = gxi_ptx_space(end);
+        if (*p == '{') deep++;
+        if (*p == '}' && !--deep) return;
+        if (*p == '@') p = gxi_ptx_next(gxi_ptx_space(*behind == '!' ? behind + 1 : behind));
+        else if (gxi_ptx_is(p, end, ".loc")) p += strcspn(p, "\n");
+        else if (*p == '.')
+            while (*p && *p != ';') p = gxi_ptx_space(gxi_ptx_next(p));
+        else if (gxi_is_name((unsigned char)*p) && *behind == ':') p = behind + 1; /* a label */
+        else p = gxi_is_name((unsigned char)*p) ? gxi_fetch_instruction(r, p) : end;
+    }
+}
+/* What a register is: a word of a parameter. 0: not known. */
+static int gxi_fetch_word(
+        const gxi_fetch_reader *r, const char *name, unsigned moves, gxi_fetch_name *word) {
+    const gxi_fetch_name *s = gxi_fetch_find(&r->set, name), *const end = r->set.at + r->set.n;
+    int known = 0;
+    if (!s || moves > GXI_FETCH_MOVES) return 0;
+    for (; s < end && gxi_ptx_same_name(s->name, name); s++) {
+        gxi_fetch_name one = *s;
+        if (s->from ? !gxi_fetch_word(r, s->from, moves + 1, &one) : s->parameter < 0) return 0;
+        if (known && (one.parameter != word->parameter || one.offset != word->offset)) return 0;
+        known = 1;
+        *word = one;
+    }
+    return known;
+}
+/* Adds the words of a kernel's parameters that are textures and surfaces. list: its parameters;
+   p: behind them. */
+static void gxi_add_fetches(gxi_text *t, const char *list, const char *p) {
+    gxi_fetch_name found[GXI_KERNEL_VIEWS], word;
+    gxi_fetch_reader r;
+    unsigned n = 0, k;
+    size_t i;
+    memset(&r, 0, sizeof r);
+    while (*p && *p != '{' && *p != ';') p = gxi_ptx_space(gxi_ptx_next(p));
+    gxi_fetch_parameters(&r, list);
+    gxi_fetch_sort(&r.parameters);
+    if (*p == '{') gxi_fetch_body(&r, p + 1);
+    if (r.objects.n) gxi_fetch_sort(&r.set);
+    for (i = 0; i < r.objects.n && !r.failed; i++) {
+        if (!gxi_fetch_word(&r, r.objects.at[i].name, 0, &word)) continue;
+        for (k = 0;
+                k < n && (found[k].parameter != word.parameter || found[k].offset != word.offset);)
+            k++;
+        if (k == n && n == GXI_KERNEL_VIEWS) continue;
+        if (k == n) {
+            found[n] = word;
+            found[n++].kind = r.objects.at[i].kind;
+        } else if (found[k].kind != r.objects.at[i].kind) found[k].kind = GXI_NOTHING; /* both */
+    }
+    for (k = 0; k < n && !r.failed; k++)
+        if (found[k].kind)
+            gxi_add(t, " %s %d+%u", found[k].kind == GXI_TEXTURE ? ".texture" : ".surface",
+                    found[k].parameter, found[k].offset);
+    gxi_free(r.parameters.at);
+    gxi_free(r.set.at);
+    gxi_free(r.objects.at);
+}
+/* Whether there may be an instruction that takes an object. In the independent mode, which CUDA C
+   does not have, textures have separate samplers. */
+static int gxi_ptx_has_fetches(const char *ptx) {
+    static const char *const opcodes[] = { "tex.", "tld4.", "txq.", "suld.", "sust.", "sured.",
+        "suq." };
+    unsigned i;
+    for (i = 0; i < sizeof opcodes / sizeof *opcodes; i++)
+        if (strstr(ptx, opcodes[i])) return !strstr(ptx, "texmode_independent");
+    return 0;
+}
+/* Reads what gxi_add_fetches has added, behind the parameters of the list. Returns their number. */
+static unsigned gxi_ptx_views(const char *list, gxi_kernel_view *views) {
+    const char *p = gxi_ptx_space(list), *end;
+    unsigned n = 0;
+    if (*p != '(') return 0;
+    while (*p && *p != ')') p = gxi_ptx_next(p);
+    for (p = gxi_ptx_space(*p ? p + 1 : p); n < GXI_KERNEL_VIEWS && *p == '.'; n++) {
+        long parameter, offset;
+        end = gxi_ptx_next(p);
+        if (gxi_ptx_is(p, end, ".texture")) views[n].kind = GXI_TEXTURE;
+        else if (gxi_ptx_is(p, end, ".surface")) views[n].kind = GXI_SURFACE;
+        else break;
+        if ((parameter = gxi_ptx_number(gxi_ptx_space(end), &p)) < 0 || *p != '+' ||
+                (offset = gxi_ptx_number(p + 1, &p)) < 0)
+            break;
+        views[n].parameter = (unsigned short)parameter;
+        views[n].offset = (unsigned short)offset;
+    }
+    return n;
+}
+#endif
+/* Adds only the entries of a text, with their parameters: gxi_ptx_entry and gxi_ptx_params read
+   them like the full text, gxi_ptx_views what follows. */
+static void gxi_ptx_signatures(gxi_text *t, const char *p) {
+#if !defined(GPUEXEC_NO_ARRAY)
+    const int fetches = gxi_ptx_has_fetches(p);
+#endif
+    const char *name, *end;
+    while ((p = gxi_ptx_entry(p, &name, &end)) != NULL) {
+        if (*gxi_ptx_space(p) == '(')
+            for (p = gxi_ptx_space(p); *p && *p != ')';) p = gxi_ptx_space(gxi_ptx_next(p));
+        gxi_add(t, ".entry %.*s%s", (int)(p - name), name, *p == ')' ? ")" : "");
+#if !defined(GPUEXEC_NO_ARRAY)
+        if (fetches && *p == ')') gxi_add_fetches(t, gxi_ptx_space(end), p + 1);
+#endif
+        gxi_add(t, "\n");
+    }
 }
 #endif
 
@@ -19193,6 +19867,23 @@ static int gxi_kernel_layout(
     return 1;
 }
 
+/* The words of the parameters that are textures and surfaces. Returns their number. */
+static unsigned gxi_kernel_views(
+        const char *list, const unsigned short *sizes, gxi_kernel_view *views) {
+#if !defined(GPUEXEC_NO_IMAGES) && !defined(GPUEXEC_NO_ARRAY)
+    const unsigned n = list ? gxi_ptx_views(list, views) : 0;
+    unsigned i, kept = 0;
+    for (i = 0; i < n; i++)
+        if (views[i].parameter < sizes[0] && views[i].offset + 8 <= sizes[views[i].parameter + 1])
+            views[kept++] = views[i];
+    return kept;
+#else
+    (void)list;
+    (void)sizes;
+    (void)views;
+    return 0;
+#endif
+}
 /* name: NULL if the driver does not report it. NULL: no memory. */
 static gxi_kernel *gxi_kernel_info(
         const gxi_call *call, struct CUfunc_st *native, const char *name, const char *list) {
@@ -19200,16 +19891,23 @@ static gxi_kernel *gxi_kernel_info(
             NULL, (3 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
     const size_t name_bytes = name ? strlen(name) + 1 : 0,
                  title_bytes = name_bytes + sizeof "kernel \"\"";
+    gxi_kernel_view views[GXI_KERNEL_VIEWS];
     gxi_kernel *info;
+    unsigned nviews;
     size_t n;
     if (!sizes) return NULL;
     n = gxi_kernel_layout(call, native, list, sizes) ? (3u * sizes[0] + 1) * sizeof *sizes : 0;
-    info = (gxi_kernel *)gxi_realloc(NULL, sizeof *info + n + name_bytes + title_bytes);
+    nviews = n ? gxi_kernel_views(list, sizes, views) : 0;
+    info = (gxi_kernel *)gxi_realloc(
+            NULL, sizeof *info + n + nviews * sizeof *views + name_bytes + title_bytes);
     if (info) {
         info->module = 0;
         info->uses = NULL;
         info->sizes = n ? (unsigned short *)memcpy(info + 1, sizes, n) : NULL;
-        char *const text = (char *)(info + 1) + n;
+        info->nviews = nviews;
+        info->views = (const gxi_kernel_view *)memcpy(
+                (char *)(info + 1) + n, views, nviews * sizeof *views);
+        char *const text = (char *)(info + 1) + n + nviews * sizeof *views;
         info->named = name != NULL;
         if (name) snprintf(text + name_bytes, title_bytes, "kernel \"%s\"", name);
         info->name = name ? (const char *)memcpy(text, name, name_bytes) : GXI_ADOPTED_NAME;
@@ -19237,6 +19935,7 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
     made.data.kernel.info = info;
     made.data.kernel.sizes = info->sizes;
     made.word.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
+    made.views = info->nviews != 0;
     id = gxi_new(call, GXI_KERNEL, &made,
             of_module ? &owner->data.module.info->kernels_made
                       : &gxi_context_of(owner)->first[GXI_KERNEL]);
@@ -26258,6 +26957,480 @@ GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_e
     return gxi_handle_destroy(call, event.id, GXI_EVENT, "the event");
 }
 
+#if !defined(GPUEXEC_NO_ARRAY)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-array   Arrays. The driver's array ends with the last of its users: the handle, textures,
+   surfaces, and graphs that retain what they use. */
+
+enum { GXI_LEVELS = 17 }; /* of the largest array of any device */
+typedef struct gxi_array {
+    struct CUarray_st *natives[GXI_LEVELS]; /* one for each level */
+    struct CUmipmappedArray_st *mipmapped;  /* or NULL: natives[0] is the array */
+    gpuexec_array_desc desc;                /* without defaults */
+    unsigned element_bytes, block;
+    unsigned users; /* gxi_tables_mutex is held */
+    int adopted;
+} gxi_array;
+
+typedef struct gxi_format {
+    int format;
+    const char *name;
+    unsigned char bits, channels, block; /* bits of a channel; channels 0: 1, 2 or 4. Of
+                                            block-compressed formats the bytes of a block */
+} gxi_format;
+static const gxi_format *gxi_format_find(int format) {
+    static const gxi_format formats[] = { { GPUEXEC_FORMAT_U8, "U8", 8, 0, 0 },
+        { GPUEXEC_FORMAT_U16, "U16", 16, 0, 0 }, { GPUEXEC_FORMAT_U32, "U32", 32, 0, 0 },
+        { GPUEXEC_FORMAT_S8, "S8", 8, 0, 0 }, { GPUEXEC_FORMAT_S16, "S16", 16, 0, 0 },
+        { GPUEXEC_FORMAT_S32, "S32", 32, 0, 0 }, { GPUEXEC_FORMAT_F16, "F16", 16, 0, 0 },
+        { GPUEXEC_FORMAT_F32, "F32", 32, 0, 0 }, { GPUEXEC_FORMAT_UNORM8, "UNORM8", 8, 0, 0 },
+        { GPUEXEC_FORMAT_UNORM16, "UNORM16", 16, 0, 0 },
+        { GPUEXEC_FORMAT_SNORM8, "SNORM8", 8, 0, 0 },
+        { GPUEXEC_FORMAT_SNORM16, "SNORM16", 16, 0, 0 },
+        { GPUEXEC_FORMAT_UNORM_10_10_10_2, "UNORM_10_10_10_2", 8, 4, 0 },
+        { GPUEXEC_FORMAT_BC1, "BC1", 0, 4, 8 }, { GPUEXEC_FORMAT_BC1_SRGB, "BC1_SRGB", 0, 4, 8 },
+        { GPUEXEC_FORMAT_BC2, "BC2", 0, 4, 16 }, { GPUEXEC_FORMAT_BC2_SRGB, "BC2_SRGB", 0, 4, 16 },
+        { GPUEXEC_FORMAT_BC3, "BC3", 0, 4, 16 }, { GPUEXEC_FORMAT_BC3_SRGB, "BC3_SRGB", 0, 4, 16 },
+        { GPUEXEC_FORMAT_BC4, "BC4", 0, 1, 8 },
+        { GPUEXEC_FORMAT_BC4_SIGNED, "BC4_SIGNED", 0, 1, 8 },
+        { GPUEXEC_FORMAT_BC5, "BC5", 0, 2, 16 },
+        { GPUEXEC_FORMAT_BC5_SIGNED, "BC5_SIGNED", 0, 2, 16 },
+        { GPUEXEC_FORMAT_BC6H, "BC6H", 0, 3, 16 },
+        { GPUEXEC_FORMAT_BC6H_SIGNED, "BC6H_SIGNED", 0, 3, 16 },
+        { GPUEXEC_FORMAT_BC7, "BC7", 0, 4, 16 },
+        { GPUEXEC_FORMAT_BC7_SRGB, "BC7_SRGB", 0, 4, 16 } };
+    unsigned i;
+    for (i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (formats[i].format == format) return &formats[i];
+    return NULL;
+}
+/* What the driver takes: of UNORM and SNORM one format for each number of channels. */
+static int gxi_format_native(int format, unsigned channels) {
+    return format >= GPUEXEC_FORMAT_UNORM8 ? format + (int)(channels / 2) : format;
+}
+/* Fails unless a desc's format and channels fit together; fills in the channels. what: "gpuexec_
+   array_desc", and the prefix of its members. NULL after a failure. */
+static const gxi_format *gxi_check_format(
+        gxi_call *call, const char *what, int format, unsigned *channels) {
+    const gxi_format *const f = gxi_format_find(format);
+    if (!f) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to one of GPUEXEC_FORMAT_U8, ...",
+                "%sformat is %d, which is not a format of arrays", what, format);
+        return NULL;
+    }
+    if (!*channels) *channels = f->channels ? f->channels : 1;
+    if (f->channels ? *channels != f->channels
+                    : *channels != 1 && *channels != 2 && *channels != 4) {
+        if (f->channels)
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it at 0",
+                    "%schannels is %u, but GPUEXEC_FORMAT_%s has %u", what, *channels, f->name,
+                    (unsigned)f->channels);
+        else
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, *channels == 3 ? "use 4" : NULL,
+                    "%schannels is %u; it must be 1, 2 or 4", what, *channels);
+        return NULL;
+    }
+    return f;
+}
+static unsigned gxi_format_bytes(const gxi_format *f, unsigned channels) {
+    return f->block ? f->block : channels * f->bits / 8;
+}
+
+/* The width, height or depth of a level; height and depth 0 stay 0. */
+static size_t gxi_level_size(size_t size, unsigned level) {
+    return size && !(size >> level) ? 1 : size >> level;
+}
+static unsigned gxi_count_levels(const gpuexec_array_desc *d) {
+    size_t largest = d->width > d->height ? d->width : d->height;
+    unsigned n = 1;
+    if (d->depth > largest) largest = d->depth;
+    while ((largest >>= 1) != 0) n++;
+    return n;
+}
+static void gxi_array_describe(const gxi_array *a, unsigned level, gpuexec_array_info *info) {
+    const gpuexec_array_desc *const d = &a->desc;
+    memset(info, 0, sizeof *info);
+    info->format = d->format;
+    info->channels = d->channels;
+    info->width = gxi_level_size(d->width, level);
+    info->height = gxi_level_size(d->height, level);
+    info->depth = gxi_level_size(d->depth, level);
+    info->layers = d->layers;
+    info->levels = d->levels;
+    info->cube = d->cube;
+    info->surface = d->surface;
+    info->gather = d->gather;
+    info->element_bytes = a->element_bytes;
+    info->block = a->block;
+    info->row_bytes = (info->width + a->block - 1) / a->block * a->element_bytes;
+    info->rows = info->height ? (info->height + a->block - 1) / a->block : 1;
+    info->slices = info->depth ? info->depth : 1;
+    if (d->layers || d->cube)
+        info->slices = (size_t)(d->layers ? d->layers : 1) * (d->cube ? 6 : 1);
+}
+/* For texts: "an array of 16 x 16 elements of GPUEXEC_FORMAT_F32" */
+static void gxi_add_extents(gxi_text *t, const gpuexec_array_desc *d) {
+    const gxi_format *const f = gxi_format_find((int)d->format);
+    if (d->layers) gxi_add(t, "%u layer%s of ", d->layers, gxi_plural_s(d->layers));
+    gxi_add(t, "%llu", (unsigned long long)d->width);
+    if (d->height) gxi_add(t, " x %llu", (unsigned long long)d->height);
+    if (d->depth) gxi_add(t, " x %llu", (unsigned long long)d->depth);
+    gxi_add(t, "%s elements of ", d->cube ? " x 6" : "");
+    if (d->channels > 1) gxi_add(t, "%u ", d->channels);
+    gxi_add(t, "GPUEXEC_FORMAT_%s", f ? f->name : "?");
+}
+
+/* The limits of one kind of array: the prefix of the attributes' names, and their numbers. */
+typedef struct gxi_array_limits {
+    const char *name;
+    unsigned char width, height, slices;
+} gxi_array_limits;
+/* Fails if a size exceeds the device's limit; with other: returns 1 instead. */
+static int gxi_exceeds_limits(gxi_call *call, const gxi_context *info, const gpuexec_array_desc *d,
+        const gxi_array_limits *limits, const char *layers) {
+    const unsigned long long sizes[3] = { d->width, d->height,
+        d->layers ? (unsigned long long)d->layers * (d->cube ? 6 : 1) : d->depth };
+    const int attributes[3] = { limits->width, limits->height, limits->slices };
+    static const char *const members[3] = { "width", "height", "depth" },
+                             *const names[3] = { "WIDTH", "HEIGHT", "DEPTH" };
+    int values[3];
+    unsigned i;
+    if (gxi_query_attributes(call, info->device, NULL, attributes, 3, values)) {
+        gxi_fail_device(call, info->ordinal);
+        return 1;
+    }
+    for (i = 0; i < 3; i++) {
+        const int is_layers = i == 2 && d->layers;
+        if (!attributes[i] || sizes[i] <= (unsigned)values[i]) continue;
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, layers,
+                "gpuexec_array_desc.%s is %llu%s, but device %d allows at most %d "
+                "(CU_DEVICE_ATTRIBUTE_MAXIMUM_%s_%s)",
+                is_layers ? "layers" : members[i],
+                is_layers ? (unsigned long long)d->layers : sizes[i],
+                is_layers && d->cube ? ", of six faces each" : "", info->ordinal, values[i],
+                limits->name, is_layers ? "LAYERS" : names[i]);
+        return 1;
+    }
+    return 0;
+}
+static gpuexec_result gxi_check_array_limits(
+        gxi_call *call, const gxi_context *info, const gpuexec_array_desc *d) {
+    /* 1-D, 2-D, 3-D, layered 1-D, layered 2-D, cubes, layered cubes */
+    static const gxi_array_limits textures[7] = { { "TEXTURE1D", 21, 0, 0 },
+        { "TEXTURE2D", 22, 23, 0 }, { "TEXTURE3D", 24, 25, 26 }, { "TEXTURE1D_LAYERED", 42, 0, 43 },
+        { "TEXTURE2D_LAYERED", 27, 28, 29 }, { "TEXTURECUBEMAP", 52, 0, 0 },
+        { "TEXTURECUBEMAP_LAYERED", 53, 0, 54 } },
+                                  surfaces[7] = { { "SURFACE1D", 55, 0, 0 },
+                                      { "SURFACE2D", 56, 57, 0 }, { "SURFACE3D", 58, 59, 60 },
+                                      { "SURFACE1D_LAYERED", 61, 0, 62 },
+                                      { "SURFACE2D_LAYERED", 63, 64, 65 },
+                                      { "SURFACECUBEMAP", 66, 0, 0 },
+                                      { "SURFACECUBEMAP_LAYERED", 67, 0, 68 } },
+                                  mipmapped[2] = { { "TEXTURE1D_MIPMAPPED", 77, 0, 0 },
+                                      { "TEXTURE2D_MIPMAPPED", 73, 74, 0 } },
+                                  gather = { "TEXTURE2D_GATHER", 45, 46, 0 },
+                                  alternate = { "TEXTURE3D_ALTERNATE", 47, 48, 49 };
+    const unsigned which = d->cube ? d->layers ? 6 : 5
+            : d->layers            ? d->height ? 4 : 3
+            : d->depth             ? 2
+            : d->height            ? 1
+                                   : 0;
+    const char *const less = "use several arrays, or device memory";
+    const gxi_array_limits *limits = &textures[which];
+    if (d->levels && which < 2) limits = &mipmapped[which];
+    if (which == 2) { /* either of two limits */
+        const int attributes[4] = { 24, 47, 48, 49 };
+        int values[4];
+        if (gxi_query_attributes(call, info->device, NULL, attributes, 4, values))
+            return gxi_fail_device(call, info->ordinal);
+        if (d->depth > (unsigned)values[0] && d->width <= (unsigned)values[1] &&
+                d->height <= (unsigned)values[2])
+            limits = &alternate;
+    }
+    if (gxi_exceeds_limits(call, info, d, limits, less) ||
+            (d->gather && gxi_exceeds_limits(call, info, d, &gather, less)) ||
+            (d->surface &&
+                    gxi_exceeds_limits(call, info, d, &surfaces[which],
+                            "leave `surface` at 0, if no kernel writes to it, or use several "
+                            "arrays")))
+        return gxi_failed_result();
+    return GPUEXEC_OK;
+}
+/* Without a device. Fills in the defaults. */
+static gpuexec_result gxi_check_array(
+        gxi_call *call, const gpuexec_array_desc *desc, gxi_array *a) {
+    gpuexec_array_desc *const d = &a->desc;
+    const gxi_format *f;
+    unsigned largest;
+    if (!desc)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a gpuexec_array_desc",
+                "the desc is NULL: the format and size of the array are not known");
+    if (gxi_check_desc(call, "gpuexec_array_desc", desc->start_canary, desc->end_canary))
+        return gxi_failed_result();
+    *d = *desc;
+    if (!(f = gxi_check_format(call, "gpuexec_array_desc.", (int)d->format, &d->channels)))
+        return gxi_failed_result();
+    a->element_bytes = gxi_format_bytes(f, d->channels);
+    a->block = f->block ? 4 : 1;
+    if (!d->width)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to the number of elements of a row",
+                "gpuexec_array_desc.width is 0");
+    if (d->depth && !d->height)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "set height, too; for a layered array of one dimension, set layers",
+                "gpuexec_array_desc.depth is %llu, but height is 0", (unsigned long long)d->depth);
+    if (d->depth && (d->layers || d->cube))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave depth at 0",
+                "gpuexec_array_desc.depth is %llu, but the array has %s: it is two-dimensional",
+                (unsigned long long)d->depth, d->cube ? "the faces of a cube" : "layers");
+    if (d->cube && d->width != d->height)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make the faces squares",
+                "gpuexec_array_desc.cube is 1, but width is %llu and height is %llu",
+                (unsigned long long)d->width, (unsigned long long)d->height);
+    if (f->block && !d->height)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set height, too",
+                "gpuexec_array_desc.format is GPUEXEC_FORMAT_%s, which has blocks of 4 x 4 "
+                "elements, but height is 0",
+                f->name);
+    if (f->block && d->surface)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "create an array of 2 or 4 channels of GPUEXEC_FORMAT_U32, with an element for "
+                "each block, and show it with gpuexec_texture_desc.view_format",
+                "gpuexec_array_desc.surface is 1, but surfaces cannot write GPUEXEC_FORMAT_%s",
+                f->name);
+    if (d->gather && (!d->height || d->depth))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave gather at 0",
+                "gpuexec_array_desc.gather is 1, but the array has %s dimension%s: gather needs "
+                "two",
+                d->depth ? "three" : "one", d->depth ? "s" : "");
+    largest = gxi_count_levels(d);
+    if (d->levels == GPUEXEC_ALL_LEVELS) d->levels = largest;
+    if (d->levels > largest)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "or use GPUEXEC_ALL_LEVELS",
+                "gpuexec_array_desc.levels is %u, but an array of %llu x %llu x %llu elements has "
+                "at most %u",
+                d->levels, (unsigned long long)d->width,
+                (unsigned long long)(d->height ? d->height : 1),
+                (unsigned long long)(d->depth ? d->depth : 1), largest);
+    d->cube = d->cube != 0;
+    d->surface = d->surface != 0;
+    d->gather = d->gather != 0;
+    return GPUEXEC_OK;
+}
+static gxi_array_layout gxi_array_layout_of(const gpuexec_array_desc *d) {
+    gxi_array_layout l;
+    memset(&l, 0, sizeof l);
+    l.width = d->width;
+    l.height = d->height;
+    l.depth = d->depth;
+    if (d->layers || d->cube) l.depth = (size_t)(d->layers ? d->layers : 1) * (d->cube ? 6 : 1);
+    l.format = gxi_format_native((int)d->format, d->channels);
+    l.channels = d->channels;
+    l.flags = (unsigned)((d->layers ? GXI_ARRAY3D_LAYERED : 0) |
+            (d->cube ? GXI_ARRAY3D_CUBEMAP : 0) | (d->surface ? GXI_ARRAY3D_SURFACE_LDST : 0) |
+            (d->gather ? GXI_ARRAY3D_TEXTURE_GATHER : 0));
+    return l;
+}
+/* The driver's array; its context is current. Returns the driver's result. */
+static int gxi_array_make(gxi_call *call, gxi_array *a) {
+    const gxi_array_layout layout = gxi_array_layout_of(&a->desc);
+    unsigned level;
+    int cu = 0;
+    do
+        cu = a->desc.levels
+                ? GXI_TRY_MAKE(a->mipmapped, cuMipmappedArrayCreate,
+                          (&a->mipmapped, &layout, a->desc.levels))
+                : GXI_TRY_MAKE(a->natives[0], cuArray3DCreate, (&a->natives[0], &layout));
+    while (gxi_free_cached_after(call, cu));
+    for (level = 0; !cu && level < a->desc.levels; level++)
+        cu = GXI_TRY_MAKE(a->natives[level], cuMipmappedArrayGetLevel,
+                (&a->natives[level], a->mipmapped, level));
+    return cu;
+}
+/* Frees it, and the driver's array, if there is one. */
+static int gxi_array_release(gxi_call *call, gxi_array *a) {
+    int cu = 0;
+    GXI_IN_RELAXED_MODE {
+        if (a->adopted) cu = 0;
+        else if (a->mipmapped) cu = GXI_TRY(cuMipmappedArrayDestroy, (a->mipmapped));
+        else if (a->natives[0]) cu = GXI_TRY(cuArrayDestroy, (a->natives[0]));
+    }
+    gxi_free(a);
+    return cu;
+}
+static void gxi_array_use(gxi_array *a) {
+    gxi_lock(&gxi_tables_mutex);
+    a->users++;
+    gxi_unlock(&gxi_tables_mutex);
+}
+/* One user less. Returns the driver's result; its context is current. */
+static int gxi_array_leave(gxi_call *call, gxi_array *a) {
+    unsigned users;
+    gxi_lock(&gxi_tables_mutex);
+    users = --a->users;
+    gxi_unlock(&gxi_tables_mutex);
+    return users ? 0 : gxi_array_release(call, a);
+}
+static int gxi_array_destroy(gxi_call *call, gxi_slot *old) {
+    gxi_array *const a = old->data.array.info;
+    gxi_deferred_free *keep = NULL;
+    if (old->adopted) a->adopted = 1; /* the driver must not be called */
+    GXI_HOOK(graphs_lose, (call, NULL, old, old->adopted ? NULL : &keep));
+    if (!keep) return gxi_array_leave(call, a);
+    GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_ARRAY, a);
+    return 0;
+}
+static GXI_COLD void gxi_fail_array(gxi_call *call, int cu, const gxi_slot *context, gxi_array *a) {
+    gxi_text t = { 0, 0, 0, 0 };
+    gxi_add(&t, "cannot create an array of ");
+    gxi_add_extents(&t, &a->desc);
+    gxi_add(&t, " on device %d", gxi_context_of(context)->ordinal);
+    if (cu == GXI_OUT_OF_MEMORY) {
+        gxi_add(&t, ": ");
+        gxi_add_room(&t, call, context, NULL);
+    }
+    gxi_fail_cu(call, cu == GXI_OUT_OF_MEMORY ? "use a smaller array, or free memory" : NULL, "%s",
+            t.p ? t.p : "");
+    gxi_text_free(&t);
+}
+/* The handle; 0 after a failure. */
+static uint64_t gxi_array_new(gxi_call *call, const gxi_slot *context, gxi_array *a) {
+    gxi_slot made = gxi_slot_template(context, context->id, a->adopted);
+    made.data.array.info = a;
+    a->users = 1;
+    return gxi_new(call, GXI_ARRAY, &made, &gxi_context_of(context)->first[GXI_ARRAY]);
+}
+static uint64_t gxi_array_create(
+        gxi_call *call, gpuexec_context context, const gpuexec_array_desc *desc) {
+    gxi_array *const a = (gxi_array *)gxi_realloc(NULL, sizeof *a);
+    const gxi_slot *slot;
+    gxi_scope scope;
+    uint64_t id = 0;
+    int cu;
+    if (!a) {
+        gxi_fail_memory(call, "create an array");
+        return 0;
+    }
+    memset(a, 0, sizeof *a);
+    if (gxi_check_array(call, desc, a) || !(slot = gxi_begin_in_context(call, context, &scope))) {
+        gxi_free(a);
+        return 0;
+    }
+    if (gxi_check_array_limits(call, gxi_context_of(slot), &a->desc) == GPUEXEC_OK) {
+        cu = gxi_array_make(call, a);
+        if (cu) gxi_fail_array(call, cu, slot, a);
+        else id = gxi_array_new(call, slot, a);
+    }
+    if (!id) {
+        gxi_call own = *call; /* so that results here do not replace the reason */
+        gxi_array_release(&own, a);
+    }
+    gxi_leave(&scope);
+    return id;
+}
+GPUEXEC_API gpuexec_array gpuexec_array_create_at(
+        const char *where, gpuexec_context context, const gpuexec_array_desc *desc) {
+    gpuexec_array handle;
+    GXI_CALL(gpuexec_array_create, GXI_MAKES);
+    handle.id = gxi_id_or_failed(
+            gxi_begin(call) ? 0 : gxi_array_create(call, context, desc), GXI_ARRAY);
+    return handle;
+}
+#if !defined(GPUEXEC_NO_INTEROP)
+/* The desc of an array that other code created. */
+static gpuexec_result gxi_array_read(gxi_call *call, gxi_array *a, const gxi_array_layout *l) {
+    gpuexec_array_desc *const d = &a->desc;
+    const int first = l->format < GPUEXEC_FORMAT_UNORM8
+            ? l->format
+            : GPUEXEC_FORMAT_UNORM8 + (l->format - GPUEXEC_FORMAT_UNORM8) / 3 * 3;
+    const gxi_format *const f = gxi_format_find(first);
+    if (!f)
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL,
+                "the array's elements have CUarray_format 0x%x, which gpuexec does not know",
+                (unsigned)l->format);
+    d->format = (gpuexec_format)first;
+    d->channels = l->channels;
+    d->width = l->width;
+    d->height = l->height;
+    d->cube = (l->flags & GXI_ARRAY3D_CUBEMAP) != 0;
+    if (l->flags & GXI_ARRAY3D_LAYERED) d->layers = (unsigned)(d->cube ? l->depth / 6 : l->depth);
+    else if (!d->cube) d->depth = l->depth;
+    d->surface = (l->flags & GXI_ARRAY3D_SURFACE_LDST) != 0;
+    d->gather = (l->flags & GXI_ARRAY3D_TEXTURE_GATHER) != 0;
+    a->element_bytes = gxi_format_bytes(f, d->channels);
+    a->block = f->block ? 4 : 1;
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_array gpuexec_array_from_native_at(
+        const char *where, gpuexec_context context, struct CUarray_st *native) {
+    gpuexec_array handle = { 0 };
+    gxi_array_layout layout;
+    gxi_array *a = NULL;
+    const gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_array_from_native, GXI_MAKES);
+    memset(&layout, 0, sizeof layout);
+    if (!gxi_is_null(call, native, "the CUarray") &&
+            (slot = gxi_begin_in_context(call, context, &scope)) != NULL) {
+        if (GXI_TRY(cuArray3DGetDescriptor, (&layout, native)))
+            gxi_fail_cu(call, "pass an array of this context that is not destroyed",
+                    "cannot query the CUarray");
+        else if (!(a = (gxi_array *)gxi_realloc(NULL, sizeof *a)))
+            gxi_fail_memory(call, "adopt an array");
+        else {
+            memset(a, 0, sizeof *a);
+            a->natives[0] = native;
+            a->adopted = 1;
+            if (gxi_array_read(call, a, &layout) == GPUEXEC_OK)
+                handle.id = gxi_array_new(call, slot, a);
+            if (!handle.id) gxi_free(a);
+        }
+        gxi_leave(&scope);
+    }
+    handle.id = gxi_id_or_failed(handle.id, GXI_ARRAY);
+    return handle;
+}
+#endif
+static unsigned gxi_array_levels(const gxi_array *a) { return a->desc.levels ? a->desc.levels : 1; }
+static gpuexec_result gxi_check_level(
+        gxi_call *call, const gxi_slot *array, const char *name, unsigned level) {
+    const gxi_array *const a = array->data.array.info;
+    return level < gxi_array_levels(a)
+            ? GPUEXEC_OK
+            : gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                      a->desc.levels ? "count from 0" : "leave it at 0",
+                      "%s is %u, but the array%s created at %s has %u level%s", name, level,
+                      GXI_NAMED_AT(array), gxi_array_levels(a), gxi_plural_s(gxi_array_levels(a)));
+}
+GPUEXEC_API struct CUarray_st *gpuexec_array_native(gpuexec_array array, unsigned level) {
+    const gxi_slot *const slot = gxi_get_to_query(
+            "gpuexec_array_native", array.id, GXI_ARRAY, "the array");
+    gxi_call call;
+    return !slot ||
+                    gxi_check_level(gxi_call_init(&call, "gpuexec_array_native", NULL, GXI_QUERIES),
+                            slot, "the level", level)
+            ? NULL
+            : slot->data.array.info->natives[level];
+}
+GPUEXEC_API gpuexec_result gpuexec_array_get_info_at(
+        const char *where, gpuexec_array array, unsigned level, gpuexec_array_info *info) {
+    const gxi_slot *slot;
+    GXI_CALL(gpuexec_array_get_info, GXI_QUERIES);
+    if (GXI_IS_NULL(info)) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    if (!(slot = gxi_begin_with(call, array.id, GXI_ARRAY, "the array")) ||
+            gxi_check_level(call, slot, "the level", level))
+        return gxi_failed_result();
+    gxi_array_describe(slot->data.array.info, level, info);
+    info->device = gxi_ordinal_of(slot);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_array_destroy_at(const char *where, gpuexec_array array) {
+    GXI_CALL(gpuexec_array_destroy, GXI_CLEANS);
+    return gxi_handle_destroy(call, array.id, GXI_ARRAY, "the array");
+}
+#endif
+
 /* -------------------------------------------------------------------------------------------------
    >>impl-transfer   Copies and fills: one function for all, with or without a stream, for bytes,
    rows or boxes; and arrays of copies. */
@@ -26272,12 +27445,15 @@ typedef enum gxi_transfer_kind {
     GXI_FILL16,
     GXI_FILL32
 } gxi_transfer_kind;
+enum { GXI_TO = 0, GXI_FROM = 1 };
 #define GXI_SYNCHRONOUS 16 /* added to the kind: without a stream */
 typedef struct gxi_side {
     const char *role;
     int host;                       /* 1: a host pointer, 0: a device address */
     uint64_t address, pitch, slice; /* pitch, slice: bytes from one row or slice to the next */
     uint64_t context;               /* handle id, of a peer copy */
+    struct CUarray_st *array; /* or NULL: an array, in the context found.context, instead of */
+    uint64_t x, y, z;         /* an address: bytes, rows and slices */
     gxi_range found; /* the allocation of gpuexec around the address; .bytes 0: not known */
 } gxi_side;
 typedef struct gxi_transfer {
@@ -26287,7 +27463,6 @@ typedef struct gxi_transfer {
     uint64_t bytes, rows, slices; /* bytes of a row, rows of a slice */
     int cu; /* what the driver returned on the fast path, -1 if that was not tried */
 } gxi_transfer;
-enum { GXI_TO = 0, GXI_FROM = 1 };
 
 /* from: for a fill, its value */
 static GXI_NOINLINE gxi_transfer gxi_transfer_make(
@@ -26314,7 +27489,13 @@ static unsigned gxi_transfer_count_sides(const gxi_transfer *x) {
 static uint64_t gxi_side_span(const gxi_transfer *x, const gxi_side *side) {
     return (x->slices - 1) * side->slice + (x->rows - 1) * side->pitch + x->bytes;
 }
-static int gxi_is_line(const gxi_transfer *x) { return x->rows == 1 && x->slices == 1; }
+static int gxi_has_array(const gxi_transfer *x) {
+    return x->sides[GXI_TO].array || x->sides[GXI_FROM].array;
+}
+/* Whether it is one piece of memory. */
+static int gxi_is_line(const gxi_transfer *x) {
+    return x->rows == 1 && x->slices == 1 && !gxi_has_array(x);
+}
 static int gxi_is_empty(const gxi_transfer *x) {
     return x->bytes == 0 || x->rows == 0 || x->slices == 0;
 }
@@ -26328,6 +27509,7 @@ static int gxi_describe_side(
     gpuexec_pointer_info info;
     uint64_t left;
     call->kind = GXI_QUERIES;
+    if (side->array) return 0;
     if (gxi_pointer_query(call, side->address, &info)) return 0;
     left = info.bytes - (side->address - info.base);
     if (info.kind == GPUEXEC_MEMORY_PAGEABLE) {
@@ -26427,6 +27609,7 @@ static gpuexec_result gxi_check_side(
     unsigned long long left;
     const gxi_slot *made, *named;
     gxi_range *const range = &side->found;
+    if (side->array) return GPUEXEC_OK; /* gxi_transfer_set_array has checked it */
     if (!address && side->host) return gxi_fail_transfer(call, x, NULL, "%s is NULL", side->role);
     if (!address)
         return gxi_fail_transfer(call, x, "check the result of gpuexec_alloc",
@@ -26504,6 +27687,14 @@ static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
                                                        : from->address - to->address;
     const uint64_t span = gxi_side_span(x, to->address > from->address ? from : to);
     unsigned way;
+    if (gxi_has_array(x)) {
+        if (to->array != from->array || to->x - from->x + x->bytes - 1 >= 2 * x->bytes - 1 ||
+                to->y - from->y + x->rows - 1 >= 2 * x->rows - 1 ||
+                to->z - from->z + x->slices - 1 >= 2 * x->slices - 1)
+            return GPUEXEC_OK;
+        return gxi_fail_transfer(call, x, "copy through a second array",
+                "the source and the destination overlap in one array");
+    }
     /* whether boxes with different pitches overlap is not checked; a copy onto itself changes
        nothing */
     if ((x->rows > 1 && to->pitch != from->pitch) || (x->slices > 1 && to->slice != from->slice) ||
@@ -26527,10 +27718,18 @@ static gxi_copy_side gxi_side_of_box(
         const gxi_side *side, const gxi_slot *peer, uint64_t rows, uint64_t slices) {
     gxi_copy_side c;
     memset(&c, 0, sizeof c);
+    c.context = peer ? peer->cu_context : NULL;
+    if (side->array) {
+        c.type = GXI_MEMORYTYPE_ARRAY;
+        c.array = side->array;
+        c.x = (size_t)side->x;
+        c.y = (size_t)side->y;
+        c.z = (size_t)side->z;
+        return c;
+    }
     c.type = side->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE;
     if (side->host) c.host = (void *)(uintptr_t)side->address;
     else c.device = side->address;
-    c.context = peer ? peer->cu_context : NULL;
     c.pitch = (size_t)side->pitch;
     c.height = (size_t)(slices > 1 ? side->slice / side->pitch : rows);
     return c;
@@ -26560,7 +27759,7 @@ static int gxi_transfer_box(
                 (to->address, pitch, (unsigned short)x->value, width / 2, height, s));
     if (x->kind == GXI_FILL32)
         return GXI_TRY(cuMemsetD2D32Async, (to->address, pitch, x->value, width / 4, height, s));
-    if (x->slices > 1 || peers[GXI_TO]) {
+    if (x->slices > 1 || peers[GXI_TO] || gxi_has_array(x)) {
         box = gxi_memcpy_of_box(x, peers);
         return peers[GXI_TO] ? GXI_TRY(cuMemcpy3DPeerAsync, (&box, s))
                              : GXI_TRY(cuMemcpy3DAsync, (&box, s));
@@ -26644,8 +27843,9 @@ static gpuexec_result gxi_check_transfer(gxi_call *call, gxi_transfer *x, const 
 }
 /* The context of a side, as a handle id. 0: not known. */
 static uint64_t gxi_context_of_side(gxi_call *call, const gxi_side *side) {
-    return side->context || side->host ? side->context
-                                       : gxi_context_of_address(call, side->address);
+    return side->array                    ? side->found.context
+            : side->context || side->host ? side->context
+                                          : gxi_context_of_address(call, side->address);
 }
 /* The stream of a copy or fill on GPUEXEC_CURRENT: the current one of the destination's context; if
    the destination is host memory, of the source's. 0 after a failure. */
@@ -26668,7 +27868,7 @@ static void gxi_find_peers(const gxi_transfer *x, gxi_slot **peers) {
     unsigned i;
     for (i = 0; i < 2; i++) {
         const gxi_side *side = &x->sides[i];
-        if (x->kind != GXI_COPY || side->host || !side->found.bytes) return;
+        if (x->kind != GXI_COPY || side->host || !(side->found.bytes || side->array)) return;
         if (!(found[i] = gxi_peek(side->found.context, GXI_CONTEXT))) return;
     }
     if (gxi_context_of(found[0])->ordinal != gxi_context_of(found[1])->ordinal)
@@ -26683,6 +27883,7 @@ static int gxi_needs_context(const gxi_transfer *x, uint64_t context) {
     if (x->kind == GXI_COPY_HOST || x->kind >= GXI_FILL) return x->kind == GXI_COPY_HOST;
     for (i = 0; i < 2; i++) {
         const gxi_side *const side = &x->sides[i];
+        if (side->array) return 1;
         if (side->found.bytes ? side->found.pooled == GXI_VIRTUAL_MEMORY : !side->host) return 1;
         if (x->kind == GXI_COPY && side->found.context != context) return 1;
     }
@@ -27093,6 +28294,67 @@ static gxi_transfer_kind gxi_kind_of_copy(const gxi_transfer *x) {
             : to->context || from->context ? GXI_COPY_PEER
                                            : GXI_COPY;
 }
+#if !defined(GPUEXEC_NO_ARRAY)
+/* Fails unless `size` things from `at` on are within an array's. */
+static gpuexec_result gxi_check_array_part(gxi_call *call, const gxi_transfer *x,
+        const gxi_slot *array, const char *at_name, uint64_t at, const char *size_name,
+        uint64_t size, uint64_t limit, const char *what) {
+    return size <= limit && at <= limit - size
+            ? GPUEXEC_OK
+            : gxi_fail_transfer(call, x, "check the sizes: the levels of a mipmapped array differ",
+                      "%s (%llu) plus %s (%llu) exceeds the %llu %s of the array%s created at %s",
+                      at_name, (unsigned long long)at, size_name, (unsigned long long)size,
+                      (unsigned long long)limit, what, GXI_NAMED_AT(array));
+}
+static gpuexec_result gxi_transfer_set_array(
+        gxi_call *call, gxi_transfer *x, unsigned i, const gpuexec_side *box) {
+    static const char *const names[2][4] = { { "to.x", "to.y", "to.z", "to.level" },
+        { "from.x", "from.y", "from.z", "from.level" } };
+    const char *const *const name = names[i];
+    const gxi_slot *const slot = gxi_get(call, box->array.id, GXI_ARRAY, x->sides[i].role);
+    gxi_side *const side = &x->sides[i];
+    gpuexec_array_info info;
+    const gxi_array *a;
+    if (!slot) return GPUEXEC_BAD_ARGUMENT;
+    a = slot->data.array.info;
+    if (box->device || box->host)
+        return gxi_fail_transfer(call, x, "set one of `array`, `device` and `host`",
+                "%s has both an array and %s", side->role,
+                box->host ? "a host pointer" : "a device address");
+    if (box->pitch || box->slice_height)
+        return gxi_fail_transfer(call, x, "set it for memory only",
+                "%s is an array, but its %s is %llu: the driver chooses the layout", side->role,
+                box->pitch ? "pitch" : "slice_height",
+                (unsigned long long)(box->pitch ? box->pitch : box->slice_height));
+    if (gxi_check_level(call, slot, name[3], box->level)) return GPUEXEC_BAD_ARGUMENT;
+    gxi_array_describe(a, box->level, &info);
+    if (x->bytes % info.element_bytes || box->x % info.element_bytes)
+        return gxi_fail_transfer(call, x, "x and width_bytes are in bytes",
+                "%s is %llu and the width %llu bytes; %s of the array%s created at %s have %u "
+                "bytes",
+                name[0], (unsigned long long)box->x, (unsigned long long)x->bytes,
+                info.block > 1 ? "the blocks" : "the elements", GXI_NAMED_AT(slot),
+                info.element_bytes);
+    if (gxi_check_array_part(call, x, slot, name[0], box->x, "width_bytes", x->bytes,
+                info.row_bytes, "bytes of a row") ||
+            gxi_check_array_part(call, x, slot, name[1], box->y, "height", x->rows, info.rows,
+                    info.block > 1 ? "rows of blocks" : "rows") ||
+            gxi_check_array_part(call, x, slot, name[2], box->z, "depth", x->slices, info.slices,
+                    info.cube             ? "faces"
+                            : info.layers ? "layers"
+                                          : "slices"))
+        return GPUEXEC_BAD_ARGUMENT;
+    side->array = a->natives[box->level];
+    side->x = box->x;
+    side->y = box->y;
+    side->z = box->z;
+    side->host = 0;
+    side->address = 0;
+    side->context = box->context.id;
+    side->found.context = slot->context;
+    return GPUEXEC_OK;
+}
+#endif
 /* Moves the address of a side to the first byte of its box. */
 static gpuexec_result gxi_transfer_set_box(
         gxi_call *call, gxi_transfer *x, unsigned i, const gpuexec_side *box) {
@@ -27103,9 +28365,15 @@ static gpuexec_result gxi_transfer_set_box(
     const uint64_t height = box->slice_height && !flat ? box->slice_height : x->rows,
                    y = flat ? 0 : box->y;
     gxi_side *side = &x->sides[i];
-    if (gxi_transfer_set_address(call, x, i, box->device, box->host,
-                "set either its `device` member or its `host` member"))
+#if !defined(GPUEXEC_NO_ARRAY)
+    if (box->array.id) return gxi_transfer_set_array(call, x, i, box);
+#endif
+    if (gxi_transfer_set_address(
+                call, x, i, box->device, box->host, "set its `device`, `host` or `array` member"))
         return GPUEXEC_BAD_ARGUMENT;
+    if (box->level)
+        return gxi_fail_transfer(call, x, "leave it at 0, or set `array`",
+                "%s.level is %u, but %s is not an array", name, box->level, side->role);
     if (box->x && (x->bytes > pitch || box->x > pitch - x->bytes))
         return gxi_fail_transfer(call, x,
                 "set the pitch to the distance in bytes between the starts of consecutive rows; 0 "
@@ -27135,7 +28403,11 @@ static gpuexec_result gxi_transfer_set_box(
 static gpuexec_result gxi_set_source_value(
         gxi_call *call, gxi_transfer *x, const gpuexec_side *from) {
     if (!gxi_set_value(call, x, from->value, from->element_bytes)) return GPUEXEC_BAD_ARGUMENT;
-    if (from->device || from->host)
+    if (x->sides[GXI_TO].array)
+        return gxi_fail_transfer(call, x,
+                "copy from memory that is filled, or write with a surface in a kernel",
+                "%s is an array, which the driver cannot fill", x->sides[GXI_TO].role);
+    if (from->device || from->host || from->array.id)
         return gxi_fail_transfer(call, x, "set from.element_bytes to 0 for a copy",
                 "%s specifies both memory and a fill value", x->sides[GXI_FROM].role);
     if (x->sides[GXI_TO].host)
@@ -27433,6 +28705,769 @@ GPUEXEC_API gpuexec_result gpuexec_copy_many_at(
 }
 #endif
 
+#if !defined(GPUEXEC_NO_ARRAY)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-texture   Textures and surfaces. A texture keeps its desc, completed, which references of
+   modules are bound with. Both are users of their array.
+   gxi.views.objects has a key for each object, by which the arguments of launches are checked. */
+
+/* What both begin with. */
+typedef struct gxi_view {
+    gxi_key key; /* in gxi.views.objects: the object, handle id */
+    struct CUctx_st *cu_context;
+    gxi_array *array;   /* NULL: memory */
+    gpuexec_ptr memory; /* 0: an array */
+    int is_ours;        /* the memory is an allocation of gpuexec */
+    gxi_resource_desc resource;
+} gxi_view;
+typedef struct gxi_texture {
+    gxi_view view;
+    gpuexec_texture_desc desc; /* without defaults */
+    unsigned element_bytes;
+} gxi_texture;
+
+/* A new texture or surface. */
+static void gxi_view_add(gxi_view *v, const gxi_slot *made, uint64_t id, uint64_t object) {
+    gxi_range range;
+    v->key.value = object;
+    v->key.owner = id;
+    v->key.item = 0;
+    v->cu_context = made->cu_context;
+    v->is_ours = v->memory && gxi_range_find(v->memory, &range);
+    gxi_lock(&gxi_tables_mutex);
+    gxi_key_insert(&gxi.views.objects, &v->key);
+    GXI_STORE(&gxi.views.changes, gxi.views.changes + 1);
+    GXI_STORE(&gxi.views.in_memory, gxi.views.in_memory + (v->memory != 0));
+    gxi_unlock(&gxi_tables_mutex);
+}
+/* Before it is destroyed: then the driver may give the number to another one. */
+static void gxi_view_remove(gxi_view *v) {
+    gxi_past_view *past;
+    gxi_lock(&gxi_tables_mutex);
+    past = &gxi.views.past[gxi.views.npast++ % GXI_PAST_VIEWS];
+    past->object = v->key.value;
+    past->id = v->key.owner;
+    past->cu_context = v->cu_context;
+    gxi_key_remove(&gxi.views.objects, &v->key);
+    GXI_STORE(&gxi.views.changes, gxi.views.changes + 1);
+    GXI_STORE(&gxi.views.in_memory, gxi.views.in_memory - (v->memory != 0));
+    gxi_unlock(&gxi_tables_mutex);
+}
+/* gxi_tables_mutex is held. Of that kind, in that context, or NULL; *other: one that differs, or
+   NULL: best another kind in the context. */
+static gxi_view *gxi_view_find(
+        uint64_t object, unsigned kind, const struct CUctx_st *context, const gxi_view **other) {
+    gxi_key *k = gxi_key_from_value(gxi.views.objects, object);
+    for (*other = NULL; k && k->value == object;
+            k = gxi_key_from(gxi.views.objects, object, k->owner + 1)) {
+        gxi_view *const v = (gxi_view *)(void *)k;
+        if (v->cu_context == context && gxi_kind_of(k->owner) == kind) return v;
+        if (!*other || v->cu_context == context) *other = v;
+    }
+    return NULL;
+}
+/* That an object fits a parameter of that kind, in that context, is marked until textures are
+   created or destroyed, or memory is freed that some may read: so launches need no lock. */
+static uint64_t gxi_view_mark(uint64_t object, unsigned kind, const struct CUctx_st *context) {
+    const uint64_t now = GXI_LOAD(&gxi.views.changes) +
+            (GXI_LOAD(&gxi.views.in_memory) ? GXI_LOAD(&gxi.ranges.freed_count) : 0);
+    uint64_t x = (object ^ (uint64_t)(uintptr_t)context << 8) * 0x9E3779B97F4A7C15u;
+    x = (x ^ x >> 32 ^ now << 8 ^ kind) * 0xD6E8FEB86659FD93u;
+    return (x ^ x >> 32) | 1;
+}
+static int gxi_view_is_marked(uint64_t mark) {
+    return GXI_LOAD(&gxi.views.fits[mark >> 1 & (GXI_VIEWS_FIT - 1)]) == mark;
+}
+static void gxi_view_set_marked(uint64_t mark) {
+    GXI_STORE(&gxi.views.fits[mark >> 1 & (GXI_VIEWS_FIT - 1)], mark);
+}
+
+static const char *gxi_address_mode_name(int mode) {
+    static const char *const names[4] = { "CLAMP", "WRAP", "MIRROR", "BORDER" };
+    return names[mode];
+}
+/* CUaddress_mode */
+static int gxi_address_mode_native(int mode) {
+    static const signed char natives[4] = { 1, 0, 2, 3 };
+    return natives[mode];
+}
+/* CUresourceViewFormat; 0: there is none */
+static int gxi_view_format(int format, unsigned channels) {
+    static const struct {
+        short format, first; /* of one channel */
+    } rows[] = { { GPUEXEC_FORMAT_U8, 0x01 }, { GPUEXEC_FORMAT_S8, 0x04 },
+        { GPUEXEC_FORMAT_U16, 0x07 }, { GPUEXEC_FORMAT_S16, 0x0a }, { GPUEXEC_FORMAT_U32, 0x0d },
+        { GPUEXEC_FORMAT_S32, 0x10 }, { GPUEXEC_FORMAT_F16, 0x13 }, { GPUEXEC_FORMAT_F32, 0x16 },
+        { GPUEXEC_FORMAT_BC1, 0x19 }, { GPUEXEC_FORMAT_BC2, 0x1a }, { GPUEXEC_FORMAT_BC3, 0x1b },
+        { GPUEXEC_FORMAT_BC4, 0x1c }, { GPUEXEC_FORMAT_BC4_SIGNED, 0x1d },
+        { GPUEXEC_FORMAT_BC5, 0x1e }, { GPUEXEC_FORMAT_BC5_SIGNED, 0x1f },
+        { GPUEXEC_FORMAT_BC6H, 0x20 }, { GPUEXEC_FORMAT_BC6H_SIGNED, 0x21 },
+        { GPUEXEC_FORMAT_BC7, 0x22 } };
+    unsigned i;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].format == format)
+            return rows[i].first < 0x19 ? rows[i].first + (int)(channels / 2) : rows[i].first;
+    return 0;
+}
+
+/* One reason to refuse a desc: a member and its value. */
+static GXI_COLD GXI_PRINTF(3) gpuexec_result
+        gxi_fail_texture(gxi_call *call, const char *cure, const char *format, ...) {
+    gxi_text t = { 0, 0, 0, 0 };
+    gpuexec_result result;
+    va_list list;
+    va_start(list, format);
+    gxi_add_list(&t, format, list);
+    va_end(list);
+    result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "gpuexec_texture_desc.%s", t.p ? t.p : "");
+    gxi_text_free(&t);
+    return result;
+}
+/* Device memory, with its limits. */
+static gpuexec_result gxi_check_texture_memory(
+        gxi_call *call, const gxi_context *info, gxi_texture *t) {
+    enum { GXI_ALIGNMENT, GXI_LINEAR, GXI_WIDTH, GXI_HEIGHT, GXI_PITCH, GXI_PITCH_ALIGNMENT };
+    static const int attributes[6] = { 14, 69, 70, 71, 72, 51 };
+    gpuexec_texture_desc *const d = &t->desc;
+    const gxi_format *f;
+    uint64_t row, bytes;
+    gxi_range range;
+    int values[6];
+    if (!(f = gxi_check_format(call, "gpuexec_texture_desc.", (int)d->format, &d->channels)))
+        return gxi_failed_result();
+    if (f->block)
+        return gxi_fail_texture(call, "copy the blocks to an array",
+                "format is GPUEXEC_FORMAT_%s: block-compressed textures read arrays only", f->name);
+    if (d->format > GPUEXEC_FORMAT_F32)
+        return gxi_fail_texture(call,
+                "use integers, which become floats if read_integers is 0, or an array",
+                "format is GPUEXEC_FORMAT_%s, but textures over memory have formats from U8 to F32",
+                f->name);
+    if (!d->width) return gxi_fail_texture(call, NULL, "width is 0");
+    t->element_bytes = gxi_format_bytes(f, d->channels);
+    if (gxi_query_attributes(call, info->device, NULL, attributes, 6, values))
+        return gxi_fail_device(call, info->ordinal);
+    if (values[GXI_ALIGNMENT] > 0 && d->memory % (unsigned)values[GXI_ALIGNMENT])
+        return gxi_fail_texture(call,
+                "begin at a multiple, and add the rest to the coordinates; gpuexec_alloc returns "
+                "aligned memory",
+                "memory is 0x%llx, which is not a multiple of %d "
+                "(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)",
+                d->memory, values[GXI_ALIGNMENT]);
+    if (d->width > (unsigned)values[d->height ? GXI_WIDTH : GXI_LINEAR])
+        return gxi_fail_texture(call, "use several textures, or load from the memory directly",
+                "width is %llu, but device %d allows at most %d "
+                "(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE%s_LINEAR_WIDTH)",
+                (unsigned long long)d->width, info->ordinal,
+                values[d->height ? GXI_WIDTH : GXI_LINEAR], d->height ? "2D" : "1D");
+    row = (uint64_t)d->width * t->element_bytes;
+    if (!d->height && d->pitch_bytes)
+        return gxi_fail_texture(call, "set height, or leave pitch_bytes at 0",
+                "pitch_bytes is %llu, but height is 0", (unsigned long long)d->pitch_bytes);
+    if (d->height > (unsigned)values[GXI_HEIGHT])
+        return gxi_fail_texture(call, "use several textures",
+                "height is %llu, but device %d allows at most %d "
+                "(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT)",
+                (unsigned long long)d->height, info->ordinal, values[GXI_HEIGHT]);
+    if (d->height && d->pitch_bytes < row)
+        return gxi_fail_texture(call, "pass the pitch that gpuexec_alloc_pitched returned",
+                "pitch_bytes is %llu, less than the %llu bytes of a row",
+                (unsigned long long)d->pitch_bytes, (unsigned long long)row);
+    if (d->height && values[GXI_PITCH_ALIGNMENT] > 0 &&
+            d->pitch_bytes % (unsigned)values[GXI_PITCH_ALIGNMENT])
+        return gxi_fail_texture(call, "allocate the memory with gpuexec_alloc_pitched",
+                "pitch_bytes is %llu, which is not a multiple of %d "
+                "(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT)",
+                (unsigned long long)d->pitch_bytes, values[GXI_PITCH_ALIGNMENT]);
+    if (d->height && d->pitch_bytes > (unsigned)values[GXI_PITCH])
+        return gxi_fail_texture(call, "use an array",
+                "pitch_bytes is %llu, but device %d allows at most %d "
+                "(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH)",
+                (unsigned long long)d->pitch_bytes, info->ordinal, values[GXI_PITCH]);
+    bytes = d->height ? (d->height - 1) * (uint64_t)d->pitch_bytes + row : row;
+    if (gxi_range_find(d->memory, &range) && bytes > range.bytes - (d->memory - range.lo))
+        return gxi_fail_texture(call, "check width, height, channels and format",
+                "memory is 0x%llx: only %llu bytes remain from there to the end of its "
+                "allocation%s (%llu bytes, %s at %s), but the texture has %llu",
+                d->memory, (unsigned long long)(range.bytes - (d->memory - range.lo)),
+                gxi_range_label(&range), (unsigned long long)range.bytes, GXI_GOT_AT(&range),
+                (unsigned long long)bytes);
+    if (d->view_format || d->view_channels || d->first_level || d->levels || d->first_layer ||
+            d->layers)
+        return gxi_fail_texture(call, "leave the members of views at 0",
+                "memory is not 0, but the desc has a view: only arrays have views");
+    return GPUEXEC_OK;
+}
+/* The view of an array: which of its levels and layers, and as which format. */
+static gpuexec_result gxi_check_view(gxi_call *call, const gxi_slot *array, gxi_texture *t) {
+    const gxi_array *const a = array->data.array.info;
+    gpuexec_texture_desc *const d = &t->desc;
+    const unsigned levels = gxi_array_levels(a), layers = a->desc.layers;
+    unsigned bytes;
+    const gxi_format *f;
+    if (d->first_level >= levels || d->levels > levels - d->first_level)
+        return gxi_fail_texture(call, "count levels from 0; levels 0 means all that follow",
+                "first_level is %u and levels is %u, but the array%s created at %s has %u level%s",
+                d->first_level, d->levels, GXI_NAMED_AT(array), levels, gxi_plural_s(levels));
+    if (layers ? d->first_layer >= layers || d->layers > layers - d->first_layer
+               : d->first_layer || d->layers)
+        return gxi_fail_texture(call,
+                layers ? "count layers from 0; layers 0 means all that follow" : "leave both at 0",
+                "first_layer is %u and layers is %u, but the array%s created at %s %s %u layer%s",
+                d->first_layer, d->layers, GXI_NAMED_AT(array), "has", layers,
+                gxi_plural_s(layers));
+    if (!d->levels) d->levels = levels - d->first_level;
+    if (!d->layers && layers) d->layers = layers - d->first_layer;
+    f = gxi_format_find(a->desc.format);
+    if ((d->levels != levels || d->layers != layers) && !d->view_format &&
+            (a->block > 1 || !gxi_view_format(a->desc.format, a->desc.channels)))
+        return gxi_fail_texture(call, "leave them at 0",
+                "%s is %u, but the elements of the array%s created at %s are GPUEXEC_FORMAT_%s: "
+                "such a texture shows all levels and layers",
+                d->levels != levels ? "levels" : "layers",
+                d->levels != levels ? d->levels : d->layers, GXI_NAMED_AT(array), f->name);
+    if (!d->view_format && !d->view_channels) {
+        d->view_format = a->desc.format;
+        d->view_channels = a->desc.channels;
+        return GPUEXEC_OK;
+    }
+    if (!d->view_format)
+        return gxi_fail_texture(call, "set view_format, too, or leave view_channels at 0",
+                "view_channels is %u, but view_format is 0", d->view_channels);
+    if (!(f = gxi_check_format(
+                  call, "gpuexec_texture_desc.view_", (int)d->view_format, &d->view_channels)))
+        return gxi_failed_result();
+    if (!gxi_view_format((int)d->view_format, d->view_channels))
+        return gxi_fail_texture(call, "create the array with that format",
+                "view_format is GPUEXEC_FORMAT_%s, which cannot show an array of another format",
+                f->name);
+    if (a->block > 1)
+        return gxi_fail_texture(call, "leave view_format at 0",
+                "view_format is GPUEXEC_FORMAT_%s, but the array%s created at %s is "
+                "block-compressed itself",
+                f->name, GXI_NAMED_AT(array));
+    bytes = gxi_format_bytes(f, d->view_channels);
+    if (bytes != a->element_bytes)
+        return gxi_fail_texture(call, "use a format of the same size",
+                "view_format is GPUEXEC_FORMAT_%s, of %u bytes with %u channel%s, but an element "
+                "of the array%s created at %s has %u",
+                f->name, bytes, d->view_channels, gxi_plural_s(d->view_channels),
+                GXI_NAMED_AT(array), a->element_bytes);
+    if (f->block && a->desc.format != GPUEXEC_FORMAT_U32)
+        return gxi_fail_texture(call, "create the array with GPUEXEC_FORMAT_U32",
+                "view_format is GPUEXEC_FORMAT_%s, but the elements of the array%s created at %s "
+                "are GPUEXEC_FORMAT_%s",
+                f->name, GXI_NAMED_AT(array), gxi_format_find((int)a->desc.format)->name);
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_check_texture_array(
+        gxi_call *call, const gxi_slot *array, gxi_texture *t) {
+    const gpuexec_texture_desc *const d = &t->desc;
+    if (d->format || d->channels || d->width || d->height || d->pitch_bytes)
+        return gxi_fail_texture(call,
+                "set these members for memory only; view_format changes the "
+                "format of an array",
+                "array and %s are both set, but the array has its format and size",
+                d->format           ? "format"
+                        : d->width  ? "width"
+                        : d->height ? "height"
+                                    : "channels or pitch_bytes");
+    t->view.array = array->data.array.info;
+    t->element_bytes = t->view.array->element_bytes;
+    return gxi_check_view(call, array, t);
+}
+/* Formats of sRGB colors, which a driver refuses without the conversion (measured: 580). */
+static int gxi_is_srgb(int format) {
+    return format == GPUEXEC_FORMAT_BC1_SRGB || format == GPUEXEC_FORMAT_BC2_SRGB ||
+            format == GPUEXEC_FORMAT_BC3_SRGB || format == GPUEXEC_FORMAT_BC7_SRGB;
+}
+/* What can be converted. */
+static int gxi_has_srgb(int format) {
+    return format == GPUEXEC_FORMAT_U8 || format == GPUEXEC_FORMAT_UNORM8 || gxi_is_srgb(format) ||
+            gxi_is_srgb(format + 1);
+}
+/* How it samples. */
+static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
+    gpuexec_texture_desc *const d = &t->desc;
+    const int mipmapped = t->view.array && t->view.array->desc.levels,
+              format = (int)(t->view.array ? d->view_format : d->format),
+              linear = !t->view.array && !d->height;
+    const gxi_format *const f = gxi_format_find(format);
+    const int is_integer = format <= GPUEXEC_FORMAT_S32,
+              is_wide = format == GPUEXEC_FORMAT_U32 || format == GPUEXEC_FORMAT_S32;
+    unsigned i;
+    for (i = 0; i < 3; i++) {
+        if ((unsigned)d->address[i] > GPUEXEC_ADDRESS_BORDER)
+            return gxi_fail_texture(call, "use GPUEXEC_ADDRESS_CLAMP, _WRAP, _MIRROR or _BORDER",
+                    "address[%u] is %d", i, (int)d->address[i]);
+        if (!d->normalized &&
+                (d->address[i] == GPUEXEC_ADDRESS_WRAP || d->address[i] == GPUEXEC_ADDRESS_MIRROR))
+            return gxi_fail_texture(call,
+                    "set normalized to 1 and pass coordinates from 0 to 1, or use "
+                    "GPUEXEC_ADDRESS_CLAMP",
+                    "address[%u] is GPUEXEC_ADDRESS_%s, but normalized is 0: only normalized "
+                    "coordinates repeat",
+                    i, gxi_address_mode_name((int)d->address[i]));
+    }
+    if ((unsigned)d->filter > GPUEXEC_FILTER_LINEAR ||
+            (unsigned)d->level_filter > GPUEXEC_FILTER_LINEAR)
+        return gxi_fail_texture(call, "use GPUEXEC_FILTER_POINT or GPUEXEC_FILTER_LINEAR",
+                "%s is %d", (unsigned)d->filter > GPUEXEC_FILTER_LINEAR ? "filter" : "level_filter",
+                (unsigned)d->filter > GPUEXEC_FILTER_LINEAR ? (int)d->filter
+                                                            : (int)d->level_filter);
+    if (d->filter == GPUEXEC_FILTER_LINEAR && linear)
+        return gxi_fail_texture(call, "use GPUEXEC_FILTER_POINT, or an array of one dimension",
+                "filter is GPUEXEC_FILTER_LINEAR, but a texture over one row of memory is only "
+                "fetched by index");
+    if (linear && d->normalized)
+        return gxi_fail_texture(call, "set normalized to 0, or use an array of one dimension",
+                "normalized is 1, but a texture over one row of memory is only fetched by index");
+    if (d->filter == GPUEXEC_FILTER_LINEAR && (is_wide || (is_integer && d->read_integers)))
+        return gxi_fail_texture(call,
+                is_wide ? "use GPUEXEC_FILTER_POINT, or floats"
+                        : "set read_integers to 0, or use GPUEXEC_FILTER_POINT",
+                "filter is GPUEXEC_FILTER_LINEAR, but elements of GPUEXEC_FORMAT_%s are read as "
+                "integers",
+                f->name);
+    if (d->read_integers && !is_integer)
+        return gxi_fail_texture(call, "leave read_integers at 0",
+                "read_integers is 1, but the elements are GPUEXEC_FORMAT_%s", f->name);
+    if (d->srgb && (!gxi_has_srgb(format) || d->read_integers))
+        return gxi_fail_texture(call, "leave srgb at 0",
+                "srgb is 1, but the elements are %sGPUEXEC_FORMAT_%s: only 8-bit integers that "
+                "become floats, BC1, BC2, BC3 and BC7 are converted",
+                d->read_integers ? "integers of " : "", f->name);
+    if (!d->srgb && gxi_is_srgb(format))
+        return gxi_fail_texture(call, "set srgb to 1, or create the array without _SRGB",
+                "srgb is 0, but the elements are GPUEXEC_FORMAT_%s: the driver only reads them "
+                "converted to linear",
+                f->name);
+    if (mipmapped && !d->normalized)
+        return gxi_fail_texture(call, "set normalized to 1, and pass coordinates from 0 to 1",
+                "normalized is 0, but the array is mipmapped");
+    if (d->seamless_cube && !(t->view.array && t->view.array->desc.cube))
+        return gxi_fail_texture(call, "leave seamless_cube at 0, or create the array with cube 1",
+                "seamless_cube is 1, but the texture does not read a cube");
+    if (d->max_anisotropy > 16)
+        return gxi_fail_texture(call, "use at most 16", "max_anisotropy is %u", d->max_anisotropy);
+    if (d->level_bias != d->level_bias || d->min_level != d->min_level ||
+            d->max_level != d->max_level)
+        return gxi_fail_texture(call, NULL, "%s is not a number",
+                d->level_bias != d->level_bias         ? "level_bias"
+                        : d->min_level != d->min_level ? "min_level"
+                                                       : "max_level");
+    if (d->min_level < 0 || (d->max_level != 0 && d->max_level < d->min_level))
+        return gxi_fail_texture(call, "set 0 <= min_level <= max_level",
+                "min_level is %g and max_level is %g", (double)d->min_level, (double)d->max_level);
+    if (!mipmapped &&
+            (d->level_filter || d->level_bias != 0 || d->min_level != 0 || d->max_level != 0))
+        return gxi_fail_texture(call,
+                "leave level_filter, level_bias, min_level and max_level at 0",
+                "%s is not 0, but the texture does not read a mipmapped array",
+                d->level_filter              ? "level_filter"
+                        : d->level_bias != 0 ? "level_bias"
+                        : d->min_level != 0  ? "min_level"
+                                             : "max_level");
+    if (!d->max_anisotropy) d->max_anisotropy = 1;
+    if (mipmapped && d->max_level <= 0) d->max_level = (float)(d->levels - 1);
+    d->normalized = d->normalized != 0;
+    d->read_integers = d->read_integers != 0;
+    d->srgb = d->srgb != 0;
+    d->seamless_cube = d->seamless_cube != 0;
+    d->exact_trilinear = d->exact_trilinear != 0;
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_check_texture(
+        gxi_call *call, const gxi_slot *context, const gpuexec_texture_desc *desc, gxi_texture *t) {
+    const gxi_slot *array;
+    if (gxi_check_desc(call, "gpuexec_texture_desc", desc->start_canary, desc->end_canary))
+        return gxi_failed_result();
+    t->desc = *desc;
+    if (!desc->array.id == !desc->memory)
+        return gxi_fail_texture(call, "set one of the two", "array and memory are %s",
+                desc->memory ? "both set" : "both 0: the texture has nothing to read");
+    if (desc->array.id) {
+        if (!(array = gxi_get(call, desc->array.id, GXI_ARRAY, "the array")))
+            return gxi_failed_result();
+        if (array->cu_context != context->cu_context)
+            return gxi_fail_contexts(call, "create it in the context of the array", "the array",
+                    array, "the texture", context);
+        if (gxi_check_texture_array(call, array, t)) return gxi_failed_result();
+    } else if (gxi_check_texture_memory(call, gxi_context_of(context), t))
+        return gxi_failed_result();
+    return gxi_check_sampling(call, t);
+}
+static unsigned gxi_texture_flags(const gpuexec_texture_desc *d) {
+    return (unsigned)((d->read_integers ? GXI_TRSF_READ_AS_INTEGER : 0) |
+            (d->normalized ? GXI_TRSF_NORMALIZED_COORDINATES : 0) | (d->srgb ? GXI_TRSF_SRGB : 0) |
+            (d->exact_trilinear ? GXI_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0) |
+            (d->seamless_cube ? GXI_TRSF_SEAMLESS_CUBEMAP : 0));
+}
+static gxi_resource_desc gxi_resource_of_array(const gxi_array *a, unsigned level) {
+    gxi_resource_desc r;
+    memset(&r, 0, sizeof r);
+    r.type = GXI_RESOURCE_TYPE_ARRAY;
+    r.u.array = a->natives[level];
+    return r;
+}
+static gxi_resource_desc gxi_resource_of_texture(const gxi_texture *t) {
+    const gpuexec_texture_desc *const d = &t->desc;
+    gxi_resource_desc r;
+    if (t->view.array && !t->view.array->mipmapped) return gxi_resource_of_array(t->view.array, 0);
+    memset(&r, 0, sizeof r);
+    if (t->view.array) {
+        r.type = GXI_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+        r.u.mipmapped = t->view.array->mipmapped;
+        return r;
+    }
+    r.type = d->height ? GXI_RESOURCE_TYPE_PITCH2D : GXI_RESOURCE_TYPE_LINEAR;
+    r.u.memory.address = d->memory;
+    r.u.memory.format = gxi_format_native((int)d->format, d->channels);
+    r.u.memory.channels = d->channels;
+    r.u.memory.size[0] = d->height ? d->width : d->width * t->element_bytes;
+    r.u.memory.size[1] = d->height;
+    r.u.memory.size[2] = d->pitch_bytes;
+    return r;
+}
+/* Returns 0 if the texture shows the whole array as it is. */
+static int gxi_view_of_texture(const gxi_texture *t, gxi_view_desc *v) {
+    const gpuexec_texture_desc *const d = &t->desc;
+    const gpuexec_array_desc *a;
+    unsigned scale, faces;
+    memset(v, 0, sizeof *v);
+    if (!t->view.array) return 0;
+    a = &t->view.array->desc;
+    if (d->view_format == a->format && d->view_channels == a->channels && !d->first_level &&
+            d->levels == gxi_array_levels(t->view.array) && !d->first_layer &&
+            d->layers == a->layers)
+        return 0;
+    scale = gxi_format_find((int)d->view_format)->block && t->view.array->block == 1 ? 4 : 1;
+    faces = a->cube ? 6 : 1;
+    v->format = gxi_view_format((int)d->view_format, d->view_channels);
+    v->width = a->width * scale;
+    v->height = a->height * scale;
+    v->depth = a->layers || a->cube ? (size_t)(a->layers ? a->layers : 1) * faces : a->depth;
+    v->first_level = d->first_level;
+    v->last_level = d->first_level + d->levels - 1;
+    if (d->layers) {
+        v->first_layer = d->first_layer * faces;
+        v->last_layer = (d->first_layer + d->layers) * faces - 1;
+    }
+    return 1;
+}
+static gxi_sampler_desc gxi_sampler_of_texture(const gpuexec_texture_desc *d) {
+    gxi_sampler_desc s;
+    unsigned i;
+    memset(&s, 0, sizeof s);
+    for (i = 0; i < 3; i++) s.address[i] = gxi_address_mode_native((int)d->address[i]);
+    s.filter = (int)d->filter;
+    s.flags = gxi_texture_flags(d);
+    s.max_anisotropy = d->max_anisotropy;
+    s.level_filter = (int)d->level_filter;
+    s.level_bias = d->level_bias;
+    s.min_level = d->min_level;
+    s.max_level = d->max_level;
+    memcpy(s.border, d->border, sizeof s.border);
+    return s;
+}
+static int gxi_texture_free(gxi_call *call, gxi_texture *t) {
+    const int cu = t->view.array ? gxi_array_leave(call, t->view.array) : 0;
+    gxi_free(t);
+    return cu;
+}
+static uint64_t gxi_texture_create(
+        gxi_call *call, const gxi_slot *context, const gpuexec_texture_desc *desc) {
+    gxi_texture *t = (gxi_texture *)gxi_realloc(NULL, sizeof *t);
+    gxi_slot made = gxi_slot_template(context, context->id, 0);
+    gxi_resource_desc resource;
+    gxi_sampler_desc sampler;
+    gxi_view_desc view;
+    uint64_t id = 0;
+    int has_view;
+    if (!t) {
+        gxi_fail_memory(call, "create a texture");
+        return 0;
+    }
+    memset(t, 0, sizeof *t);
+    if (gxi_check_texture(call, context, desc, t)) {
+        gxi_free(t);
+        return 0;
+    }
+    if (t->view.array) gxi_array_use(t->view.array);
+    t->view.memory = t->desc.memory;
+    resource = t->view.resource = gxi_resource_of_texture(t);
+    sampler = gxi_sampler_of_texture(&t->desc);
+    has_view = gxi_view_of_texture(t, &view);
+    made.data.texture.info = t;
+    if (GXI_TRY_MAKE(made.data.texture.object, cuTexObjectCreate,
+                (&made.data.texture.object, &resource, &sampler, has_view ? &view : NULL)))
+        gxi_fail_cu(call, NULL, "cannot create a texture on device %d",
+                gxi_context_of(context)->ordinal);
+    else {
+        id = gxi_new(call, GXI_TEXTURE, &made, &gxi_context_of(context)->first[GXI_TEXTURE]);
+        if (!id) GXI_TRY_TRACED(cuTexObjectDestroy, (made.data.texture.object));
+        else gxi_view_add(&t->view, &made, id, made.data.texture.object);
+    }
+    if (!id) {
+        gxi_call own = *call; /* so that results here do not replace the reason */
+        gxi_texture_free(&own, t);
+    }
+    return id;
+}
+GPUEXEC_API gpuexec_texture gpuexec_texture_create_at(
+        const char *where, gpuexec_context context, const gpuexec_texture_desc *desc) {
+    gpuexec_texture handle = { 0 };
+    const gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_texture_create, GXI_MAKES);
+    if (!desc)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a gpuexec_texture_desc",
+                "the desc is NULL: what the texture reads is not known");
+    else if ((slot = gxi_begin_in_context(call, context, &scope)) != NULL) {
+        handle.id = gxi_texture_create(call, slot, desc);
+        gxi_leave(&scope);
+    }
+    handle.id = gxi_id_or_failed(handle.id, GXI_TEXTURE);
+    return handle;
+}
+/* Ends it; its context is current. destroyed: 1: the driver must not be called. */
+static int gxi_texture_release(gxi_call *call, gxi_texture *t, int destroyed) {
+    const int cu = destroyed ? 0 : GXI_TRY(cuTexObjectDestroy, (t->view.key.value));
+    gxi_call own = *call; /* the first failure is the reason */
+    if (destroyed && t->view.array) t->view.array->adopted = 1;
+    if (!cu) return gxi_texture_free(call, t);
+    gxi_texture_free(&own, t);
+    return cu;
+}
+static int gxi_texture_destroy(gxi_call *call, gxi_slot *old) {
+    gxi_texture *const t = old->data.texture.info;
+    gxi_deferred_free *keep = NULL;
+    GXI_HOOK(graphs_lose, (call, NULL, old, old->adopted ? NULL : &keep));
+    gxi_view_remove(&t->view);
+    if (!keep) return gxi_texture_release(call, t, old->adopted);
+    GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_TEXTURE, t);
+    return 0;
+}
+GPUEXEC_API unsigned long long gpuexec_texture_object(gpuexec_texture texture) {
+    const gxi_slot *const slot = gxi_get_to_query(
+            "gpuexec_texture_object", texture.id, GXI_TEXTURE, "the texture");
+    return slot ? slot->data.texture.object : 0;
+}
+GPUEXEC_API gpuexec_result gpuexec_texture_get_desc_at(
+        const char *where, gpuexec_texture texture, gpuexec_texture_desc *desc) {
+    const gxi_slot *slot;
+    GXI_CALL(gpuexec_texture_get_desc, GXI_QUERIES);
+    if (GXI_IS_NULL(desc)) return GPUEXEC_BAD_ARGUMENT;
+    memset(desc, 0, sizeof *desc);
+    if (!(slot = gxi_begin_with(call, texture.id, GXI_TEXTURE, "the texture")))
+        return gxi_failed_result();
+    *desc = slot->data.texture.info->desc;
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_texture_destroy_at(const char *where, gpuexec_texture texture) {
+    GXI_CALL(gpuexec_texture_destroy, GXI_CLEANS);
+    return gxi_handle_destroy(call, texture.id, GXI_TEXTURE, "the texture");
+}
+
+/* --- surfaces --------------------------------------------------------------------------------- */
+
+typedef struct gxi_surface {
+    gxi_view view;
+    unsigned level;
+} gxi_surface;
+static int gxi_surface_free(gxi_call *call, gxi_surface *s) {
+    const int cu = gxi_array_leave(call, s->view.array);
+    gxi_free(s);
+    return cu;
+}
+static uint64_t gxi_surface_create(gxi_call *call, const gxi_slot *array, unsigned level) {
+    gxi_array *const a = array->data.array.info;
+    const gxi_slot *const context = gxi_get(
+            call, array->context, GXI_CONTEXT, "the array's context");
+    gxi_surface *s = NULL;
+    gxi_resource_desc resource;
+    gxi_slot made;
+    uint64_t id = 0;
+    if (!context || gxi_check_level(call, array, "the level", level)) return 0;
+    if (!a->desc.surface) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set gpuexec_array_desc.surface to 1",
+                "the array%s created at %s is not for surfaces", GXI_NAMED_AT(array));
+        return 0;
+    }
+    if (!(s = (gxi_surface *)gxi_realloc(NULL, sizeof *s))) {
+        gxi_fail_memory(call, "create a surface");
+        return 0;
+    }
+    memset(s, 0, sizeof *s);
+    s->view.array = a;
+    s->level = level;
+    gxi_array_use(a);
+    made = gxi_slot_template(context, context->id, 0);
+    made.data.surface.info = s;
+    resource = s->view.resource = gxi_resource_of_array(a, level);
+    if (GXI_TRY_MAKE(made.data.surface.object, cuSurfObjectCreate,
+                (&made.data.surface.object, &resource)))
+        gxi_fail_cu(call, NULL, "cannot create a surface of the array%s created at %s",
+                GXI_NAMED_AT(array));
+    else {
+        id = gxi_new(call, GXI_SURFACE, &made, &gxi_context_of(context)->first[GXI_SURFACE]);
+        if (!id) GXI_TRY_TRACED(cuSurfObjectDestroy, (made.data.surface.object));
+        else gxi_view_add(&s->view, &made, id, made.data.surface.object);
+    }
+    if (!id) {
+        gxi_call own = *call; /* so that results here do not replace the reason */
+        gxi_surface_free(&own, s);
+    }
+    return id;
+}
+GPUEXEC_API gpuexec_surface gpuexec_surface_create_at(
+        const char *where, gpuexec_array array, unsigned level) {
+    gpuexec_surface handle = { 0 };
+    const gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_surface_create, GXI_MAKES);
+    if ((slot = gxi_begin_with(call, array.id, GXI_ARRAY, "the array")) != NULL &&
+            gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK) {
+        handle.id = gxi_surface_create(call, slot, level);
+        gxi_leave(&scope);
+    }
+    handle.id = gxi_id_or_failed(handle.id, GXI_SURFACE);
+    return handle;
+}
+static int gxi_surface_release(gxi_call *call, gxi_surface *s, int destroyed) {
+    const int cu = destroyed ? 0 : GXI_TRY(cuSurfObjectDestroy, (s->view.key.value));
+    gxi_call own = *call;                      /* the first failure is the reason */
+    if (destroyed) s->view.array->adopted = 1; /* the driver must not be called */
+    if (!cu) return gxi_surface_free(call, s);
+    gxi_surface_free(&own, s);
+    return cu;
+}
+static int gxi_surface_destroy(gxi_call *call, gxi_slot *old) {
+    gxi_surface *const s = old->data.surface.info;
+    gxi_deferred_free *keep = NULL;
+    GXI_HOOK(graphs_lose, (call, NULL, old, old->adopted ? NULL : &keep));
+    gxi_view_remove(&s->view);
+    if (!keep) return gxi_surface_release(call, s, old->adopted);
+    GXI_LOAD (&gxi.hooks.graphs_keep)(call, keep, GXI_SURFACE, s);
+    return 0;
+}
+GPUEXEC_API unsigned long long gpuexec_surface_object(gpuexec_surface surface) {
+    const gxi_slot *const slot = gxi_get_to_query(
+            "gpuexec_surface_object", surface.id, GXI_SURFACE, "the surface");
+    return slot ? slot->data.surface.object : 0;
+}
+GPUEXEC_API gpuexec_result gpuexec_surface_destroy_at(const char *where, gpuexec_surface surface) {
+    GXI_CALL(gpuexec_surface_destroy, GXI_CLEANS);
+    return gxi_handle_destroy(call, surface.id, GXI_SURFACE, "the surface");
+}
+
+/* --- references of modules -------------------------------------------------------------------- */
+
+/* Looks up both, and the context. NULL after a failure. */
+static const gxi_slot *gxi_begin_binding(gxi_call *call, uint64_t object, unsigned kind,
+        gpuexec_module module, const char *name, const gxi_slot **m) {
+    const char *const role = kind == GXI_TEXTURE ? "the texture" : "the surface";
+    const gxi_slot *const slot = gxi_begin_with(call, object, kind, role);
+    if (!slot || !(*m = gxi_get(call, module.id, GXI_MODULE, "the module"))) return NULL;
+    if (GXI_IS_NULL(name)) return NULL;
+    if (slot->cu_context == (*m)->cu_context) return slot;
+    gxi_fail_contexts(call, "load the module in that context", role, slot, "the module", *m);
+    return NULL;
+}
+static GXI_COLD gpuexec_result gxi_fail_reference(
+        gxi_call *call, int cu, const gxi_slot *module, const char *what, const char *name) {
+    if (cu == GXI_SYMBOL_NOT_FOUND)
+        return gxi_fail(call, GPUEXEC_NOT_FOUND,
+                "check the spelling; CUDA C has no references since 12.0: pass the object as an "
+                "argument of the kernel instead",
+                "the module%s loaded at %s has no %s reference \"%s\"", GXI_NAMED_AT(module), what,
+                name);
+    return gxi_fail_cu(call, "pass the object as an argument of the kernel instead",
+            "cannot bind the %s reference \"%s\" of the module%s loaded at %s", what, name,
+            GXI_NAMED_AT(module));
+}
+static int gxi_texture_reference_set(gxi_call *call, const gxi_texture *t, struct CUtexref_st *r) {
+    const gpuexec_texture_desc *const d = &t->desc;
+    const int format = t->view.array ? 0 : gxi_format_native((int)d->format, d->channels);
+    gxi_reference_layout layout;
+    float border[4];
+    size_t offset = 0;
+    int i, cu;
+    memcpy(border, d->border, sizeof border);
+    memset(&layout, 0, sizeof layout);
+    layout.width = d->width;
+    layout.height = d->height;
+    layout.format = format;
+    layout.channels = d->channels;
+    /* the format and the flags first: what is bound takes them over */
+    cu = GXI_TRY(cuTexRefSetFlags, (r, gxi_texture_flags(d)));
+    if (!cu && !t->view.array) cu = GXI_TRY(cuTexRefSetFormat, (r, format, (int)d->channels));
+    for (i = 0; i < 3 && !cu; i++)
+        cu = GXI_TRY(cuTexRefSetAddressMode, (r, i, gxi_address_mode_native((int)d->address[i])));
+    if (!cu) cu = GXI_TRY(cuTexRefSetFilterMode, (r, (int)d->filter));
+    if (!cu) cu = GXI_TRY(cuTexRefSetMaxAnisotropy, (r, d->max_anisotropy));
+    if (!cu) cu = GXI_TRY(cuTexRefSetBorderColor, (r, border));
+    if (!cu && t->view.array && t->view.array->mipmapped) {
+        cu = GXI_TRY(cuTexRefSetMipmapFilterMode, (r, (int)d->level_filter));
+        if (!cu) cu = GXI_TRY(cuTexRefSetMipmapLevelBias, (r, d->level_bias));
+        if (!cu) cu = GXI_TRY(cuTexRefSetMipmapLevelClamp, (r, d->min_level, d->max_level));
+        if (!cu)
+            cu = GXI_TRY(cuTexRefSetMipmappedArray,
+                    (r, t->view.array->mipmapped, GXI_TRSA_OVERRIDE_FORMAT));
+    } else if (!cu && t->view.array)
+        cu = GXI_TRY(cuTexRefSetArray, (r, t->view.array->natives[0], GXI_TRSA_OVERRIDE_FORMAT));
+    else if (!cu && d->height)
+        cu = GXI_TRY(cuTexRefSetAddress2D, (r, &layout, d->memory, d->pitch_bytes));
+    else if (!cu)
+        cu = GXI_TRY(
+                cuTexRefSetAddress, (&offset, r, d->memory, d->width * (size_t)t->element_bytes));
+    return cu;
+}
+GPUEXEC_API gpuexec_result gpuexec_texture_bind_at(
+        const char *where, gpuexec_texture texture, gpuexec_module module, const char *name) {
+    struct CUtexref_st *reference = NULL;
+    const gxi_slot *slot, *m = NULL;
+    const gxi_texture *t;
+    gxi_view_desc view;
+    gxi_scope scope;
+    int cu;
+    GXI_CALL(gpuexec_texture_bind, GXI_WORKS);
+    if (!(slot = gxi_begin_binding(call, texture.id, GXI_TEXTURE, module, name, &m)))
+        return gxi_failed_result();
+    t = slot->data.texture.info;
+    if (gxi_view_of_texture(t, &view) || t->desc.seamless_cube || t->desc.exact_trilinear)
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                "pass gpuexec_texture_object as an argument of the kernel instead",
+                "the texture%s created at %s has %s, which texture references do not support",
+                GXI_NAMED_AT(slot),
+                t->desc.seamless_cube             ? "seamless_cube"
+                        : t->desc.exact_trilinear ? "exact_trilinear"
+                                                  : "a view");
+    if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_result();
+    cu = GXI_TRY_MAKE(reference, cuModuleGetTexRef, (&reference, m->data.module.native, name));
+    if (!cu) cu = gxi_texture_reference_set(call, t, reference);
+    gxi_leave(&scope);
+    return cu ? gxi_fail_reference(call, cu, m, "texture", name) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_surface_bind_at(
+        const char *where, gpuexec_surface surface, gpuexec_module module, const char *name) {
+    struct CUsurfref_st *reference = NULL;
+    const gxi_slot *slot, *m = NULL;
+    const gxi_surface *s;
+    gxi_scope scope;
+    int cu;
+    GXI_CALL(gpuexec_surface_bind, GXI_WORKS);
+    if (!(slot = gxi_begin_binding(call, surface.id, GXI_SURFACE, module, name, &m)) ||
+            gxi_enter(call, slot->cu_context, &scope))
+        return gxi_failed_result();
+    s = slot->data.surface.info;
+    cu = GXI_TRY_MAKE(reference, cuModuleGetSurfRef, (&reference, m->data.module.native, name));
+    if (!cu) cu = GXI_TRY(cuSurfRefSetArray, (reference, s->view.array->natives[s->level], 0));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_reference(call, cu, m, "surface", name) : GPUEXEC_OK;
+}
+#endif
+
 /* -------------------------------------------------------------------------------------------------
    >>impl-arguments   Whether arguments fit a kernel's parameters, and texts that say what does
    not. */
@@ -27667,6 +29702,183 @@ static GXI_COLD gpuexec_result gxi_fail_args(
                     : "pass a variable of exactly the parameter's type",
             "argument %u (counted from 0) of %s%s is %u byte%s, but the parameter is %u", i, kernel,
             *type == ' ' ? type : "", args->sizes[i], gxi_plural_s(args->sizes[i]), known[i + 1]);
+}
+
+/* --- textures and surfaces -------------------------------------------------------------------- */
+
+#if !defined(GPUEXEC_NO_ARRAY)
+static uint64_t gxi_view_argument(const gxi_kernel_view *v, const void *const *addresses) {
+    uint64_t object;
+    memcpy(&object, (const char *)addresses[v->parameter] + v->offset, sizeof object);
+    return object;
+}
+/* Whether all objects that the kernel takes are known to fit. */
+static GXI_NOINLINE int gxi_views_fit(const gxi_slot *k, const void *const *addresses) {
+    const gxi_kernel *const info = gxi_kernel_of(k);
+    unsigned i;
+    for (i = 0; i < info->nviews; i++) {
+        const uint64_t object = gxi_view_argument(&info->views[i], addresses);
+        if (object &&
+                !gxi_view_is_marked(gxi_view_mark(object, info->views[i].kind, k->cu_context)))
+            return 0;
+    }
+    return 1;
+}
+/* What is wrong with an object: text, result, cure. maybe: unless the driver has an object with
+   that number that gpuexec has not created, and that is not over `resource`. */
+typedef struct gxi_view_wrong {
+    gpuexec_result result;
+    const char *cure;
+    gxi_text text;
+    int maybe;
+    gxi_resource_desc resource;
+} gxi_view_wrong;
+static void gxi_view_wrong_is(
+        gxi_view_wrong *w, gpuexec_result result, const char *cure, int maybe) {
+    w->result = result;
+    w->cure = cure;
+    w->maybe = maybe;
+}
+/* Whether the program has created the object itself. */
+static int gxi_view_is_native(const gxi_call *caller, const gxi_slot *k, unsigned kind,
+        uint64_t object, const gxi_view_wrong *w) {
+    gxi_call own = *caller;
+    gxi_resource_desc resource;
+    gxi_scope scope;
+    int cu = 0;
+    if (gxi_enter(&own, k->cu_context, &scope)) return 0;
+    memset(&resource, 0, sizeof resource);
+    GXI_IN_RELAXED_MODE {
+        const gxi_call *const call = &own;
+        cu = kind == GXI_TEXTURE ? GXI_TRY_TRACED(cuTexObjectGetResourceDesc, (&resource, object))
+                                 : GXI_TRY_TRACED(cuSurfObjectGetResourceDesc, (&resource, object));
+    }
+    gxi_leave(&scope);
+    return cu == 0 &&
+            (resource.type != w->resource.type || resource.u.array != w->resource.u.array);
+}
+/* Whether an object does not fit, for all that gpuexec knows. */
+static int gxi_view_is_wrong(const gxi_slot *k, unsigned kind, uint64_t object, gxi_view_wrong *w) {
+    const char *const pass = kind == GXI_TEXTURE ? "pass gpuexec_texture_object of a texture"
+                                                 : "pass gpuexec_surface_object of a surface";
+    const gxi_view *other, *v;
+    const gxi_slot *slot;
+    gxi_past_view past = { 0, 0, NULL };
+    gpuexec_ptr memory = 0;
+    uint64_t id = 0;
+    gxi_range range;
+    unsigned i;
+    gxi_lock(&gxi_tables_mutex);
+    v = gxi_view_find(object, kind, k->cu_context, &other);
+    if (v && v->is_ours) memory = v->memory;
+    if (v || other) id = (v ? v : other)->key.owner;
+    if (!v && other && other->cu_context != k->cu_context) w->resource = other->resource;
+    for (i = 0; i < GXI_PAST_VIEWS && !id; i++) { /* newest first */
+        const gxi_past_view *const p = &gxi.views.past[(gxi.views.npast - 1 - i) % GXI_PAST_VIEWS];
+        if (p->object == object && p->cu_context == k->cu_context && !past.id) past = *p;
+    }
+    gxi_unlock(&gxi_tables_mutex);
+    if (v) {
+        if (!memory || gxi_range_find(memory, &range)) return 0;
+        gxi_view_wrong_is(w, GPUEXEC_STALE_HANDLE,
+                "keep the memory allocated until the texture's last launch has finished", 0);
+        slot = gxi_peek(id, GXI_TEXTURE);
+        gxi_add(&w->text,
+                "is the texture%s created at %s, whose memory at 0x%llx has since been "
+                "freed",
+                gxi_label_text(id), slot ? gxi_place_text(slot->where) : "?", memory);
+        gxi_add_freed(&w->text, ": ", memory, &range);
+        return 1;
+    }
+    if (id) {
+        slot = gxi_peek_any(id);
+        gxi_add(&w->text, "is the %s%s created at %s", gxi_kinds[gxi_kind_of(id)].name,
+                gxi_label_text(id), slot ? gxi_place_text(slot->where) : "?");
+        if (gxi_kind_of(id) != kind) {
+            gxi_view_wrong_is(w, GPUEXEC_BAD_PARAMETERS, pass, 1);
+            gxi_add(&w->text, ", but the kernel uses it as a %s", gxi_kinds[kind].name);
+        } else {
+            gxi_view_wrong_is(w, GPUEXEC_WRONG_CONTEXT, "create it in the kernel's context", 1);
+            gxi_add(&w->text, ", in another context than the kernel's");
+        }
+        return 1;
+    }
+    if (past.id) {
+        gxi_view_wrong_is(w, GPUEXEC_STALE_HANDLE,
+                kind == GXI_TEXTURE ? "destroy textures after their last launch"
+                                    : "destroy surfaces after their last launch",
+                1);
+        gxi_add(&w->text, "is the object of a %s%s that does not exist any more: ",
+                gxi_kinds[gxi_kind_of(past.id)].name, gxi_label_text(past.id));
+        gxi_add_closed_handle(&w->text, past.id);
+        return 1;
+    }
+    if ((slot = gxi_peek_any(object)) != NULL) {
+        gxi_view_wrong_is(w, GPUEXEC_BAD_PARAMETERS, pass, 0);
+        gxi_add(&w->text, "is the handle of the %s%s created at %s, but the kernel uses it as a %s",
+                gxi_kinds[gxi_kind_of(object)].name, GXI_NAMED_AT(slot), gxi_kinds[kind].name);
+        return 1;
+    }
+    if (object >= 65536 && gxi_range_find(object, &range)) {
+        gxi_view_wrong_is(w, GPUEXEC_BAD_PARAMETERS, pass, 0);
+        gxi_add(&w->text,
+                "is an address in the %llu bytes of %s memory%s at 0x%llx, %s at %s, but "
+                "the kernel uses it as a %s",
+                (unsigned long long)range.bytes, gxi_memory_kinds[range.kind],
+                gxi_range_label(&range), (unsigned long long)range.lo, GXI_GOT_AT(&range),
+                gxi_kinds[kind].name);
+        return 1;
+    }
+    return 0;
+}
+/* Checks the objects that a kernel takes, whose other arguments fit: what gpuexec has created must
+   be of that kind, in that context, and not destroyed. It does not know what the program created
+   itself. */
+static GXI_COLD gpuexec_result gxi_check_views(
+        gxi_call *call, const gxi_slot *k, const void *const *addresses) {
+    const gxi_kernel *const info = gxi_kernel_of(k);
+    unsigned i;
+    if (gxi_views_fit(k, addresses)) return GPUEXEC_OK;
+    for (i = 0; i < info->nviews; i++) {
+        const gxi_kernel_view *const v = &info->views[i];
+        const uint64_t object = gxi_view_argument(v, addresses),
+                       mark = gxi_view_mark(object, v->kind, k->cu_context);
+        gxi_view_wrong w;
+        char byte[32] = "";
+        if (!object || gxi_view_is_marked(mark)) continue;
+        memset(&w, 0, sizeof w);
+        w.resource.type = -1;
+        if (gxi_view_is_wrong(k, v->kind, object, &w) &&
+                (!w.maybe || !gxi_view_is_native(call, k, v->kind, object, &w))) {
+            if (v->offset) snprintf(byte, sizeof byte, ", at byte %u,", v->offset);
+            gxi_fail(call, w.result, w.cure, "argument %u (counted from 0) of %s%s %s",
+                    v->parameter, info->title, byte, w.text.p ? w.text.p : "does not fit");
+            gxi_text_free(&w.text);
+            return gxi_failed_result();
+        }
+        gxi_text_free(&w.text);
+        gxi_view_set_marked(mark);
+    }
+    return GPUEXEC_OK;
+}
+#else
+static int gxi_views_fit(const gxi_slot *k, const void *const *addresses) {
+    (void)k;
+    (void)addresses;
+    return 1;
+}
+static gpuexec_result gxi_check_views(
+        gxi_call *call, const gxi_slot *k, const void *const *addresses) {
+    (void)call;
+    (void)k;
+    (void)addresses;
+    return GPUEXEC_OK;
+}
+#endif
+/* Whether a kernel's arguments pass all checks that need no driver. */
+static int gxi_launch_args_fit(const gxi_slot *k, const gpuexec_args *args) {
+    return gxi_args_fit(k->data.kernel.sizes, args) &&
+            (!k->views || gxi_views_fit(k, args->addresses));
 }
 /* The first argument that is a host pointer; args->count: none is, or the types are not known. */
 static unsigned gxi_find_host_pointer(const gpuexec_args *args) {
@@ -28446,7 +30658,8 @@ static GXI_COLD gpuexec_result gxi_fail_launch(
 
 /* 0 after a failure */
 static GXI_COLD int gxi_check_args(gxi_call *call, const gxi_slot *k, const gpuexec_args *args) {
-    if (gxi_args_fit(k->data.kernel.sizes, args)) return 1;
+    if (gxi_args_fit(k->data.kernel.sizes, args))
+        return !k->views || gxi_check_views(call, k, args->addresses) == GPUEXEC_OK;
     gxi_fail_args(call, gxi_kernel_of(k)->title, k->data.kernel.sizes, args);
     return 0;
 }
@@ -28515,37 +30728,29 @@ static GXI_COLD gpuexec_result gxi_launch_slow(const char *function, const char 
             : gxi_fail_launch(call, cu, k, &l);
 }
 
-/* Typed arguments that fit are launched like arguments without types. */
 static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel,
-        gpuexec_stream stream, const gpuexec_dims *d, const gpuexec_args *args) {
-    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL), *s;
-    gpuexec_args plain = *args;
-    /* the next launch takes the fast path */
-    if (k && stream.id == GXI_CURRENT) gxi_context_use_make(k->context);
-    if (!k || !args->typed || !gxi_args_fit(k->data.kernel.sizes, args))
-        return gxi_launch_slow("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
-    plain.typed = 0;
-    s = stream.id == GXI_CURRENT ? gxi_current_stream_fast(k->context)
-                                 : gxi_peek(stream.id, GXI_STREAM);
-    if (s) gxi_note_host_pointer(s, kernel.id, where, args);
-    return gpuexec_launch_at(where, kernel, stream, *d, plain);
-}
+        gpuexec_stream stream, const gpuexec_dims *d, const gpuexec_args *args);
+/* checked: the textures and surfaces fit. */
+enum { GXI_LAUNCH_PLAIN, GXI_LAUNCH_MARKED, GXI_LAUNCH_CHECKED };
 GXI_HOT gpuexec_result gxi_launch_fast(const char *where, gpuexec_kernel kernel,
-        gpuexec_stream stream, gpuexec_dims *dims, gpuexec_args *args, int marked) {
+        gpuexec_stream stream, gpuexec_dims *dims, gpuexec_args *args, int how) {
     const gxi_slot *k;
     gxi_slot *s;
     gxi_launch_config config;
     int cu;
     if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) ||
             dims->shared_bytes > GXI_LOAD(&k->word.shared_limit) ||
-            !(marked ? gxi_marked_args_fit(k->data.kernel.sizes, args)
-                     : gxi_plain_args_fit(k->data.kernel.sizes, args)) ||
+            !(how == GXI_LAUNCH_MARKED ? gxi_marked_args_fit(k->data.kernel.sizes, args)
+                                       : gxi_plain_args_fit(k->data.kernel.sizes, args)) ||
             !(s = GXI_UNLIKELY(stream.id == GXI_CURRENT)
                             ? gxi_current_stream_fast(k->context)
                             : gxi_peek_inline(stream.id, GXI_STREAM)) ||
-            k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched ||
+            k->cu_context != s->cu_context || s->legacy || s->borrowed ||
+            (how != GXI_LAUNCH_CHECKED && k->views) || gxi_thread.latched ||
             GXI_LOAD_RELAXED(&gxi.driver.debug))
-        return gxi_launch_typed(where, kernel, stream, dims, args);
+        return how == GXI_LAUNCH_CHECKED
+                ? gxi_launch_slow("gpuexec_launch", where, kernel, stream, dims, args, -1, NULL)
+                : gxi_launch_typed(where, kernel, stream, dims, args);
     gxi_stream_note_launch(s, kernel.id, where);
     gxi_launch_config_init(&config, dims, s->data.stream.native);
     cu = gxi_launch_enqueue(
@@ -28560,11 +30765,31 @@ GXI_HOT gpuexec_result gxi_launch_fast(const char *where, gpuexec_kernel kernel,
 }
 static GXI_NOINLINE gpuexec_result gxi_launch_plain(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
-    return gxi_launch_fast(where, kernel, stream, &dims, &args, 0);
+    return gxi_launch_fast(where, kernel, stream, &dims, &args, GXI_LAUNCH_PLAIN);
 }
 static GXI_NOINLINE gpuexec_result gxi_launch_marked(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
-    return gxi_launch_fast(where, kernel, stream, &dims, &args, 1);
+    return gxi_launch_fast(where, kernel, stream, &dims, &args, GXI_LAUNCH_MARKED);
+}
+static GXI_NOINLINE gpuexec_result gxi_launch_checked(const char *where, gpuexec_kernel kernel,
+        gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
+    return gxi_launch_fast(where, kernel, stream, &dims, &args, GXI_LAUNCH_CHECKED);
+}
+/* Typed arguments that fit are launched like arguments without types, as are those with textures
+   and surfaces that fit. */
+static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel,
+        gpuexec_stream stream, const gpuexec_dims *d, const gpuexec_args *args) {
+    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL), *s;
+    gpuexec_args plain = *args;
+    /* the next launch takes the fast path */
+    if (k && stream.id == GXI_CURRENT) gxi_context_use_make(k->context);
+    if (!k || (!args->typed && !k->views) || !gxi_launch_args_fit(k, args))
+        return gxi_launch_slow("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
+    plain.typed = 0;
+    s = stream.id == GXI_CURRENT ? gxi_current_stream_fast(k->context)
+                                 : gxi_peek(stream.id, GXI_STREAM);
+    if (s && args->typed) gxi_note_host_pointer(s, kernel.id, where, args);
+    return gxi_launch_checked(where, kernel, stream, *d, plain);
 }
 GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel,
         gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
@@ -29184,7 +31409,7 @@ static GXI_THREAD struct {
 static int gxi_is_checked(const gxi_slot *k, const gxi_kept_launch *l, const gpuexec_args *args) {
     const gpuexec_launch_desc *const desc = l->desc;
     unsigned i;
-    if (!gxi_args_fit(k->data.kernel.sizes, args)) return 0;
+    if (!gxi_launch_args_fit(k, args)) return 0;
     for (i = 0; i < GXI_CHECKED; i++) {
         const gxi_checked_launch *c =
                 &gxi_checked_launches.launches[(gxi_checked_launches.last + i) % GXI_CHECKED];
@@ -29282,6 +31507,8 @@ typedef struct gxi_prepared {
                                                 each launch must look them up */
 } gxi_prepared;
 #define GXI_MUST_LOOK_UP UINT64_MAX
+/* of `closes`, if the kernel takes textures or surfaces: so each launch checks them */
+#define GXI_HAS_VIEWS ((uint64_t)1 << 63)
 
 static gxi_slot *gxi_find_prepared(gxi_call *call, gpuexec_prepared prepared) {
     return gxi_get(call, prepared.id, GXI_PREPARED, "the prepared launch");
@@ -29446,6 +31673,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_slow(
         const char *where, gpuexec_prepared prepared, int cu) {
     gxi_slot *slot;
     gxi_prepared *p;
+    const gxi_slot *k;
     gpuexec_result result;
     /* read first: the next launch then sees what is closed meanwhile */
     uint64_t closes = GXI_LOAD(&gxi.objects.closes);
@@ -29459,11 +31687,27 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_slow(
     result = gxi_launch_kept_slow("gpuexec_launch_prepared", where, &p->launch, p->stream, cu);
     /* these need more work at each launch */
     if (!result && !p->on->legacy && !p->on->borrowed && !GXI_LOAD_RELAXED(&gxi.driver.debug) &&
-            (GXI_HAS(cuLaunchKernelEx) || !p->config.count) && !gxi_has_events(p->launch.desc))
-        p->closes = closes;
+            (GXI_HAS(cuLaunchKernelEx) || !p->config.count) && !gxi_has_events(p->launch.desc) &&
+            (k = gxi_peek(p->launch.kernel.id, GXI_KERNEL)) != NULL)
+        p->closes = k->views ? closes | GXI_HAS_VIEWS : closes;
     return result;
 }
 #if !defined(GPUEXEC_NO_PARAMS)
+/* Not the usual path: perhaps only because textures or surfaces must be checked. */
+static GXI_NOINLINE gpuexec_result gxi_launch_prepared_views(
+        const char *where, gpuexec_prepared prepared) {
+    const gxi_slot *const slot = gxi_peek(prepared.id, GXI_PREPARED), *k;
+    const gxi_prepared *const p = slot ? gxi_prepared_of(slot) : NULL;
+    int cu = -1;
+    if (p && !gxi_thread.latched && p->closes == (GXI_LOAD(&gxi.objects.closes) | GXI_HAS_VIEWS) &&
+            (k = gxi_peek(p->launch.kernel.id, GXI_KERNEL)) != NULL &&
+            gxi_views_fit(k, (const void *const *)p->launch.params.params)) {
+        gxi_stream_note_launch(p->on, p->launch.kernel.id, where);
+        cu = gxi_launch_enqueue(&p->config, p->launch.params.function, p->params, p->extra);
+        if (cu == 0) return GPUEXEC_OK;
+    }
+    return gxi_launch_prepared_slow(where, prepared, cu);
+}
 GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(
         const char *where, gpuexec_prepared prepared) {
     gxi_slot *slot = gxi_peek_inline(prepared.id, GXI_PREPARED);
@@ -29471,7 +31715,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(
     int cu;
     if (!slot || gxi_thread.latched ||
             (p = gxi_prepared_of(slot))->closes != GXI_LOAD(&gxi.objects.closes))
-        return gxi_launch_prepared_slow(where, prepared, -1);
+        return gxi_launch_prepared_views(where, prepared);
     gxi_stream_note_launch(p->on, p->launch.kernel.id, where);
     cu = gxi_launch_enqueue(&p->config, p->launch.params.function, p->params, p->extra);
     if (cu == 0) return GPUEXEC_OK;
@@ -29502,7 +31746,9 @@ static void **gxi_launch_extra_of(void **extra, uintptr_t what) {
     return *extra ? extra + 1 : NULL;
 }
 static uint64_t gxi_side_of_node(const gxi_copy_side *side) {
-    return side->type == GXI_MEMORYTYPE_HOST ? (uintptr_t)side->host : side->device;
+    return side->type == GXI_MEMORYTYPE_HOST     ? (uintptr_t)side->host
+            : side->type == GXI_MEMORYTYPE_ARRAY ? (uintptr_t)side->array
+                                                 : side->device;
 }
 #endif
 #if !defined(GPUEXEC_NO_GRAPH)
@@ -29631,6 +31877,35 @@ static int gxi_refs_add_words(gxi_native_graph *r, const void *bytes, size_t n, 
     }
     return ok;
 }
+/* gxi_tables_mutex is held. What a kernel takes as textures and surfaces: these have small numbers,
+   so their gxi_view is named; and the memory. The arguments are at addresses, or in a buffer. */
+static int gxi_refs_add_views(gxi_native_graph *r, const gxi_slot *kernel,
+        const void *const *addresses, const char *buffer, size_t node) {
+    int ok = 1;
+#if !defined(GPUEXEC_NO_ARRAY)
+    const gxi_kernel *const info = gxi_kernel_of(kernel);
+    const gxi_view *v, *other;
+    unsigned i;
+    for (i = 0; ok && i < info->nviews; i++) {
+        const gxi_kernel_view *const view = &info->views[i];
+        uint64_t object;
+        memcpy(&object,
+                (addresses ? (const char *)addresses[view->parameter]
+                           : buffer + info->sizes[2 * info->sizes[0] + view->parameter + 1]) +
+                        view->offset,
+                sizeof object);
+        if (!(v = gxi_view_find(object, view->kind, kernel->cu_context, &other))) continue;
+        ok = gxi_refs_add(r, (uintptr_t)v, node) && gxi_refs_add(r, v->memory, node);
+    }
+#else
+    (void)r;
+    (void)kernel;
+    (void)addresses;
+    (void)buffer;
+    (void)node;
+#endif
+    return ok;
+}
 static int gxi_refs_add_kernel(
         gxi_native_graph *r, const gxi_kernel_node *k, uint64_t object, size_t node) {
     void **buffer, **bytes;
@@ -29641,15 +31916,22 @@ static int gxi_refs_add_kernel(
     if (!k->params && k->extra) {
         buffer = gxi_launch_extra_of(k->extra, GXI_LAUNCH_PARAM_BUFFER_POINTER);
         bytes = gxi_launch_extra_of(k->extra, GXI_LAUNCH_PARAM_BUFFER_SIZE);
-        return ok &&
-                (!buffer || !bytes ||
-                        gxi_refs_add_words(r, *buffer, *(const size_t *)*bytes, node));
+        if (!buffer || !bytes || !ok) return ok;
+        ok = gxi_refs_add_words(r, *buffer, *(const size_t *)*bytes, node);
+        gxi_lock(&gxi_tables_mutex);
+        kernel = object ? gxi_peek(object, GXI_KERNEL) : gxi_kernel_of_native(k->function);
+        if (ok && kernel && kernel->views)
+            ok = gxi_refs_add_views(r, kernel, NULL, (const char *)*buffer, node);
+        gxi_unlock(&gxi_tables_mutex);
+        return ok;
     }
     gxi_lock(&gxi_tables_mutex);
     kernel = object ? gxi_peek(object, GXI_KERNEL) : gxi_kernel_of_native(k->function);
     sizes = kernel ? kernel->data.kernel.sizes : NULL;
     n = sizes && k->params ? sizes[0] : 0;
     for (i = 0; ok && i < n; i++) ok = gxi_refs_add_words(r, k->params[i], sizes[i + 1], node);
+    if (kernel && kernel->views)
+        ok = ok && gxi_refs_add_views(r, kernel, (const void *const *)k->params, NULL, node);
     gxi_unlock(&gxi_tables_mutex);
     return ok;
 }
@@ -29816,8 +32098,8 @@ static void gxi_graph_loses(
         gxi_add(&t, "launches %s%s, which was unloaded at %s", gxi_kernel_of(kernel)->title,
                 gxi_label_text(kernel->id), gxi_place_text(call->where));
     else if (slot)
-        gxi_add(&t, "uses an event%s that was destroyed at %s", gxi_label_text(slot->id),
-                gxi_place_text(call->where));
+        gxi_add(&t, "uses %s %s%s that was destroyed at %s", GXI_A_KIND(gxi_kind_of(slot->id)),
+                gxi_label_text(slot->id), gxi_place_text(call->where));
     else
         gxi_add(&t, "uses the %llu bytes of %s memory%s at 0x%llx, %s at %s, which were %s at %s",
                 (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
@@ -29860,6 +32142,19 @@ static int gxi_native_graph_join(gxi_native_graph *r, struct CUctx_st *context) 
     grown[r->njoined++] = context;
     return 1;
 }
+/* Frees what gpuexec has of an array, texture or surface: its context cannot be entered. */
+static void gxi_retained_forget(gxi_call *call, const gxi_deferred_free *p) {
+#if !defined(GPUEXEC_NO_ARRAY)
+    if (p->kind == GXI_ARRAY) {
+        ((gxi_array *)p->native)->adopted = 1;
+        gxi_array_leave(call, (gxi_array *)p->native);
+    } else if (p->kind == GXI_TEXTURE) gxi_texture_release(call, (gxi_texture *)p->native, 1);
+    else if (p->kind == GXI_SURFACE) gxi_surface_release(call, (gxi_surface *)p->native, 1);
+#else
+    (void)call;
+    (void)p;
+#endif
+}
 /* What graphs retained, after the last of them was destroyed. */
 static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_free *p) {
     const gxi_slot *const slot = gxi_peek(p->context, GXI_CONTEXT);
@@ -29871,6 +32166,7 @@ static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_fr
     if (p->cu_context &&
             (slot ? gxi_context_is_gone(call, slot)
                   : gxi_is_destroyed(&own, p->cu_context, &id) || own.cu == GXI_DEINITIALIZED)) {
+        gxi_retained_forget(&own, p);
         if (p->kind == GXI_CONTEXT && p->origin == GXI_PRIMARY)
             GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (p->device));
         if (p->range.parts) GXI_LOAD (&gxi.hooks.free_virtual)(&own, &p->range, 0);
@@ -29878,12 +32174,18 @@ static gpuexec_result gxi_retained_destroy(gxi_call *call, const gxi_deferred_fr
     }
     if (p->kind == GXI_CONTEXT)
         cu = gxi_context_release(call, p->origin, p->cu_context, p->green, p->device);
-    else if ((p->kind == GXI_NOTHING || p->kind == GXI_MODULE) &&
+    else if (p->kind != GXI_EVENT && p->kind != GXI_LIBRARY &&
             gxi_enter(call, p->cu_context, &scope)) {
         own = *call; /* virtual memory does not need it */
+        gxi_retained_forget(&own, p);
         if (p->range.parts) GXI_LOAD (&gxi.hooks.free_virtual)(&own, &p->range, 1);
         return gxi_failed_result();
     } else if (p->kind == GXI_NOTHING) cu = gxi_range_free(call, &p->range, 1);
+#if !defined(GPUEXEC_NO_ARRAY)
+    else if (p->kind == GXI_ARRAY) cu = gxi_array_leave(call, (gxi_array *)p->native);
+    else if (p->kind == GXI_TEXTURE) cu = gxi_texture_release(call, (gxi_texture *)p->native, 0);
+    else if (p->kind == GXI_SURFACE) cu = gxi_surface_release(call, (gxi_surface *)p->native, 0);
+#endif
     else
         GXI_IN_RELAXED_MODE cu = p->kind == GXI_MODULE ? GXI_TRY(cuModuleUnload, (module))
                 : p->kind == GXI_EVENT ? GXI_TRY(cuEventDestroy, ((struct CUevent_st *)p->native))
@@ -30026,28 +32328,42 @@ static void gxi_graphs_keep(
     gxi_retained_leave(keep);
     if (GXI_LOAD(&gxi.captures.deferred)) gxi_deferred_frees_run(call, 0);
 }
+/* gxi_graphs_mutex is held. The graphs that use a name from lo on retain its owner, or lose it. */
+static void gxi_graphs_lose_name(const gxi_call *call, uint64_t lo, uint64_t bytes,
+        const gxi_range *range, const gxi_slot *slot, gxi_deferred_free **keep) {
+    const gxi_key *name = gxi_key_from_value(gxi.graphs.named, lo);
+    while (name && name->value - lo < bytes) {
+        const uint64_t value = name->value, owner = name->owner;
+        gxi_native_graph *const r = (gxi_native_graph *)(uintptr_t)owner;
+        if (!keep || !r->retains || !gxi_native_graph_retain(call, r, range, slot, keep))
+            gxi_graph_loses(call, name, range, slot);
+        name = gxi_key_from(gxi.graphs.named, value, owner + 1);
+    }
+}
 static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *slot,
         gxi_deferred_free **keep) {
     const unsigned kind = slot ? gxi_kind_of(slot->id) : 0;
-    const uint64_t lo = range    ? range->lo
-            : kind == GXI_KERNEL ? (uintptr_t)slot->data.kernel.native
-            : kind == GXI_EVENT  ? (uintptr_t)slot->data.event.native
-                                 : 0,
-                   bytes = range ? range->bytes : 1;
-    const gxi_key *name;
     gxi_native_graph *r;
     gxi_lock(&gxi_graphs_mutex);
     gxi_native_graphs_read_refs(call);
     for (r = NULL; kind == GXI_CONTEXT && (r = gxi_native_graph_after(r)) != NULL;)
         gxi_graph_loses_context(call, r, slot, keep);
-    name = kind == GXI_CONTEXT ? NULL : gxi_key_from_value(gxi.graphs.named, lo);
-    while (name && name->value - lo < bytes) {
-        const uint64_t value = name->value, owner = name->owner;
-        r = (gxi_native_graph *)(uintptr_t)owner;
-        if (!keep || !r->retains || !gxi_native_graph_retain(call, r, range, slot, keep))
-            gxi_graph_loses(call, name, range, slot);
-        name = gxi_key_from(gxi.graphs.named, value, owner + 1);
-    }
+    if (range) gxi_graphs_lose_name(call, range->lo, range->bytes, range, NULL, keep);
+    else if (kind == GXI_KERNEL)
+        gxi_graphs_lose_name(call, (uintptr_t)slot->data.kernel.native, 1, NULL, slot, keep);
+    else if (kind == GXI_EVENT)
+        gxi_graphs_lose_name(call, (uintptr_t)slot->data.event.native, 1, NULL, slot, keep);
+#if !defined(GPUEXEC_NO_ARRAY)
+    else if (kind == GXI_ARRAY) {
+        const gxi_array *const a = slot->data.array.info;
+        unsigned level;
+        for (level = 0; level < gxi_array_levels(a); level++)
+            gxi_graphs_lose_name(call, (uintptr_t)a->natives[level], 1, NULL, slot, keep);
+    } else if (kind == GXI_TEXTURE)
+        gxi_graphs_lose_name(call, (uintptr_t)&slot->data.texture.info->view, 1, NULL, slot, keep);
+    else if (kind == GXI_SURFACE)
+        gxi_graphs_lose_name(call, (uintptr_t)&slot->data.surface.info->view, 1, NULL, slot, keep);
+#endif
     gxi_unlock(&gxi_graphs_mutex);
     if (kind != GXI_CONTEXT || !keep) return;
     gxi_graphs_destroy_execs(call);
@@ -31767,10 +34083,10 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_args_at(
     if (!gxi_node_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) ||
             !(k = gxi_kernel_of_node(call, &s, &p)))
         return gxi_failed_result();
-    if (!gxi_args_fit(k->data.kernel.sizes, &args)) {
+    if (!gxi_launch_args_fit(k, &args)) {
         gxi_call_set_subject(call, s.subject, node.index, k);
-        gxi_check_args(call, k, &args);
-        return gxi_failed_result();
+        if (!gxi_check_args(call, k, &args)) return gxi_failed_result();
+        call->subject = NULL;
     }
     gxi_kept_launch_init(&launch, k, &p.dims, NULL, &args);
     return gxi_node_set_kernel(call, &s, k, &launch);
@@ -31788,7 +34104,11 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_argument_at(
         return gxi_failed_result();
     if (value && (unsigned)index < n.launch.count && bytes == n.launch.sizes[index]) {
         memcpy(n.launch.params.params[index], value, bytes);
-        result = gxi_node_set_kernel(call, &s, k, &n.launch);
+        if (k->views) gxi_call_set_subject(call, s.subject, node.index, k);
+        result = k->views ? gxi_check_views(call, k, (const void *const *)n.launch.params.params)
+                          : GPUEXEC_OK;
+        call->subject = NULL;
+        if (!result) result = gxi_node_set_kernel(call, &s, k, &n.launch);
     } else {
         gxi_call_set_subject(call, s.subject, node.index, k);
         result = gxi_kept_launch_set_argument(call, &n.launch, index, value, bytes); /* fails */
@@ -33646,16 +35966,16 @@ static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_
                             : gxi_multi_get_object(call, one->stream.id, GXI_STREAM, "stream", i)))
         return gxi_failed_result();
     if (d->kernel->cu_context != d->stream->cu_context ||
-            !gxi_args_fit(d->kernel->data.kernel.sizes, &one->args)) {
+            !gxi_launch_args_fit(d->kernel, &one->args)) {
         snprintf(role, sizeof role, "launches[%u]: ", i);
         call->subject = role;
         result = d->kernel->cu_context != d->stream->cu_context
                 ? gxi_fail_contexts(call, "use a stream of the kernel's context",
                           gxi_kernel_of(d->kernel)->title, d->kernel, "the stream", d->stream)
-                : gxi_fail_args(call, gxi_kernel_of(d->kernel)->title, d->kernel->data.kernel.sizes,
-                          &one->args);
+                : gxi_check_args(call, d->kernel, &one->args) ? GPUEXEC_OK
+                                                              : gxi_failed_result();
         call->subject = NULL;
-        return result;
+        if (result) return result;
     }
     if (barrier &&
             gxi_barrier_find_wrong_part(

@@ -52,5 +52,5 @@ echo
 [ -z "$skipped" ] || echo "skipped:$skipped"
 [ $status -ne 0 ] ||
     echo "all examples ran with correct results; pictures in $build: mandelbrot.png, volume.png," \
-        "jacobi.svg, cg.svg, pools.svg, batch.svg"
+        "image_filter.png, jacobi.svg, cg.svg, pools.svg, batch.svg"
 exit $status

@@ -14,8 +14,10 @@ typedef unsigned long long gpuexec_ptr; /* CUdeviceptr */
 #endif
 #ifndef GXI_DRIVER /* without the implementation of gpuexec.h */
 typedef void *gxi_cu_context, *gxi_cu_module, *gxi_cu_library, *gxi_cu_function, *gxi_cu_stream,
-        *gxi_cu_event, *gxi_cu_graph, *gxi_cu_node, *gxi_cu_exec;
-typedef void gxi_memcpy2d, gxi_memcpy3d, gxi_access, gxi_batch_attributes, gxi_pool_properties,
+        *gxi_cu_event, *gxi_cu_graph, *gxi_cu_node, *gxi_cu_exec, *gxi_cu_array, *gxi_cu_mipmapped,
+        *gxi_cu_texref, *gxi_cu_surfref;
+typedef void gxi_memcpy2d, gxi_memcpy3d, gxi_array_layout, gxi_reference_layout, gxi_resource_desc,
+        gxi_sampler_desc, gxi_view_desc, gxi_access, gxi_batch_attributes, gxi_pool_properties,
         gxi_launch_config, gxi_launch_value, gxi_kernel_node, gxi_fill_node, gxi_host_node,
         gxi_alloc_node, gxi_condition_node, gxi_edge, gxi_update, gxi_sm_resource;
 typedef struct gxi_location {

@@ -232,6 +232,7 @@ static void read_list(void) {
 static const char head[] = ".version 9.0\n.target sm_90\n.address_size 64\n"
                            ".global .align 16 .b8 global[64]; .shared .align 16 .b8 shared[64]; "
                            ".const .align 16 .b8 constant[64];"
+                           ".global .texref texture; .global .surfref surface;"
                            ".func (.param .b32 r) function(.param .b32 a) { ret; }\n";
 enum { HEAD_LINES = 4 };
 

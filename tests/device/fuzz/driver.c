@@ -24,7 +24,8 @@ enum {
 /* One letter per argument. Handles: c context, s stream, e event, m module, f function or kernel, l
    link state, p memory pool, r library. The capital letter: a place for a new one. 1 graph, 2 node,
    3 executable graph, 4 memory without an address, 6 green context, 7 what it is made of; ! @ # $ &
-   ~: places for new ones.
+   ~: places for new ones. [ array, { mipmapped array, < texture object, ( surface object, ? texture
+   reference, : surface reference; ] } > ) + ;: places for new ones.
 
      a A  device address, place for one        h   host memory, HALF bytes or more  b   at most HALF
                                                    bytes
@@ -45,6 +46,8 @@ enum {
                                                    CUmemAccessDesc
      5 %  reserved address, place for one      V   1 to 4 times UNIT, or odd        I   a
                                                    CUmemAllocationProp
+     ^    a CUDA_ARRAY3D_DESCRIPTOR            *   a CUDA_ARRAY_DESCRIPTOR          .   a format
+     =    a CUDA_RESOURCE_DESC                 _   a CUDA_TEXTURE_DESC              |   a view of it
      -    none: what has such a parameter is not called
 
    The letter of a parameter is that of the first line with its type and one of the names, or with
@@ -191,6 +194,50 @@ static const struct {
     { 'o', "uint64_t *", "" },
     { '$', "unsigned long long *", " handle " },
     { 'o', "unsigned long long *", "" },
+    { '[', "gxi_cu_array", "" },
+    { ']', "gxi_cu_array *", "" },
+    { '{', "gxi_cu_mipmapped", "" },
+    { '}', "gxi_cu_mipmapped *", "" },
+    { '?', "gxi_cu_texref", "" },
+    { '+', "gxi_cu_texref *", "" },
+    { ':', "gxi_cu_surfref", "" },
+    { ';', "gxi_cu_surfref *", "" },
+    { '^', "const gxi_array_layout *", "" },
+    { 'H', "gxi_array_layout *", "" },
+    { '*', "const gxi_reference_layout *", "" },
+    { '=', "const gxi_resource_desc *", "" },
+    { '_', "const gxi_sampler_desc *", "" },
+    { '|', "const gxi_view_desc *", "" },
+};
+/* Those of the calls whose symbols begin so come first. */
+static const struct {
+    char letter;
+    const char *symbol, *names;
+} image_letters[] = {
+    { ']', "cuArrayCreate", " array " },
+    { 'o', "cuTexRefGet", " array " },
+    { 'o', "cuSurfRefGet", " array " },
+    { '}', "cuMipmappedArrayCreate", " array " },
+    { '{', "cuMipmapped", " array " },
+    { '[', "cuArrayGet", " array " },
+    { '[', "cuMemcpy", " array other " },
+    { '*', "cuArrayCreate", " params " },
+    { '*', "cuTexRefSet", " params " },
+    { 'H', "cuArrayGet", " params properties " },
+    { 'H', "cuMipmappedArrayGet", " properties " },
+    { 'H', "cuTexObjectGet", " params " },
+    { 'H', "cuSurfObjectGet", " params " },
+    { 'o', "cuArrayGet", " plane " },
+    { '>', "cuTexObjectCreate", " object " },
+    { ')', "cuSurfObjectCreate", " object " },
+    { '<', "cuTexObject", " object texture " },
+    { '(', "cuSurfObject", " object surface " },
+    { '+', "cuTexRefCreate", " reference " },
+    { ':', "cuSurfRef", " reference " },
+    { '?', "cuTexRef", " reference " },
+    { '?', "cuParamSetTexRef", " reference " },
+    { '.', "cuTexRefSetFormat", " format " },
+    { '.', "cuDeviceGetTexture", " format " },
 };
 static const struct row {
     const char *symbol, *suffix, *params;
@@ -203,18 +250,18 @@ static const char *const missing[] = {
 #define MISSING_SYMBOL(symbol) #symbol,
 #include "entry_points.h"
 };
-/* In the order of their versions: an input keeps its meaning when newer entry points follow. What
-   an input picks beyond the last is a missing one. */
+/* In the order of their versions, those of arrays and textures last: an input keeps its meaning
+   when newer entry points follow. What an input picks beyond the last is a missing one. */
 enum { SLOTS = 512, ROWS = sizeof rows / sizeof *rows, MISSED = sizeof missing / sizeof *missing };
 static struct call {
     char name[64], arguments[ARGUMENTS + 1];
-    int version;
+    int version, is_image;
     entry *function;
 } calls[SLOTS];
 static unsigned ncalls;
 static entry *lacked[MISSED];
 /* kinds of which some are kept, and the letters for new ones; the last one: addresses */
-static const char kinds[] = "csemflpr1234567a", makers[] = "CSEMFLPR!@#$%&~A";
+static const char kinds[] = "csemflpr1234567[{<(?:a", makers[] = "CSEMFLPR!@#$%&~]}>)+;A";
 
 static uint64_t kept[sizeof kinds][KEPT];
 static unsigned next[sizeof kinds];
@@ -225,6 +272,14 @@ static int (*error_name)(int, const char **);
 
 static const char ptx[] =
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .align 4 .b8 g[64];\n"
+        ".visible .global .texref t; .visible .global .surfref s;\n"
+        ".visible .entry look(.param .u64 p, .param .u64 object) { .reg .u32 %r<4>; .reg .f32 %f; "
+        ".reg .u64 %d; ld.param.u64 %d, [object]; mov.f32 %f, 0f3F000000; "
+        "tex.2d.v4.u32.f32 {%r0, %r1, %r2, %r3}, [%d, {%f, %f}]; st.global.u32 [g], %r0; ret; }\n"
+        ".visible .entry look_at_t() { .reg .u32 %r<4>; .reg .s32 %i; mov.s32 %i, 3; "
+        "tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [t, {%i}]; st.global.u32 [g], %r0; ret; }\n"
+        ".visible .entry paint_s() { .reg .u32 %r; mov.u32 %r, 4; sust.b.2d.b32.zero [s, {%r, %r}],"
+        " %r; ret; }\n"
         ".visible .entry nothing() { ret; }\n"
         ".visible .entry add(.param .u64 p, .param .u32 by, .param .u32 n) { .reg .u32 %r; .reg "
         ".u64 %d; ld.param.u64 %d, [p]; ld.param.u32 %r, [by]; red.global.add.u32 [%d], %r; ret; "
@@ -248,9 +303,13 @@ static int call(entry *f, const uint64_t *a) {
 #define DRIVER(name, ...) call(find(name), (const uint64_t[ARGUMENTS]){ __VA_ARGS__ })
 #define AT(x) ((uint64_t)(uintptr_t)(x))
 
-static char letter_of(const char *type, const char *name, const char *params) {
+static char letter_of(const char *symbol, const char *type, const char *name, const char *params) {
     char spaced[64];
     snprintf(spaced, sizeof spaced, " %s ", name);
+    for (size_t i = 0; i < sizeof image_letters / sizeof *image_letters; i++)
+        if (!strncmp(symbol, image_letters[i].symbol, strlen(image_letters[i].symbol)) &&
+                strstr(image_letters[i].names, spaced))
+            return image_letters[i].letter;
     for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
         if (!strcmp(letters[i].type, type) &&
                 (!*letters[i].names || strstr(letters[i].names, spaced)))
@@ -266,7 +325,7 @@ static int is_virtual(const char *symbol, const char *letters_are) {
 }
 /* "(type name, ...)": one letter each. Bytes are those of the text or of the host memory before
    them; a wait for a word ends only with its value. */
-static void letters_of(const char *params, char *to) {
+static void letters_of(const char *symbol, const char *params, char *to) {
     const char *at = params + 1;
     char *const first = to;
     if (!strcmp(params, "(void)")) return;
@@ -278,7 +337,7 @@ static void letters_of(const char *params, char *to) {
         snprintf(name, sizeof name, "%.*s", (int)(n - end), at + end);
         while (at[end - 1] == ' ') end--;
         snprintf(type, sizeof type, "%.*s", (int)end, at);
-        *to = letter_of(type, name, params);
+        *to = letter_of(symbol, type, name, params);
         if (!strcmp(name, "value") && strchr(first, 'w')) *to = 'q';
         if (*to == 'z' && !strcmp(name, "bytes"))
             *to = strchr(first, 't') ? 'T' : strchr(first, 'h') ? 'b' : 'z';
@@ -287,12 +346,13 @@ static void letters_of(const char *params, char *to) {
 }
 static int earlier(const void *a, const void *b) {
     const struct call *x = a, *y = b;
+    if (x->is_image != y->is_image) return x->is_image - y->is_image;
     return x->version != y->version ? x->version - y->version : strcmp(x->name, y->name);
 }
 static void list_calls(void) {
     for (unsigned i = 0; i < ROWS; i++) {
         char arguments[ARGUMENTS + 1] = "";
-        letters_of(rows[i].params, arguments);
+        letters_of(rows[i].symbol, rows[i].params, arguments);
         for (char *at = arguments; *at && is_virtual(rows[i].symbol, arguments); at++)
             *at = *at == 'a' ? '5' : *at == 'A' ? '%' : *at == 'z' ? 'V' : *at;
         for (unsigned variant = 0; variant < 2 && !strchr(arguments, '-'); variant++) {
@@ -304,6 +364,7 @@ static void list_calls(void) {
                     c->name, sizeof c->name, "%s%s", rows[i].symbol, variant ? rows[i].suffix : "");
             memcpy(c->arguments, arguments, sizeof arguments);
             c->version = rows[i].version;
+            c->is_image = strpbrk(arguments, "[]{}<>()?+:;.") != NULL;
             c->function = find(c->name);
         }
     }
@@ -344,6 +405,11 @@ static void destroy(char kind, uint64_t x) {
     if (kind == '4') (void)DRIVER("cuMemRelease", x);
     if (kind == '5') free_reserved(x);
     if (kind == '6') (void)DRIVER("cuGreenCtxDestroy", x);
+    if (kind == '[') (void)DRIVER("cuArrayDestroy", x);
+    if (kind == '{') (void)DRIVER("cuMipmappedArrayDestroy", x);
+    if (kind == '<') (void)DRIVER("cuTexObjectDestroy", x);
+    if (kind == '(') (void)DRIVER("cuSurfObjectDestroy", x);
+    if (kind == '?') (void)DRIVER("cuTexRefDestroy", x);
     if (kind == 'a') free_memory(x);
 }
 
@@ -370,6 +436,8 @@ static uint64_t handle(struct fuzz_source *s, size_t kind) {
     default: return own;
     }
 }
+
+static size_t kind_of(char letter) { return (size_t)(strchr(kinds, letter) - kinds); }
 
 /* the objects that the arguments of one call point to */
 struct room {
@@ -421,6 +489,37 @@ struct room {
     struct {
         unsigned type, id, flags;
     } access[4];
+    struct {
+        size_t width, height, depth;
+        unsigned format, channels, flags;
+    } array;
+    struct {
+        size_t width, height;
+        unsigned format, channels;
+    } plane;
+    struct {
+        unsigned type;
+        union {
+            uint64_t array;
+            struct {
+                uint64_t address;
+                unsigned format, channels;
+                size_t size[3];
+            } memory;
+            int rest[32];
+        } of;
+        unsigned flags;
+    } resource;
+    struct {
+        unsigned address[3], filter, flags, anisotropy, mipmap_filter;
+        float bias, least, most, border[4];
+        int rest[12];
+    } sampling;
+    struct {
+        unsigned format;
+        size_t width, height, depth;
+        unsigned levels[2], layers[2], rest[16];
+    } view;
     const char *text;
 };
 
@@ -431,10 +530,26 @@ static uint64_t place(struct fuzz_source *s) {
     return a >> 45 == 1 ? a : AT(host + fuzz_number(s) % HALF);
 }
 
+static unsigned format(struct fuzz_source *s) {
+    static const unsigned char formats[] = { 1, 2, 3, 8, 9, 10, 16, 32, 0x50, 0x91, 0x95, 0x97,
+        0x9a, 0x9b, 0x9d, 0xb0, 0xc0, 0xc1, 0xc5, 0xc8 };
+    const unsigned k = fuzz_byte(s);
+    return k < 240 ? formats[k % sizeof formats] : (unsigned)fuzz_number(s);
+}
+static unsigned channels(struct fuzz_source *s) {
+    const unsigned k = fuzz_byte(s);
+    return k < 240 ? 1u << k % 3 : k % 8;
+}
+static size_t extent(struct fuzz_source *s) {
+    const unsigned k = fuzz_byte(s);
+    return k < 240 ? k % 20 : (size_t)fuzz_number(s);
+}
+
 static uint64_t argument(
         struct fuzz_source *s, char letter, struct room *r, unsigned at, size_t *makes) {
     static const char *const names[] = { "nothing", "add", "slow", "wait", "fault", "g", "",
         "/no/such/file", "cuInit", "cuMemAlloc", "0000:01:00.0" };
+    static const char *const image_names[] = { "look", "look_at_t", "paint_s", "t", "s" };
     const char *own = strchr(kinds, letter), *new = strchr(makers, letter);
     if (own) return handle(s, (size_t)(own - kinds));
     if (new) {
@@ -461,7 +576,11 @@ static uint64_t argument(
     case 'd': return fuzz_byte(s) < 230 ? fuzz_byte(s) % 2 : fuzz_number(s);
     case 't': r->text = fuzz_byte(s) < 230 ? ptx : "nothing"; return AT(r->text);
     case 'T': return fuzz_byte(s) < 230 ? strlen(r->text) + 1 : fuzz_number(s) % 8;
-    case 'k': return AT(names[fuzz_byte(s) % (sizeof names / sizeof *names)]);
+    case 'k': {
+        const unsigned k = fuzz_byte(s);
+        return AT(k < 220 ? names[k % (sizeof names / sizeof *names)]
+                          : image_names[k % (sizeof image_names / sizeof *image_names)]);
+    }
     case 'g': return AT(called);
     case 'G': return AT(called_back);
     case 'B':
@@ -476,6 +595,7 @@ static uint64_t argument(
     case 'U': return fuzz_byte(s) % 3;
     case 'x':
         r->address = handle(s, sizeof kinds - 2);
+        r->by = __atomic_load_n(&kept[kind_of('<')][0], __ATOMIC_RELAXED);
         for (unsigned i = 0; i < 8; i++) r->params[i] = AT(i ? &r->by : &r->address);
         return fuzz_byte(s) < 240 ? AT(r->params) : 0;
     case 'y':
@@ -494,6 +614,7 @@ static uint64_t argument(
         return AT(&r->configuration);
     case 'Y':
         r->address = handle(s, sizeof kinds - 2);
+        r->by = __atomic_load_n(&kept[kind_of('<')][0], __ATOMIC_RELAXED);
         for (unsigned i = 0; i < 8; i++) r->params[i] = AT(i ? &r->by : &r->address);
         for (unsigned i = 0; i < 2; i++) {
             r->launches[i].function = (void *)(uintptr_t)handle(s, 4);
@@ -511,6 +632,8 @@ static uint64_t argument(
             r->sides[i].host = host;
             /* unified: the driver trusts any address */
             r->sides[i].device = r->sides[i].type == 4 ? AT(host) : handle(s, sizeof kinds - 2);
+            r->sides[i].array = r->sides[i].type == 3 ? (void *)(uintptr_t)handle(s, kind_of('['))
+                                                      : NULL;
             r->sides[i].pitch = fuzz_byte(s) % 4 ? 256 : fuzz_number(s) % 512;
             r->sides[i].x = fuzz_number(s) % 256;
             r->sides[i].y = fuzz_number(s) % 64;
@@ -529,6 +652,7 @@ static uint64_t argument(
             v[4] = 1 + fuzz_byte(s) / 8 % 4;
             v[5] = AT(host);
             v[6] = v[4] == 4 ? AT(host) : handle(s, sizeof kinds - 2);
+            v[7] = v[4] == 3 ? handle(s, kind_of('[')) : 0;
             v[8] = 0;
             v[9] = fuzz_byte(s) % 4 ? 128 : fuzz_number(s) % 256;
             v[10] = fuzz_byte(s) % 4 ? 16 : fuzz_number(s) % 32;
@@ -559,6 +683,58 @@ static uint64_t argument(
         r->pool.device = fuzz_byte(s) % 2 + fuzz_byte(s) / 240;
         r->pool.most = fuzz_byte(s) % 2 ? fuzz_number(s) % (1 << 20) : 0;
         return AT(&r->pool);
+    case '.': return format(s);
+    case '^':
+        r->array.width = extent(s);
+        r->array.height = extent(s);
+        r->array.depth = fuzz_byte(s) % 2 ? 0 : extent(s);
+        r->array.format = format(s);
+        r->array.channels = channels(s);
+        r->array.flags = fuzz_byte(s) % 16;
+        if (fuzz_byte(s) > 240) r->array.flags = (unsigned)fuzz_number(s);
+        return fuzz_byte(s) < 250 ? AT(&r->array) : 0;
+    case '*':
+        r->plane.width = extent(s);
+        r->plane.height = extent(s);
+        r->plane.format = format(s);
+        r->plane.channels = channels(s);
+        return fuzz_byte(s) < 250 ? AT(&r->plane) : 0;
+    case '=':
+        r->resource.type = fuzz_byte(s) % 4 + fuzz_byte(s) / 250;
+        if (r->resource.type < 2)
+            r->resource.of.array = handle(s, kind_of(r->resource.type ? '{' : '['));
+        else {
+            r->resource.of.memory.address = handle(s, sizeof kinds - 2);
+            r->resource.of.memory.format = format(s);
+            r->resource.of.memory.channels = channels(s);
+            for (unsigned i = 0; i < 3; i++)
+                r->resource.of.memory.size[i] = i < 2 ? extent(s) : 32 * (size_t)fuzz_byte(s);
+        }
+        r->resource.flags = fuzz_byte(s) / 250;
+        return fuzz_byte(s) < 250 ? AT(&r->resource) : 0;
+    case '_': {
+        const unsigned modes = fuzz_byte(s), how = fuzz_byte(s);
+        for (unsigned i = 0; i < 3; i++) r->sampling.address[i] = modes >> 2 * i & 3;
+        r->sampling.filter = how & 1;
+        r->sampling.mipmap_filter = how >> 1 & 1;
+        r->sampling.flags = how >> 2 & 0x33;
+        if (modes >= 192) r->sampling.address[how % 3] = (unsigned)fuzz_number(s);
+        if (how >= 240) r->sampling.flags = (unsigned)fuzz_number(s);
+        r->sampling.anisotropy = fuzz_byte(s) % 20;
+        r->sampling.most = (float)(fuzz_byte(s) % 4);
+        return fuzz_byte(s) < 250 ? AT(&r->sampling) : 0;
+    }
+    case '|':
+        if (fuzz_byte(s) < 160) return 0;
+        r->view.format = fuzz_byte(s) % 40;
+        r->view.width = extent(s);
+        r->view.height = extent(s);
+        r->view.depth = extent(s);
+        for (unsigned i = 0; i < 2; i++) {
+            r->view.levels[i] = fuzz_byte(s) % 4;
+            r->view.layers[i] = fuzz_byte(s) % 8;
+        }
+        return AT(&r->view);
     default: return 0;
     }
 }
@@ -615,8 +791,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const unsigned first = size ? data[0] : 0;
     struct fuzz_source all = { data + (size > 0), size - (size > 0) }, half = all;
     uint64_t context, stream, event, module, function, library, address, contexts[2], memory,
-            reserved;
+            reserved, array, mipmapped, texture, surface, texref, surfref;
     const uint32_t properties[8] = { 1, 0, 1, 0 };
+    /* 16 x 8 texels of .f32, for surfaces, too; mipmapped ones with 3 levels */
+    const uint64_t layout[5] = { 16, 8, 0, 1ull << 32 | 32, 2 },
+                   sampling[13] = { 1ull << 32 | 1, 1 };
+    uint64_t resource[19] = { 0 };
     pthread_t thread;
     if (size > 600) return -1;
     memset(kept, 0, sizeof kept);
@@ -642,10 +822,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                         DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0 &&
                         DRIVER("cuMemCreate", AT(&memory), 2 * UNIT, AT(properties), 0) == 0 &&
                         DRIVER("cuMemAddressReserve", AT(&reserved), 4 * UNIT, 0, 0, 0) == 0 &&
-                        DRIVER("cuMemMap", reserved, 2 * UNIT, 0, memory, 0) == 0,
+                        DRIVER("cuMemMap", reserved, 2 * UNIT, 0, memory, 0) == 0 &&
+                        DRIVER("cuArray3DCreate_v2", AT(&array), AT(layout)) == 0 &&
+                        DRIVER("cuMipmappedArrayCreate", AT(&mipmapped), AT(layout), 3) == 0 &&
+                        DRIVER("cuModuleGetTexRef", AT(&texref), module, AT("t")) == 0 &&
+                        DRIVER("cuModuleGetSurfRef", AT(&surfref), module, AT("s")) == 0,
+                "one of each");
+        resource[1] = array;
+        FUZZ_CHECK(DRIVER("cuTexObjectCreate", AT(&texture), AT(resource), AT(sampling), 0) == 0 &&
+                        DRIVER("cuSurfObjectCreate", AT(&surface), AT(resource)) == 0,
                 "one of each");
         const uint64_t made[sizeof kinds - 1] = { context, stream, event, module, function, 0, 0,
-            library, 0, 0, 0, memory, reserved, [sizeof kinds - 2] = address };
+            library, 0, 0, 0, memory, reserved, 0, 0, array, mipmapped, texture, surface, texref,
+            surfref, address };
         for (size_t k = 0; k + 1 < sizeof kinds; k++)
             if (made[k]) keep(k, made[k]);
     }

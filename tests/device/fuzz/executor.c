@@ -4,6 +4,15 @@
    the CPU device itself must not crash, hang or leak. */
 #include "../../support/fuzz/grammar.h"
 
+int cuArray3DCreate_v2(void **array, const void *layout);
+int cuMipmappedArrayCreate(void **array, const void *layout, unsigned levels);
+int cuTexObjectCreate(
+        unsigned long long *object, const void *resource, const void *sampling, const void *view);
+int cuSurfObjectCreate(unsigned long long *object, const void *resource);
+int cuModuleGetTexRef(void **reference, void *module, const char *name);
+int cuModuleGetSurfRef(void **reference, void *module, const char *name);
+int cuTexRefSetArray(void *reference, void *array, unsigned flags);
+int cuSurfRefSetArray(void *reference, void *array, unsigned flags);
 int cuInit(unsigned flags);
 int cuDevicePrimaryCtxRetain(void **context, int device);
 int cuCtxPushCurrent_v2(void *context);
@@ -29,6 +38,56 @@ enum {
 
 static char text[TEXT], errors[LOG];
 static unsigned long long buffer;
+static void *plane; /* an array that the references tx and su show */
+
+/* Textures 1 to 4, and surfaces 1 to 4: an array, layers, mipmapped cubes and linear memory; a
+   plane, layers, a volume and a line. */
+static void make_images(void) {
+    enum { U32 = 3, FLOAT = 32, LAYERED = 1, SURFACE = 2, CUBE = 4, GATHER = 8 };
+    static const struct {
+        size_t size[3];
+        unsigned format, channels, flags;
+    } layouts[] = {
+        { { 16, 8, 0 }, FLOAT, 1, SURFACE | GATHER },
+        { { 8, 8, 3 }, 1, 4, SURFACE | LAYERED },
+        { { 4, 4, 4 }, U32, 2, SURFACE },
+        { { 32, 0, 0 }, 2, 1, SURFACE },
+        { { 8, 8, 6 }, 16, 4, CUBE },
+    };
+    static const struct {
+        unsigned address[3], filter, flags, anisotropy, mipmap_filter;
+        float bias, least, most, border[4];
+        int rest[12];
+    } sampling[] = {
+        { { 0, 1, 2 }, 1, 2, 4, 0, 0, 0, 0, { 1, 2, 3, 4 }, { 0 } },
+        { { 3, 3, 3 }, 0, 1, 0, 0, 0, 0, 0, { 1, 2, 3, 4 }, { 0 } },
+        { { 1, 1, 1 }, 1, 2, 1, 1, 0.5f, 0, 3, { 0 }, { 0 } },
+        { { 1, 1, 1 }, 0, 0, 0, 0, 0, 0, 0, { 0 }, { 0 } },
+    };
+    unsigned long long object, resource[19] = { 0 };
+    void *array, *mipmapped;
+    FUZZ_CHECK(!cuMipmappedArrayCreate(&mipmapped, &layouts[4], 3), "cubes");
+    for (unsigned k = 0; k < 4; k++) {
+        FUZZ_CHECK(!cuArray3DCreate_v2(&array, &layouts[k]), "array %u", k);
+        if (!k) plane = array;
+        memset(resource, 0, sizeof resource);
+        resource[1] = (uintptr_t)array;
+        FUZZ_CHECK(!cuSurfObjectCreate(&object, resource) && object == k + 1ull, "surface %llu",
+                object);
+        if (k == 2) {
+            resource[0] = 1;
+            resource[1] = (uintptr_t)mipmapped;
+        }
+        if (k == 3) { /* 1000 elements of one .u32 */
+            resource[0] = 2;
+            resource[1] = buffer;
+            resource[2] = 1ull << 32 | U32;
+            resource[3] = 4000;
+        }
+        FUZZ_CHECK(!cuTexObjectCreate(&object, resource, &sampling[k], NULL) && object == k + 1ull,
+                "texture %llu", object);
+    }
+}
 
 int LLVMFuzzerInitialize(int *count, char ***arguments) {
     void *context;
@@ -41,6 +100,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
     FUZZ_CHECK(!cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) &&
                     !cuCtxPushCurrent_v2(context) && !cuMemAlloc_v2(&buffer, BYTES),
             "no CPU device");
+    make_images();
     return 0;
 }
 
@@ -89,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                    shared = fuzz_byte(&s) % 4 * 100, *b = blocks[shape % 8];
     unsigned long long record[4] = { buffer + 4096, 0x3FF8000000000000, 7, 0xFFFFFFFF00000001 };
     unsigned n = fuzz_byte(&s);
-    void *params[] = { &buffer, record, &n }, *module, *kernel;
+    void *params[] = { &buffer, record, &n }, *module, *kernel, *reference;
     if (size > 8 && size < sizeof text && memcmp(data, ".version", 8) == 0)
         grammar_add(&t, "%.*s", (int)size, (const char *)data);
     else grammar_module(&s, &t);
@@ -99,6 +159,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         cuModuleUnload(module);
         return -1;
     }
+    if (!cuModuleGetTexRef(&reference, module, "tx")) cuTexRefSetArray(reference, plane, 1);
+    if (!cuModuleGetSurfRef(&reference, module, "su")) cuSurfRefSetArray(reference, plane, 0);
     FUZZ_CHECK(!cuMemsetD32_v2(buffer, 0x01020304, 1024), "filling the buffer");
     int result = shape < 224
             ? cuLaunchKernel(kernel, grid, 1, 1, b[0], b[1], b[2], shared, NULL, params, NULL)

@@ -246,7 +246,7 @@ int main(int argc, char **argv) {
         stream_groups, memory_groups, module_groups, link_groups, library_groups, launch_groups,
         cluster_groups, capture_groups, more_capture_groups, left_capture_groups, pool_groups,
         more_pool_groups, managed_groups, virtual_groups, copy_groups, node_groups, devrt_groups,
-        green_groups };
+        green_groups, array_groups };
     static child all[GROUPS];
     int n = 0, begun = 0, shown = 0, running = 0,
         *counters = (int *)mmap(NULL, GROUPS * sizeof(int), PROT_READ | PROT_WRITE,

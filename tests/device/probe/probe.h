@@ -124,7 +124,7 @@ extern const group device_groups[], context_groups[], stream_groups[], memory_gr
         module_groups[], link_groups[], library_groups[], launch_groups[], cluster_groups[],
         capture_groups[], more_capture_groups[], left_capture_groups[], pool_groups[],
         more_pool_groups[], managed_groups[], virtual_groups[], copy_groups[], basic_groups[],
-        node_groups[], devrt_groups[], green_groups[];
+        node_groups[], devrt_groups[], green_groups[], array_groups[];
 
 /* PROBE: a call's CUresult, or any small number. If a probe ended the process or never returned,
    its answer is "crashed" or "hung": the group runs again without it. */

@@ -187,13 +187,15 @@ static void add(struct rnd_form *f) {
     all[count++] = *f;
 }
 
-/* What the CPU device executes of the rows that accept anything is tested elsewhere. */
-static void add_wild(const char *op) {
+/* What the CPU device executes of the rows that accept anything is tested elsewhere, and what needs
+   an object. */
+static void add_wild(const char *op, bool checked) {
     struct rnd_form f = { .args = "", .sm = 70, .version = 70 };
     snprintf(f.op, sizeof f.op, "%s", op);
     snprintf(f.text, sizeof f.text, "%s.*", op);
     f.status = RND_UNTESTED;
-    f.why = "the table does not check it";
+    f.why = checked ? "needs an object: tests/device/unit/textures.c"
+                    : "the table does not check it";
     add(&f);
 }
 
@@ -263,7 +265,8 @@ struct rnd_form *rnd_forms(size_t *n) {
         check_order(row);
         const unsigned nmods = split(forms[row].mods, g, &wild),
                        ngroups = nmods + split(forms[row].types, g + nmods, &wild);
-        if (wild) add_wild(forms[row].op);
+        const bool object = among(forms[row].op, "tex|tld4|txq|suq|suld|sust|sured|istypep");
+        if (wild || object) add_wild(forms[row].op, object);
         else
             multiply(row, g, at, nmods, ngroups, 0,
                     among(forms[row].op, "ld|st|atom|red|cp") ? 1 : ngroups);

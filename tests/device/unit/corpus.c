@@ -2266,7 +2266,113 @@ CORPUS_LINKED(dynamic_parallelism) {
 /* -------------------------------------------------------------------------------------------------
    Texts that the CPU device does not support, and reports. */
 
+/* CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC and CUDA_TEXTURE_DESC */
+typedef struct texels {
+    size_t width, height, depth;
+    unsigned format, channels, flags;
+} texels;
+typedef struct resource {
+    unsigned type;
+    union {
+        void *array;
+        int room[32];
+    } of;
+    unsigned flags;
+} resource;
+typedef struct sampling {
+    unsigned address[3], filter, flags, anisotropy, mipmap_filter;
+    float bias, least, most, border[4];
+    int room[12];
+} sampling;
+enum { FLOATS = 0x20, SURFACE = 2, CLAMP = 1 };
+
+/* An array of floats, two-dimensional, of the context that is then current. */
+static void *array_of_floats(driver_calls *cu, resource *r, size_t width, size_t height) {
+    texels is;
+    void *context = NULL;
+    *cu = calls_find();
+    CHECK_EQ(cu->cuDevicePrimaryCtxRetain(&context, 0), 0);
+    CHECK_EQ(cu->cuCtxSetCurrent(context), 0);
+    memset(&is, 0, sizeof is);
+    memset(r, 0, sizeof *r);
+    is.width = width;
+    is.height = height;
+    is.format = FLOATS;
+    is.channels = 1;
+    is.flags = SURFACE;
+    CHECK_EQ(cu->cuArray3DCreate_v2(&r->of.array, &is), 0);
+    return r->of.array;
+}
+static void end_array(driver_calls *cu, void *array) {
+    CHECK_EQ(cu->cuArrayDestroy(array), 0);
+    CHECK_EQ(cu->cuDevicePrimaryCtxRelease_v2(0), 0);
+}
+/* between host memory and all of it */
+static void copy_array(driver_calls *cu, void *array, float *host, int width, int height, int to) {
+    struct {
+        size_t x, y;
+        unsigned type;
+        void *host;
+        unsigned long long device;
+        void *array;
+        size_t pitch;
+    } side[2];
+    struct {
+        char sides[sizeof side];
+        size_t width, height;
+    } plane;
+    memset(side, 0, sizeof side);
+    side[to].type = 3;
+    side[to].array = array;
+    side[!to].type = 1;
+    side[!to].host = host;
+    side[!to].pitch = (size_t)width * 4;
+    memcpy(plane.sides, side, sizeof side);
+    plane.width = (size_t)width * 4;
+    plane.height = (size_t)height;
+    CHECK_EQ(cu->cuMemcpy2D_v2((void *)&plane), 0);
+}
+
+/* t(x + 0.5, y + 0.5) of point filtering is the texel (x, y) */
+CORPUS(texture) {
+    int w = 16, h = 8, n = w * h, i;
+    float *host = NEW(float, n), *o;
+    driver_calls cu;
+    resource r;
+    sampling how;
+    unsigned long long t = 0;
+    gpuexec_ptr out = OUT(float, n);
+    void *array = array_of_floats(&cu, &r, (size_t)w, (size_t)h);
+    for (i = 0; i < n; i++) host[i] = between(-9, 9);
+    copy_array(&cu, array, host, w, h, 1);
+    memset(&how, 0, sizeof how);
+    how.address[0] = how.address[1] = how.address[2] = CLAMP;
+    CHECK_EQ(cu.cuTexObjectCreate(&t, &r, &how, NULL), 0);
+    LAUNCH("sample", GRID(1, n), t, out, w);
+    o = BACK(float, out, n);
+    for (i = 0; i < n; i++) SAME(i, o[i], host[i]);
+    CHECK_EQ(cu.cuTexObjectDestroy(t), 0);
+    end_array(&cu, array);
+}
+
+CORPUS(surface) {
+    enum { W = 16, H = 8 };
+    float *host = NEW(float, W *H);
+    int i;
+    driver_calls cu;
+    resource r;
+    unsigned long long s = 0;
+    void *array = array_of_floats(&cu, &r, W, H);
+    for (i = 0; i < W * H; i++) host[i] = 5;
+    copy_array(&cu, array, host, W, H, 1);
+    CHECK_EQ(cu.cuSurfObjectCreate(&s, &r), 0);
+    LAUNCH("paint", GRID(H - 1, W), s); /* not the last row */
+    CHECK_OK(gpuexec_stream_sync(run.stream));
+    copy_array(&cu, array, host, W, H, 0);
+    for (i = 0; i < W * H; i++) SAME(i, host[i], i < W * (H - 1) ? 1.0f : 5.0f);
+    CHECK_EQ(cu.cuSurfObjectDestroy(s), 0);
+    end_array(&cu, array);
+}
+
 CORPUS_REFUSED(wmma)
-CORPUS_REFUSED(texture)
-CORPUS_REFUSED(surface)
 CORPUS_REFUSED(tensor_copy)

@@ -13,7 +13,8 @@ BEGIN {
               "EVENT_ EVENT_ MEMHOSTALLOC_ MEMHOSTALLOC_ " \
               "MEMHOSTREGISTER_ MEMHOSTREGISTER_ " \
               "MEMORYTYPE_ MEMORYTYPE_ MEMCPY_ MEMCPY_ MEM_ MEM_ MEMPOOL_ MEMPOOL_ " \
-              "IPC_ IPC_ LIBRARY_ LIBRARY_ MODULE_ MODULE_", word, " ")
+              "IPC_ IPC_ LIBRARY_ LIBRARY_ MODULE_ MODULE_ " \
+              "RESOURCE_TYPE_ RESOURCE_TYPE_ TRSA_ TRSA_ TRSF_ TRSF_", word, " ")
     for (i = 1; i < n; i += 2) { prefix[++prefixes] = word[i]; full[prefixes] = word[i + 1] }
     n = split("SUCCESS CUDA_SUCCESS SYMBOL_NOT_FOUND CUDA_ERROR_NOT_FOUND " \
               "CU_NOT_READY CUDA_ERROR_NOT_READY CU_NOT_SUPPORTED CUDA_ERROR_NOT_SUPPORTED " \
@@ -59,6 +60,7 @@ BEGIN {
 }
 function cuda(name,    i) {
     if (name in other) return other[name]
+    if (name ~ /^ARRAY3D_/) return "CUDA_" name
     for (i = 1; i <= prefixes; i++)
         if (index(name, prefix[i]) == 1) return "CU_" full[i] substr(name, length(prefix[i]) + 1)
     return "CUDA_ERROR_" (name ~ /^CAPTURE_/ ? "STREAM_" : "") name
@@ -89,7 +91,7 @@ FILENAME ~ /cudadefs.h$/ {
     }
     if (/^enum/) enumeration = 1
     line = $0
-    while (enumeration && match(line, /CU_[A-Z0-9_]+/)) {
+    while (enumeration && match(line, /CU(DA)?_[A-Za-z0-9_]+/)) {
         ours = substr(line, RSTART, RLENGTH)
         line = substr(line, RSTART + RLENGTH)
         theirs = ours in other ? other[ours] : ours

@@ -34,7 +34,7 @@ awk $counts '
         # the file of a timeline
         split("gxi_add_driver_log gxi_driver_fault_of gxi_nvrtc_cure gxi_ptx_space " \
               "gxi_is_cuda_c gxi_include_scan_text gxi_fail_no_kernel " \
-              "gxi_ptx_operand gxi_ptx_has_multi_grid " \
+              "gxi_ptx_operand gxi_ptx_has_multi_grid gxi_ptx_has_fetches " \
               "gxi_compile_load_cached gxi_put_lane_name", list, " ")
         for (i in list) readers[list[i]] = 1
     }

@@ -513,6 +513,13 @@ static const struct {
     { "gpuexec_event_destroy", ROW_cuGraphEventWaitNodeGetEvent },
     { "gpuexec_event_destroy", ROW_cuGraphChildGraphNodeGetGraph },
     { "gpuexec_event_destroy", ALLOCATION },
+    { "gpuexec_texture_destroy", ROW_cuGraphGetNodes },
+    { "gpuexec_texture_destroy", ROW_cuGraphNodeGetType },
+    { "gpuexec_texture_destroy", ROW_cuGraphKernelNodeGetParams },
+    { "gpuexec_texture_destroy", ROW_cuGraphMemcpyNodeGetParams },
+    { "gpuexec_texture_destroy", ALLOCATION },
+    { "gpuexec_surface_destroy", ALLOCATION },
+    { "gpuexec_array_destroy", ALLOCATION },
     { "gpuexec_barrier_destroy", ROW_cuGraphGetNodes },
     { "gpuexec_barrier_destroy", ROW_cuGraphNodeGetType },
     { "gpuexec_barrier_destroy", ROW_cuGraphKernelNodeGetParams },
@@ -1520,6 +1527,104 @@ FLOW(copies) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
+/* Arrays, textures and surfaces: their copies, kernels that use them, references, graphs. */
+#define NODE(node, call) VALUE(GXI_MAKES, #call, node, call, gpuexec_ok(node.graph))
+static const char fault_texture_ptx[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".global .texref t; .global .surfref u;\n"
+        ".visible .entry sample(.param .u64 object, .param .u64 out) {\n"
+        "    .reg .u32 %r<6>; .reg .u64 %d<3>; ld.param.u64 %d1, [object];\n"
+        "    ld.param.u64 %d2, [out]; mov.u32 %r1, 3;\n"
+        "    tex.2d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [%d1, {%r1, %r1}];\n"
+        "    st.global.u32 [%d2], %r2; ret;\n}\n"
+        ".visible .entry paint(.param .u64 object) {\n"
+        "    .reg .u32 %r<3>; .reg .u64 %d; ld.param.u64 %d, [object]; mov.u32 %r1, 12;\n"
+        "    mov.u32 %r2, 3; sust.b.2d.b32.trap [%d, {%r1, %r2}], {%r2}; ret;\n}\n";
+FLOW(textures) {
+    gpuexec_array_desc desc = { 0, GPUEXEC_FORMAT_U32, 0, 8, 8, 0, 0, 0, 0, 1, 0, 0 };
+    gpuexec_array_info info;
+    gpuexec_texture_desc view, got_view;
+    gpuexec_copy_desc box;
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_module mod;
+    gpuexec_kernel sample, paint;
+    gpuexec_array a, levels, adopted;
+    gpuexec_texture t, linear, mipmapped;
+    gpuexec_surface u;
+    gpuexec_graph graph;
+    gpuexec_node n[2];
+    gpuexec_ptr p;
+    unsigned long long object = 0, painted = 0;
+    struct CUarray_st *native = NULL;
+    static uint32_t host[64];
+    uint32_t got = 0;
+    host[27] = 7;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(mod, gpuexec_module_load(ctx, fault_texture_ptx, 0, NULL));
+    MAKE(sample, gpuexec_kernel_get(mod, "sample"));
+    MAKE(paint, gpuexec_kernel_get(mod, "paint"));
+    GET(p, gpuexec_alloc(ctx, 4096));
+    MAKE(a, gpuexec_array_create(ctx, &desc));
+    QUERY(gpuexec_array_get_info(a, 0, &info));
+    EQUAL(info.row_bytes, 32);
+    desc.levels = GPUEXEC_ALL_LEVELS;
+    MAKE(levels, gpuexec_array_create(ctx, &desc));
+    READ(native, gpuexec_array_native(a, 0), native != NULL);
+    MAKE(adopted, gpuexec_array_from_native(ctx, native));
+    memset(&box, 0, sizeof box);
+    box.to.array = a;
+    box.from.host = host;
+    box.width_bytes = 32;
+    box.height = 8;
+    WORK(gpuexec_copy_with(s, &box));
+    memset(&view, 0, sizeof view);
+    view.array = a;
+    MAKE(t, gpuexec_texture_create(ctx, &view));
+    QUERY(gpuexec_texture_get_desc(t, &got_view));
+    view.array = levels;
+    view.normalized = 1;
+    MAKE(mipmapped, gpuexec_texture_create(ctx, &view));
+    memset(&view, 0, sizeof view);
+    view.memory = p;
+    view.format = GPUEXEC_FORMAT_U32;
+    view.width = 64;
+    MAKE(linear, gpuexec_texture_create(ctx, &view));
+    MAKE(u, gpuexec_surface_create(a, 0));
+    READ(object, gpuexec_texture_object(t), object != 0);
+    READ(painted, gpuexec_surface_object(u), painted != 0);
+    if (object) /* without an object, the kernel would end CUDA */
+        WORK(gpuexec_launch(sample, s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(object, p)));
+    WORK(gpuexec_copy_out(s, &got, p, sizeof got));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(got, 7);
+    if (painted) WORK(gpuexec_launch(paint, s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(painted)));
+    WORK(gpuexec_texture_bind(t, mod, "t"));
+    WORK(gpuexec_texture_bind(mipmapped, mod, "t"));
+    WORK(gpuexec_texture_bind(linear, mod, "t"));
+    WORK(gpuexec_surface_bind(u, mod, "u"));
+    MAKE(graph, gpuexec_graph_create(ctx));
+    DO(gpuexec_graph_retain(graph));
+    NODE(n[0],
+            gpuexec_graph_add_kernel(
+                    graph, sample, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(object, p), GPUEXEC_FIRST));
+    NODE(n[1],
+            gpuexec_graph_add_kernel(graph, paint, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(painted),
+                    GPUEXEC_AFTER(n[0])));
+    if (object && painted) WORK(gpuexec_graph_launch(graph, s));
+    WAIT(gpuexec_stream_sync(s));
+    CLEAN(gpuexec_texture_destroy(t));
+    CLEAN(gpuexec_surface_destroy(u));
+    CLEAN(gpuexec_array_destroy(adopted));
+    CLEAN(gpuexec_array_destroy(a));
+    CLEAN(gpuexec_texture_destroy(linear));
+    CLEAN(gpuexec_array_destroy(levels)); /* the texture has it */
+    CLEAN(gpuexec_texture_destroy(mipmapped));
+    CLEAN(gpuexec_graph_destroy(graph));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
 #define TAKE(v, call) VALUE(GXI_WORKS, #call, v, call, v != 0)
 FLOW(pool) {
     gpuexec_context ctx, made, adopted;
@@ -1978,7 +2083,6 @@ FLOW(graph) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
-#define NODE(node, call) VALUE(GXI_MAKES, #call, node, call, gpuexec_ok(node.graph))
 FLOW(nodes) {
     char text[1000];
     size_t length;

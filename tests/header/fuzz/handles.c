@@ -13,12 +13,13 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 166, ENDS = 74 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 177, ENDS = 77 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
 static uint64_t natives[KINDS][KEPT], addresses[KEPT], pinned[KEPT];
-static unsigned next[KINDS], next_native[KINDS], next_address, next_pinned;
+static uint64_t objects[KEPT]; /* of textures and surfaces */
+static unsigned next[KINDS], next_native[KINDS], next_address, next_pinned, next_object;
 static char host[HOST];
 static long blocks; /* of memory that the library holds */
 static pthread_rwlock_t turn = PTHREAD_RWLOCK_INITIALIZER;
@@ -26,7 +27,14 @@ static pthread_rwlock_t turn = PTHREAD_RWLOCK_INITIALIZER;
 static const char text[] =
         ".version 7.0\n.target sm_70\n.address_size 64\n"
         ".visible .global .align 4 .b8 g[64];\n.extern .shared .align 4 .b8 dyn[];\n"
+        ".global .texref t; .global .surfref u;\n"
         ".visible .entry nothing() { ret; }\n"
+        ".visible .entry sample(.param .u64 p, .param .u32 by, .param .u32 n) {\n"
+        "    .reg .u32 %r<6>; .reg .u64 %d; ld.param.u64 %d, [p]; mov.u32 %r1, %tid.x;\n"
+        "    tex.2d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [%d, {%r1, %r1}]; ret;\n}\n"
+        ".visible .entry paint(.param .u64 p, .param .u32 by, .param .u32 n) {\n"
+        "    .reg .u32 %r; .reg .u64 %d; ld.param.u64 %d, [p]; mov.u32 %r, %tid.x;\n"
+        "    sust.b.2d.b32.trap [%d, {%r, %r}], {%r}; ret;\n}\n"
         ".visible .entry add(.param .u64 p, .param .u32 by, .param .u32 n) {\n"
         "    .reg .pred %q; .reg .u32 %r<6>; .reg .u64 %d<3>; ld.param.u64 %d1, [p]; ld.param.u32 "
         "%r1, [by];\n"
@@ -89,6 +97,7 @@ ANY(params, PARAMS)
 ANY(prepared, PREPARED) ANY(barrier, BARRIER) ANY(graph, GRAPH) ANY(batch, BATCH) ANY(pool, POOL)
 ANY(ipc, IPC)
 ANY(library, LIBRARY) ANY(virtual, VIRTUAL)
+ANY(array, ARRAY) ANY(texture, TEXTURE) ANY(surface, SURFACE)
         /* clang-format on */
 
         static void *native_of(struct fuzz_source *s, unsigned kind) {
@@ -150,7 +159,7 @@ struct arguments {
 static gpuexec_args args_of(struct fuzz_source *s, struct arguments *a) {
     const unsigned how = fuzz_byte(s);
     gpuexec_args args = { a->at, a->sizes, 3, 0, { 0 } };
-    a->p = get(addresses, how / 8);
+    a->p = get(how % 8 == 4 ? objects : addresses, how / 8);
     a->by = how;
     a->n = 16;
     a->at[0] = &a->p;
@@ -283,6 +292,12 @@ static const gpuexec_copy_desc *copy_of(struct fuzz_source *s, gpuexec_copy_desc
         if (in_host) side->host = host;
         if (!in_host || N(20) == 1) side->device = address_of(s);
         if (N(5) == 1) side->context = C;
+        if (N(5) == 1) {
+            side->array = array_of(s);
+            side->level = (unsigned)N(40) / 19;
+            if (N(8)) side->device = 0;
+            if (N(8)) side->host = NULL;
+        }
     }
     if (N(4) == 0) {
         copy->from.element_bytes = (unsigned)N(6);
@@ -299,10 +314,69 @@ static const gpuexec_copy_desc *copy_of(struct fuzz_source *s, gpuexec_copy_desc
     return copy;
 }
 
+/* Descs of small arrays and of textures, mostly valid. */
+static const gpuexec_array_desc *array_desc_of(struct fuzz_source *s, gpuexec_array_desc *d) {
+    static const int formats[] = { GPUEXEC_FORMAT_U8, GPUEXEC_FORMAT_U32, GPUEXEC_FORMAT_F32,
+        GPUEXEC_FORMAT_F16, GPUEXEC_FORMAT_UNORM8, GPUEXEC_FORMAT_BC1, 77 };
+    const unsigned how = fuzz_byte(s);
+    memset(d, 0, sizeof *d);
+    d->start_canary = N(50) == 1;
+    d->format = (gpuexec_format)formats[N(7)];
+    d->channels = (unsigned)N(6);
+    if (N(2)) d->channels = 0;
+    d->width = (size_t)N(40);
+    d->height = how % 4 ? (size_t)N(40) : 0;
+    d->depth = how % 16 == 1 ? (size_t)N(5) : 0;
+    d->layers = how % 16 == 2 ? (unsigned)N(5) : 0;
+    if (how % 16 == 3) {
+        d->cube = 1;
+        d->height = d->width;
+    }
+    d->levels = how % 16 == 4 ? GPUEXEC_ALL_LEVELS : how % 16 == 5 ? (unsigned)N(8) : 0;
+    d->surface = how / 16 % 2;
+    d->gather = how / 32 % 4 == 1;
+    if (N(60) == 1) d->width = fuzz_number(s) | 1 << 20; /* more than any device has */
+    return N(50) == 1 ? NULL : d;
+}
+static const gpuexec_texture_desc *texture_desc_of(struct fuzz_source *s, gpuexec_texture_desc *d) {
+    const unsigned how = fuzz_byte(s);
+    memset(d, 0, sizeof *d);
+    d->start_canary = N(50) == 1;
+    if (how % 4) d->array = array_of(s);
+    if (how % 4 == 0 || how == 1) {
+        d->memory = address_of(s);
+        d->format = GPUEXEC_FORMAT_U32;
+        d->width = (size_t)N(100);
+        d->height = (size_t)N(3) * 4;
+        d->pitch_bytes = d->height ? (size_t)N(4) * 256 : 0;
+    }
+    d->normalized = how / 4 % 2;
+    if (how < 100) return N(50) == 1 ? NULL : d;
+    d->address[N(3)] = (gpuexec_address_mode)N(5);
+    d->filter = (gpuexec_filter)N(3);
+    d->level_filter = (gpuexec_filter)N(2);
+    d->read_integers = N(2);
+    d->srgb = N(2);
+    d->seamless_cube = N(2);
+    d->exact_trilinear = N(2);
+    d->max_anisotropy = (unsigned)N(20);
+    d->max_level = (float)N(5);
+    d->first_level = (unsigned)N(3);
+    d->first_layer = (unsigned)N(3);
+    d->view_format = (gpuexec_format)N(0x12);
+    d->view_channels = (unsigned)N(5);
+    return d;
+}
+#define OBJECT(call) \
+    do { \
+        const uint64_t object = (call); \
+        if (object) put(objects, &next_object, object); \
+    } while (0)
+
 /* Calls that may run concurrently with others. */
 static void use(struct fuzz_source *s) {
     static const char *const names[] = { "nothing", "add", "fault", "user", "", "g",
-        "no such thing" };
+        "no such thing", "sample", "paint" };
     enum { LABELS = 4 };
     static const char *const labels[LABELS] = { "label", NULL, "",
         "a label that is too long: it has more than the 63 bytes that are kept \xF0\x9F\x98\x80" };
@@ -342,6 +416,9 @@ static void use(struct fuzz_source *s) {
     gpuexec_managed_info placed;
     gpuexec_device_launch launches[3];
     gpuexec_green_desc green = { .start_canary = 0 };
+    gpuexec_array_desc array;
+    gpuexec_array_info array_info;
+    gpuexec_texture_desc texture;
     int sizes[3];
     gpuexec_context contexts[3], rest;
     gpuexec_context_scope scope;
@@ -528,7 +605,7 @@ static void use(struct fuzz_source *s) {
     CALL:
     CALL:
     CALL:
-        MAKE(KERNEL, gpuexec_kernel_get(M, names[N(7)]));
+        MAKE(KERNEL, gpuexec_kernel_get(M, names[N(9)]));
         break;
     CALL:
         MAKE(KERNEL, gpuexec_kernel_from_native(C, (struct CUfunc_st *)native_of(s, KERNEL)));
@@ -1014,6 +1091,40 @@ static void use(struct fuzz_source *s) {
     CALL:
         begin_trace(s);
         break;
+    CALL:
+        RESULT(gpuexec_kernel_set_access(K, N(6) - 1, (gpuexec_use)(N(6) - 1)));
+        break;
+    CALL:
+        MAKE(ARRAY, gpuexec_array_create(C, array_desc_of(s, &array)));
+        break;
+    CALL:
+        MAKE(ARRAY, gpuexec_array_from_native(C, (struct CUarray_st *)native_of(s, ARRAY)));
+        break;
+    CALL:
+        NATIVE(ARRAY, gpuexec_array_native(array_of(s), (unsigned)N(3)));
+        break;
+    CALL:
+        RESULT(gpuexec_array_get_info(array_of(s), (unsigned)N(3), N(9) ? &array_info : NULL));
+        break;
+    CALL:
+        MAKE(TEXTURE, gpuexec_texture_create(C, texture_desc_of(s, &texture)));
+        break;
+    CALL:
+        OBJECT(gpuexec_texture_object(texture_of(s)));
+        OBJECT(gpuexec_surface_object(surface_of(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_texture_get_desc(texture_of(s), N(9) ? &texture : NULL));
+        break;
+    CALL:
+        RESULT(gpuexec_texture_bind(texture_of(s), M, N(9) ? "t" : names[N(9)]));
+        break;
+    CALL:
+        MAKE(SURFACE, gpuexec_surface_create(array_of(s), (unsigned)N(3) / 2));
+        break;
+    CALL:
+        RESULT(gpuexec_surface_bind(surface_of(s), M, N(9) ? "u" : names[N(9)]));
+        break;
     }
     FUZZ_CHECK(__COUNTER__ - FIRST - 1 == USES, "the number of calls above");
 }
@@ -1369,6 +1480,15 @@ static void alone(struct fuzz_source *s) {
         begin_trace(s);
         break;
     CALL:
+        RESULT(gpuexec_array_destroy(array_of(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_texture_destroy(texture_of(s)));
+        break;
+    CALL:
+        RESULT(gpuexec_surface_destroy(surface_of(s)));
+        break;
+    CALL:
         if (fuzz_byte(s) % 8 == 1) RESULT(gpuexec_shutdown());
         break;
     }
@@ -1426,10 +1546,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memset(pool, 0, sizeof pool);
     memset(natives, 0, sizeof natives);
     memset(addresses, 0, sizeof addresses);
+    memset(objects, 0, sizeof objects);
     memset(pinned, 0, sizeof pinned);
     memset(next, 0, sizeof next);
     memset(next_native, 0, sizeof next_native);
-    next_address = next_pinned = 0;
+    next_address = next_pinned = next_object = 0;
     set_up();
     if (first & 1) { /* initial objects */
         for (int i = 0; i < 2; i++) {
@@ -1441,6 +1562,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             made(gpuexec_stream_create(c, NULL).id, STREAM, "set up");
             made(gpuexec_event_create(c, NULL).id, EVENT, "set up");
             made(gpuexec_graph_create(c).id, GRAPH, "set up");
+            if (first & 4) {
+                gpuexec_array_desc array = { .format = GPUEXEC_FORMAT_U32, .width = 16 };
+                gpuexec_texture_desc texture = { .start_canary = 0 };
+                array.height = 16;
+                array.surface = 1;
+                texture.array = gpuexec_array_create(c, &array);
+                made(texture.array.id, ARRAY, "set up");
+                made(gpuexec_texture_create(c, &texture).id, TEXTURE, "set up");
+                made(gpuexec_surface_create(texture.array, 0).id, SURFACE, "set up");
+                made(gpuexec_kernel_get(m, "sample").id, KERNEL, "set up");
+                made(gpuexec_kernel_get(m, "paint").id, KERNEL, "set up");
+                for (unsigned k = 0; k < 2; k++)
+                    put(objects, &next_object,
+                            k ? gpuexec_texture_object(
+                                        (gpuexec_texture){ get(pool[TEXTURE], (unsigned)i) })
+                              : gpuexec_surface_object(
+                                        (gpuexec_surface){ get(pool[SURFACE], (unsigned)i) }));
+            }
             put(addresses, &next_address, gpuexec_alloc(c, 8192));
         }
     }

@@ -480,7 +480,7 @@ static void device_close(device *d) {
     unsetenv("SIMGPU_ACCESS");
 }
 /* Closes the device if its driver cannot load the texts. */
-static int is_driver_old(device *d) {
+static int device_close_if_old(device *d) {
     if (gpuexec_driver_version() >= 12030) return 0;
     device_close(d);
     return 1;
@@ -580,7 +580,7 @@ TEST_ALONE(random_kernels) {
         printf("%s", g.text);
     }
     device_open(&d);
-    if (is_driver_old(&d)) SKIP("the texts need a driver of CUDA 12.3");
+    if (device_close_if_old(&d)) SKIP("the texts need a driver of CUDA 12.3");
     for (i = first; d.file && i - first < n && !d.failed; i++) compare_random(&d, i);
     print_counts("random kernels");
     device_close(&d);
@@ -689,7 +689,7 @@ static void check_rules(const rule *rules, size_t n, int how) {
     size_t i;
     if (!on_cpu_device()) SKIP("only the CPU device has SIMGPU_ACCESS");
     device_open(&d);
-    if (is_driver_old(&d)) SKIP("the texts need a driver of CUDA 12.3");
+    if (device_close_if_old(&d)) SKIP("the texts need a driver of CUDA 12.3");
     for (i = 0; i < n && d.file && !d.failed; i++) check_rule(&d, &rules[i], how);
     CHECK_EQ(reached_counts.wrong, 0);
     memset(&reached_counts, 0, sizeof reached_counts);

@@ -175,6 +175,7 @@ enum {
 enum sim_mem_kind {
     SIM_MEM_DEVICE,
     SIM_MEM_MODULE, /* a module's globals: cuMemFree refuses them */
+    SIM_MEM_ARRAY,  /* an array's texels: they have no address for programs and kernels */
     SIM_MEM_PINNED,
     SIM_MEM_REGISTERED,
     SIM_MEM_IMPORTED, /* another process allocated it */

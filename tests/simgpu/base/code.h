@@ -109,6 +109,53 @@ struct sim_video {
             minus_product : 1, minus_c : 1;
 };
 
+/* A texture or surface instruction: its operands in the register file or the constants, of 32 bits
+   each unless the comment says more. */
+enum sim_geometry {
+    SIM_1D,
+    SIM_2D,
+    SIM_3D,
+    SIM_A1D,
+    SIM_A2D,
+    SIM_CUBE,
+    SIM_ACUBE,
+    SIM_2DMS,
+    SIM_A2DMS
+};
+enum sim_lod { SIM_LOD_BASE, SIM_LOD_LEVEL, SIM_LOD_GRAD };
+enum sim_query {
+    SIM_Q_WIDTH,
+    SIM_Q_HEIGHT,
+    SIM_Q_DEPTH,
+    SIM_Q_CHANNEL_DATA_TYPE,
+    SIM_Q_CHANNEL_ORDER,
+    SIM_Q_NORMALIZED_COORDS,
+    SIM_Q_FILTER_MODE,
+    SIM_Q_ADDR_MODE_0,
+    SIM_Q_ADDR_MODE_1,
+    SIM_Q_ADDR_MODE_2,
+    SIM_Q_NUM_MIPMAP_LEVELS,
+    SIM_Q_NUM_SAMPLES,
+    SIM_Q_ARRAY_SIZE
+};
+enum sim_outside { SIM_OUT_TRAP, SIM_OUT_CLAMP, SIM_OUT_ZERO };
+enum sim_surface_red { SIM_RED_ADD, SIM_RED_MIN, SIM_RED_MAX, SIM_RED_AND, SIM_RED_OR };
+struct sim_fetch {
+    enum sim_geometry geometry;
+    enum sim_lod lod;
+    enum sim_query query;
+    enum sim_outside outside;
+    enum sim_surface_red red;
+    enum sim_type type; /* of a texel's components, or of a surface access */
+    bool integers;      /* coordinates are .s32, not .f32 */
+    bool gathers, compares, formatted /* .p */, has_predicate, has_level;
+    unsigned component, n; /* of tld4: 0 to 3; registers of the value */
+    uint32_t handle;       /* 64 bits */
+    uint32_t layer, at[3], level, dx[3], dy[3], offset[3], compare;
+    uint32_t value[4]; /* of the type */
+    uint32_t predicate;
+};
+
 /* special registers that never change for a thread; filled in when a warp starts */
 enum sim_const_sreg {
     SIM_S_TID_X,
@@ -207,7 +254,9 @@ struct sim_code {
     unsigned ncalls;
     uint32_t *labels;
     unsigned nlabels; /* of brx.idx: count, then instruction indices */
-    unsigned nslots;  /* memory instructions, to spread them over the remembered ranges */
+    struct sim_fetch *fetches;
+    unsigned nfetches; /* of textures and surfaces: what an instruction's imm is the index of */
+    unsigned nslots;   /* memory instructions, to spread them over the remembered ranges */
 };
 
 /* first shared and local address: not 0; a GPU also reserves 1 KiB of shared memory */

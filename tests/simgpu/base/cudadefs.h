@@ -680,4 +680,126 @@ typedef struct {
     void *cigParams;
 } CUctxCreateParams;
 
+/* clang-format off */
+enum {
+    CU_AD_FORMAT_UNSIGNED_INT8 = 1, CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_UNSIGNED_INT32,
+    CU_AD_FORMAT_SIGNED_INT8 = 8, CU_AD_FORMAT_SIGNED_INT16, CU_AD_FORMAT_SIGNED_INT32,
+    CU_AD_FORMAT_HALF = 0x10, CU_AD_FORMAT_FLOAT = 0x20, CU_AD_FORMAT_UNORM_INT_101010_2 = 0x50,
+    CU_AD_FORMAT_BC1_UNORM = 0x91, CU_AD_FORMAT_BC1_UNORM_SRGB, CU_AD_FORMAT_BC2_UNORM,
+    CU_AD_FORMAT_BC2_UNORM_SRGB, CU_AD_FORMAT_BC3_UNORM, CU_AD_FORMAT_BC3_UNORM_SRGB,
+    CU_AD_FORMAT_BC4_UNORM, CU_AD_FORMAT_BC4_SNORM, CU_AD_FORMAT_BC5_UNORM, CU_AD_FORMAT_BC5_SNORM,
+    CU_AD_FORMAT_BC6H_UF16, CU_AD_FORMAT_BC6H_SF16, CU_AD_FORMAT_BC7_UNORM,
+    CU_AD_FORMAT_BC7_UNORM_SRGB,
+    CU_AD_FORMAT_P010 = 0x9f, CU_AD_FORMAT_P016 = 0xa1, CU_AD_FORMAT_NV16, CU_AD_FORMAT_P210,
+    CU_AD_FORMAT_P216, CU_AD_FORMAT_YUY2, CU_AD_FORMAT_Y210, CU_AD_FORMAT_Y216, CU_AD_FORMAT_AYUV,
+    CU_AD_FORMAT_Y410, CU_AD_FORMAT_NV12 = 0xb0, CU_AD_FORMAT_Y416, CU_AD_FORMAT_Y444_PLANAR8,
+    CU_AD_FORMAT_Y444_PLANAR10, CU_AD_FORMAT_YUV444_8bit_SemiPlanar,
+    CU_AD_FORMAT_YUV444_16bit_SemiPlanar,
+    CU_AD_FORMAT_UNORM_INT8X1 = 0xc0, CU_AD_FORMAT_UNORM_INT8X2, CU_AD_FORMAT_UNORM_INT8X4,
+    CU_AD_FORMAT_UNORM_INT16X1, CU_AD_FORMAT_UNORM_INT16X2, CU_AD_FORMAT_UNORM_INT16X4,
+    CU_AD_FORMAT_SNORM_INT8X1, CU_AD_FORMAT_SNORM_INT8X2, CU_AD_FORMAT_SNORM_INT8X4,
+    CU_AD_FORMAT_SNORM_INT16X1, CU_AD_FORMAT_SNORM_INT16X2, CU_AD_FORMAT_SNORM_INT16X4
+};
+enum {
+    CU_RES_VIEW_FORMAT_NONE, CU_RES_VIEW_FORMAT_UINT_1X8, CU_RES_VIEW_FORMAT_UINT_2X8,
+    CU_RES_VIEW_FORMAT_UINT_4X8, CU_RES_VIEW_FORMAT_SINT_1X8, CU_RES_VIEW_FORMAT_SINT_2X8,
+    CU_RES_VIEW_FORMAT_SINT_4X8, CU_RES_VIEW_FORMAT_UINT_1X16, CU_RES_VIEW_FORMAT_UINT_2X16,
+    CU_RES_VIEW_FORMAT_UINT_4X16, CU_RES_VIEW_FORMAT_SINT_1X16, CU_RES_VIEW_FORMAT_SINT_2X16,
+    CU_RES_VIEW_FORMAT_SINT_4X16, CU_RES_VIEW_FORMAT_UINT_1X32, CU_RES_VIEW_FORMAT_UINT_2X32,
+    CU_RES_VIEW_FORMAT_UINT_4X32, CU_RES_VIEW_FORMAT_SINT_1X32, CU_RES_VIEW_FORMAT_SINT_2X32,
+    CU_RES_VIEW_FORMAT_SINT_4X32, CU_RES_VIEW_FORMAT_FLOAT_1X16, CU_RES_VIEW_FORMAT_FLOAT_2X16,
+    CU_RES_VIEW_FORMAT_FLOAT_4X16, CU_RES_VIEW_FORMAT_FLOAT_1X32, CU_RES_VIEW_FORMAT_FLOAT_2X32,
+    CU_RES_VIEW_FORMAT_FLOAT_4X32, CU_RES_VIEW_FORMAT_UNSIGNED_BC1, CU_RES_VIEW_FORMAT_UNSIGNED_BC2,
+    CU_RES_VIEW_FORMAT_UNSIGNED_BC3, CU_RES_VIEW_FORMAT_UNSIGNED_BC4,
+    CU_RES_VIEW_FORMAT_SIGNED_BC4, CU_RES_VIEW_FORMAT_UNSIGNED_BC5, CU_RES_VIEW_FORMAT_SIGNED_BC5,
+    CU_RES_VIEW_FORMAT_UNSIGNED_BC6H, CU_RES_VIEW_FORMAT_SIGNED_BC6H,
+    CU_RES_VIEW_FORMAT_UNSIGNED_BC7
+};
+/* clang-format on */
+enum {
+    CUDA_ARRAY3D_LAYERED = 1,
+    CUDA_ARRAY3D_SURFACE_LDST = 2,
+    CUDA_ARRAY3D_CUBEMAP = 4,
+    CUDA_ARRAY3D_TEXTURE_GATHER = 8,
+    CUDA_ARRAY3D_DEPTH_TEXTURE = 0x10,
+    CUDA_ARRAY3D_COLOR_ATTACHMENT = 0x20,
+    CUDA_ARRAY3D_SPARSE = 0x40,
+    CUDA_ARRAY3D_DEFERRED_MAPPING = 0x80,
+    CUDA_ARRAY3D_VIDEO_ENCODE_DECODE = 0x100
+};
+typedef struct {
+    size_t Width, Height;
+    unsigned Format, NumChannels;
+} CUDA_ARRAY_DESCRIPTOR;
+typedef struct {
+    size_t Width, Height, Depth;
+    unsigned Format, NumChannels, Flags;
+} CUDA_ARRAY3D_DESCRIPTOR;
+typedef struct {
+    struct {
+        unsigned width, height, depth;
+    } tileExtent;
+    unsigned miptailFirstLevel;
+    unsigned long long miptailSize;
+    unsigned flags, reserved[4];
+} CUDA_ARRAY_SPARSE_PROPERTIES;
+typedef struct {
+    size_t size, alignment;
+    unsigned reserved[4];
+} CUDA_ARRAY_MEMORY_REQUIREMENTS;
+enum {
+    CU_RESOURCE_TYPE_ARRAY,
+    CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
+    CU_RESOURCE_TYPE_LINEAR,
+    CU_RESOURCE_TYPE_PITCH2D
+};
+typedef struct {
+    unsigned resType;
+    union {
+        struct {
+            void *hArray;
+        } array;
+        struct {
+            void *hMipmappedArray;
+        } mipmap;
+        struct {
+            CUdeviceptr devPtr;
+            unsigned format, numChannels;
+            size_t sizeInBytes;
+        } linear;
+        struct {
+            CUdeviceptr devPtr;
+            unsigned format, numChannels;
+            size_t width, height, pitchInBytes;
+        } pitch2D;
+        int reserved[32];
+    } res;
+    unsigned flags;
+} CUDA_RESOURCE_DESC;
+enum {
+    CU_TR_ADDRESS_MODE_WRAP,
+    CU_TR_ADDRESS_MODE_CLAMP,
+    CU_TR_ADDRESS_MODE_MIRROR,
+    CU_TR_ADDRESS_MODE_BORDER
+};
+enum { CU_TR_FILTER_MODE_POINT, CU_TR_FILTER_MODE_LINEAR };
+enum {
+    CU_TRSA_OVERRIDE_FORMAT = 1,
+    CU_TRSF_READ_AS_INTEGER = 1,
+    CU_TRSF_NORMALIZED_COORDINATES = 2,
+    CU_TRSF_SRGB = 0x10,
+    CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION = 0x20,
+    CU_TRSF_SEAMLESS_CUBEMAP = 0x40
+};
+typedef struct {
+    unsigned addressMode[3], filterMode, flags, maxAnisotropy, mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp, borderColor[4];
+    int reserved[12];
+} CUDA_TEXTURE_DESC;
+typedef struct {
+    unsigned format;
+    size_t width, height, depth;
+    unsigned firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer, reserved[16];
+} CUDA_RESOURCE_VIEW_DESC;
+
 #endif

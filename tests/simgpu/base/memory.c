@@ -260,6 +260,7 @@ bool sim_mem_in_window(uint64_t address) { return heap_of(address) != &host; }
 
 static bool visible(const struct sim_device *viewer, const struct sim_range *r) {
     if (!viewer) return true;
+    if (r->kind == SIM_MEM_ARRAY) return false;
     if (r->kind == SIM_MEM_MAPPED) return r->writers >> viewer->ordinal & 1;
     if (r->device == viewer) return true;
     /* the host's; a pool's is shared */
@@ -298,6 +299,7 @@ static bool find(struct sim_device *viewer, uint64_t address, uint64_t bytes, bo
                     (claimed && range->r.kind == SIM_MEM_MAPPED && address + bytes > address &&
                             is_mapped(address, address + bytes, &viewers, &writers)));
     if (found && claimed && range->freeing && range->r.kind == SIM_MEM_POOL) found = false;
+    if (found && claimed && range->r.kind == SIM_MEM_ARRAY) found = false;
     if (found && range->absent)
         found = range->freeing ? unclaimed && range->r.kind == SIM_MEM_GRAPH : claimed;
     if (found) {

@@ -105,9 +105,10 @@ SIM_API(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice a, CUdevic
     if (!sim_device_at(a) || !sim_device_at(b) || a == b) return CUDA_ERROR_INVALID_DEVICE;
     if (attribute < RANK || attribute > PARTIAL_ATOMICS) return CUDA_ERROR_INVALID_VALUE;
     const enum sim_peering link = sim_device_link(&sim_devices[a], &sim_devices[b]);
-    *value = attribute == RANK    ? SIM_NVLINK - link
-            : attribute == ACCESS ? link != SIM_NO_ACCESS
-                                  : attribute == ATOMICS && link == SIM_NVLINK;
+    *value = attribute == RANK ? SIM_NVLINK - link
+            : attribute == ACCESS || attribute == ARRAYS
+            ? link != SIM_NO_ACCESS
+            : attribute == ATOMICS && link == SIM_NVLINK;
     return CUDA_SUCCESS;
 }
 

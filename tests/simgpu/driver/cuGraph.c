@@ -294,6 +294,8 @@ SIM_API(cuGraphMemcpyNodeGetParams, (void *node, CUDA_MEMCPY3D *out), (node, out
     if (!op->dst.device) out->dstHost = SIM_HANDLE(to);
     if (!op->src.device) out->srcDevice = 0;
     if (!op->dst.device) out->dstDevice = 0;
+    if (out->srcArray) out->srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    if (out->dstArray) out->dstMemoryType = CU_MEMORYTYPE_ARRAY;
     return CUDA_SUCCESS;
 }
 

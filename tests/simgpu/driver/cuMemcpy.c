@@ -114,6 +114,52 @@ SIM_API_STREAM(cuMemcpy3DPeerAsync, _ptsz, (const CUDA_MEMCPY3D_PEER *c, void *s
     return copy_3d_peer(c, stream, SIM_ASYNC);
 }
 
+/* ---- one row of an array: offsets are bytes ---- */
+
+static int copy_row(const CUDA_MEMCPY3D *c, void *stream, int how) {
+    struct sim_stream *s;
+    const int result = sim_copy_stream(stream, how & SIM_ASYNC, &s);
+    return result ? result : sim_copy_3d(s, c, how);
+}
+#define HOST(side, p) .side##MemoryType = CU_MEMORYTYPE_HOST, .side##Host = p
+#define DEVICE(side, a) .side##MemoryType = CU_MEMORYTYPE_DEVICE, .side##Device = a
+#define ARRAY(side, a, offset) \
+    .side##MemoryType = CU_MEMORYTYPE_ARRAY, .side##Array = a, .side##XInBytes = offset
+#define ROW(to, from, n) \
+    &(CUDA_MEMCPY3D) { to, from, .WidthInBytes = n, .Height = 1, .Depth = 1 }
+
+SIM_API_STREAM(cuMemcpyHtoA_v2, _ptds, (void *to, size_t at, const void *from, size_t n),
+        (to, at, from, n), SIM_CTX) {
+    return copy_row(ROW(ARRAY(dst, to, at), HOST(src, from), n), NULL, 0);
+}
+SIM_API_STREAM(cuMemcpyAtoH_v2, _ptds, (void *to, void *from, size_t at, size_t n),
+        (to, from, at, n), SIM_CTX) {
+    return copy_row(ROW(HOST(dst, to), ARRAY(src, from, at), n), NULL, 0);
+}
+SIM_API_STREAM(cuMemcpyHtoAAsync_v2, _ptsz,
+        (void *to, size_t at, const void *from, size_t n, void *stream), (to, at, from, n, stream),
+        SIM_HEALTHY) {
+    return copy_row(ROW(ARRAY(dst, to, at), HOST(src, from), n), stream, SIM_ASYNC);
+}
+SIM_API_STREAM(cuMemcpyAtoHAsync_v2, _ptsz,
+        (void *to, void *from, size_t at, size_t n, void *stream), (to, from, at, n, stream),
+        SIM_HEALTHY) {
+    return copy_row(ROW(HOST(dst, to), ARRAY(src, from, at), n), stream, SIM_ASYNC);
+}
+SIM_API_STREAM(cuMemcpyDtoA_v2, _ptds, (void *to, size_t at, CUdeviceptr from, size_t n),
+        (to, at, from, n), SIM_CTX) {
+    return copy_row(ROW(ARRAY(dst, to, at), DEVICE(src, from), n), NULL, 0);
+}
+SIM_API_STREAM(cuMemcpyAtoD_v2, _ptds, (CUdeviceptr to, void *from, size_t at, size_t n),
+        (to, from, at, n), SIM_CTX) {
+    return copy_row(ROW(DEVICE(dst, to), ARRAY(src, from, at), n), NULL, 0);
+}
+SIM_API_STREAM(cuMemcpyAtoA_v2, _ptds,
+        (void *to, size_t to_at, void *from, size_t from_at, size_t n),
+        (to, to_at, from, from_at, n), SIM_CTX) {
+    return copy_row(ROW(ARRAY(dst, to, to_at), ARRAY(src, from, from_at), n), NULL, 0);
+}
+
 /* ---- batches ---- */
 
 SIM_API_STREAM(cuMemcpyBatchAsync, _ptsz,

@@ -12,6 +12,9 @@
      cuMemManaged.c     cuMemAllocManaged, cuMemPrefetch, cuMemAdvise, cuMemRange, cuStreamAttachMem
      cuMemVirtual.c     cuMemCreate, cuMemAddressReserve, cuMemMap, cuMemSetAccess, ...
      cuMemPool.c        cuMemAllocAsync, cuMemAllocFromPool, cuMemFreeAsync, cuDeviceSetMemPool
+     cuArray.c          cuMipmappedArray
+     cuTexObject.c      cuSurfObject
+     cuTexRef.c         cuSurfRef, cuModuleGetTexRef, cuModuleGetSurfRef, cuParamSetTexRef
      cuIpc.c            what exports and imports memory pools
      cuLibrary.c        cuKernel
      cuParam.c          the launches of CUDA before 4.0

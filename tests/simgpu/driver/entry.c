@@ -136,13 +136,15 @@ static bool is_checked(const char *symbol) {
 static void check_dead(const char *symbol) {
     static const char *const kinds[] = { "", "context", "stream", "event", "module", "function",
         "memory pool", "link state", "library", "kernel", "graph", "node", "executable graph",
-        "user object", "memory allocation" };
+        "user object", "memory allocation", "green context", "array", "mipmapped array",
+        "texture reference", "surface reference" };
     const bool was = sim_was(sim_self.dead_kind, sim_self.dead);
     if (is_checked(symbol)) return;
     fprintf(stderr,
-            "simgpu: SIMGPU_STRICT: %s was called with %p, which %s a %s%s; a GPU's driver would "
+            "simgpu: SIMGPU_STRICT: %s was called with %p, which %s a%s %s%s; a GPU's driver would "
             "read freed memory\n",
-            symbol, sim_self.dead, was ? "was" : "is not", kinds[sim_self.dead_kind],
+            symbol, sim_self.dead, was ? "was" : "is not",
+            strchr("ae", *kinds[sim_self.dead_kind]) ? "n" : "", kinds[sim_self.dead_kind],
             was ? " and is destroyed" : "");
     abort();
 }

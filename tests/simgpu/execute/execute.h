@@ -3,6 +3,8 @@
      alu.c compare.c float.c half.c cvt.c    arithmetic, lane by lane
      video.c                                 video instructions
      ldst.c atom.c                           memory; access.h: the addresses of a whole warp at once
+     sample.h texel.h blocks.c               texels: what a GPU rounds, their formats
+     texture.c surface.c                     textures and surfaces
      shuffle.c flow.c sync.c                 cross-lane operations, control flow, barriers
      warp.c                                  which lanes run next, and for how long
      format.c                                printf and assert of kernels
@@ -68,6 +70,7 @@ extern const struct sim_operation *const sim_avx2_tables[];
 #endif
 extern const struct sim_operation sim_alu_table[], sim_compare_table[], sim_float_table[],
         sim_half_table[], sim_cvt_table[], sim_video_table[], sim_ldst_table[], sim_atom_table[],
-        sim_shuffle_table[], sim_flow_table[], sim_sync_table[];
+        sim_shuffle_table[], sim_flow_table[], sim_sync_table[], sim_texture_table[],
+        sim_surface_table[];
 
 #endif

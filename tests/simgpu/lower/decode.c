@@ -366,6 +366,7 @@ void sim_code_free(struct sim_code *c) {
         free(c->calls[k].rets);
     }
     free(c->calls);
+    free(c->fetches);
     free(c->labels);
     free(c->insns);
     free(c->consts);

@@ -46,7 +46,7 @@ struct dec {
     unsigned depth;    /* of calls, during the search for functions */
     unsigned now;      /* index of the function being emitted */
     uint32_t regs_top; /* size of the register file so far */
-    uint32_t cap_insns, cap_consts, cap_calls, cap_labels;
+    uint32_t cap_insns, cap_consts, cap_calls, cap_labels, cap_fetches;
     struct dec_fixup *fixups;
     unsigned nfixups, cap_fixups;
     uint32_t *start; /* where the code of each instruction begins, while a function is emitted */
@@ -120,6 +120,8 @@ bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset);
 unsigned dec_index(const struct dec *d, const struct sim_func *f);
 /* may a call of one reach the other? */
 bool dec_returns_to(const struct dec *d, unsigned callee, unsigned caller);
+/* the handle in a texture or surface variable, or a kernel's parameter */
+uint32_t dec_handle(struct dec *d, const struct sim_var *v);
 uint32_t dec_shared_at(struct dec *d, const struct sim_var *v);
 /* the part of shared addresses that names the block, in code that knows clusters */
 uint32_t dec_shared_rank(struct dec *d);
@@ -141,6 +143,9 @@ dec_selector dec_ld, dec_st, dec_st_async, dec_atom, dec_red, dec_red_async, dec
         dec_mapa, dec_getctarank, dec_createpolicy, dec_cp_async, dec_cp_arrive, dec_cp_bulk,
         dec_mbarrier_init, dec_mbarrier_inval, dec_mbarrier_arrive, dec_mbarrier_tx,
         dec_mbarrier_test; /* select_mem.c */
+dec_selector dec_tex, dec_txq, dec_suq, dec_suld, dec_sust, dec_sured,
+        dec_istypep; /* select_image.c
+                      */
 dec_selector dec_bra, dec_brx, dec_call, dec_ret, dec_exit, dec_trap, dec_nanosleep, dec_nothing,
         dec_alloca, dec_stacksave, dec_stackrestore, dec_fence, dec_bar_sync, dec_bar_arrive,
         dec_bar_red, dec_bar_warp, dec_cluster_arrive, dec_cluster_wait, dec_warp, dec_vote,

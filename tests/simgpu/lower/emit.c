@@ -40,7 +40,8 @@ static void add_table(const struct sim_operation *t) {
 static void make_operations(void) {
     const struct sim_operation *const tables[] = { sim_alu_table, sim_compare_table,
         sim_float_table, sim_half_table, sim_cvt_table, sim_video_table, sim_ldst_table,
-        sim_atom_table, sim_shuffle_table, sim_flow_table, sim_sync_table };
+        sim_atom_table, sim_shuffle_table, sim_flow_table, sim_sync_table, sim_texture_table,
+        sim_surface_table };
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) add_table(tables[k]);
 #ifdef SIM_HAVE_AVX2
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
@@ -368,6 +369,23 @@ static uint64_t literal(const struct sim_operand *o, enum sim_type t) {
     return size == 2 ? v & 0xffff : size == 1 ? v & 0xff : v;
 }
 
+uint32_t dec_handle(struct dec *d, const struct sim_var *v) {
+    const uint32_t to = dec_temp(d, 8);
+    const bool param = v->space == SIM_PARAM;
+    if (v->size != 8)
+        dec_fail(d, "Array '%s' of textures or surfaces is not supported by this CPU device",
+                v->name);
+    const uint32_t a = param ? 0 : dec_const(d, dec_address(v), 8);
+    struct sim_insn *i = dec_emit(
+            d, dec_operation(param ? "ld_param" : "ld_global", SIM_U64, SIM_PLAIN));
+    i->d = to;
+    i->a = a;
+    i->imm = param ? (int64_t)v->address : 0;
+    i->flags = SIM_I_BASE64;
+    i->slot = (uint8_t)(d->code->nslots++ % SIM_SLOTS);
+    return to;
+}
+
 /* the address of a variable or function in its own space, plus offset; size 4 or 8 */
 static uint32_t address_of(struct dec *d, const struct sim_operand *o, unsigned size) {
     uint32_t offset;
@@ -376,6 +394,8 @@ static uint32_t address_of(struct dec *d, const struct sim_operand *o, unsigned 
         return dec_const(d, SIM_WINDOW_CODE + 16 * (1 + (uint64_t)o->func->id), size);
     }
     const struct sim_var *v = o->var;
+    if (v->opaque && !o->imm && size == 8) return dec_handle(d, v);
+    if (v->opaque) dec_fail(d, "Address of '%s' is not supported by this CPU device", v->name);
     if (v->space == SIM_SHARED && d->code->knows_clusters) {
         const uint32_t t = dec_temp(d, 4), wide = size == 8 ? dec_temp(d, 8) : t;
         dec_emit_to(d, "add", SIM_U32, t, dec_shared_rank(d),

@@ -417,7 +417,14 @@ static dec_selector *const selectors[SIM_SELECTS] = { [SIM_SELECT_LANES] = lanes
     [SIM_SELECT_MBARRIER_INVAL] = dec_mbarrier_inval,
     [SIM_SELECT_MBARRIER_ARRIVE] = dec_mbarrier_arrive,
     [SIM_SELECT_MBARRIER_TX] = dec_mbarrier_tx,
-    [SIM_SELECT_MBARRIER_TEST] = dec_mbarrier_test };
+    [SIM_SELECT_MBARRIER_TEST] = dec_mbarrier_test,
+    [SIM_SELECT_TEX] = dec_tex,
+    [SIM_SELECT_TXQ] = dec_txq,
+    [SIM_SELECT_SUQ] = dec_suq,
+    [SIM_SELECT_SULD] = dec_suld,
+    [SIM_SELECT_SUST] = dec_sust,
+    [SIM_SELECT_SURED] = dec_sured,
+    [SIM_SELECT_ISTYPEP] = dec_istypep };
 
 /* -- modifiers */
 

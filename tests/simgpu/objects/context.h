@@ -25,7 +25,11 @@ enum sim_handle_kind {
     SIM_H_EXEC,
     SIM_H_OBJECT,
     SIM_H_PHYSICAL,
-    SIM_H_GREEN
+    SIM_H_GREEN,
+    SIM_H_ARRAY,
+    SIM_H_MIPMAPPED,
+    SIM_H_TEXREF,
+    SIM_H_SURFREF
 };
 enum { SIM_KIND_BITS = 5, SIM_KIND_MASK = 31 };
 uint64_t sim_handle_new(enum sim_handle_kind kind, void *object); /* 0: no memory */

@@ -7,6 +7,10 @@
    copy into pageable memory waits, as documented for a GPU; a copy from host to host memory waits,
    too. A range that is only partly page-locked is refused, as measured.
 
+   A side of a copy in two or three dimensions may be an array: then x is bytes of a row of texels,
+   and of block-compressed formats a row is a row of blocks. z is a slice or a layer. The bytes are
+   all inside the array; as measured, they need not be whole texels.
+
    While a stream captures, none of this happens at the call: the graph's copy reads and writes when
    it executes, and only then a fill looks at its address, as measured.
 
@@ -145,20 +149,45 @@ int sim_copy(uint64_t to, uint64_t from, size_t bytes, void *stream, int how) {
 struct part {
     const void *host, *array;
     CUdeviceptr device;
-    size_t x, y, z, pitch, height;
+    size_t x, y, z, pitch, height, lod;
     unsigned type;
 };
 
 /* The bytes that a structure names as its source or destination. */
 #define PART(c, side) \
     ((struct part){ c->side##Host, c->side##Array, c->side##Device, c->side##XInBytes, c->side##Y, \
-            c->side##Z, c->side##Pitch, c->side##Height, c->side##MemoryType })
+            c->side##Z, c->side##Pitch, c->side##Height, c->side##LOD, c->side##MemoryType })
+
+/* Whether n from `from` are within `limit`. */
+static bool inside(size_t from, size_t n, size_t limit) {
+    return from <= limit && n <= limit - from;
+}
+
+static int find_array(
+        const void *handle, struct side *side, size_t x, size_t y, size_t z, struct block b) {
+    const struct sim_array *a = sim_array_at(handle);
+    if (!a) return handle ? sim_not_there(handle) : CUDA_ERROR_INVALID_VALUE;
+    const struct sim_level *l = &a->texels.levels[0];
+    const struct sim_rows all = sim_array_rows(a);
+    if (!inside(x, b.width, all.width) || !inside(y, b.height, all.height) ||
+            !inside(z, b.depth, all.depth))
+        return CUDA_ERROR_INVALID_VALUE;
+    *side = (struct side){ .end = { .address = l->address + z * l->slice + y * l->pitch + x,
+                                   .in_table = true,
+                                   .device = a->context->device,
+                                   .pitch = l->pitch,
+                                   .slice = l->slice,
+                                   .context = a->context,
+                                   .context_id = a->context->id },
+        .range = { .kind = SIM_MEM_ARRAY, .device = a->context->device } };
+    return CUDA_SUCCESS;
+}
 
 /* by: as in may() */
 static int find_part(const struct sim_context *by, bool captures, bool writes, struct side *side,
         struct part p, struct block b) {
-    if (p.type == CU_MEMORYTYPE_ARRAY) /* there are no arrays */
-        return p.array ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    if (p.type == CU_MEMORYTYPE_ARRAY)
+        return p.lod ? CUDA_ERROR_INVALID_VALUE : find_array(p.array, side, p.x, p.y, p.z, b);
     if (p.type < CU_MEMORYTYPE_HOST || p.type > CU_MEMORYTYPE_UNIFIED)
         return CUDA_ERROR_INVALID_VALUE;
     if (!p.pitch) p.pitch = p.x + b.width;
@@ -174,6 +203,18 @@ static int find_part(const struct sim_context *by, bool captures, bool writes, s
 }
 
 static void free_data(struct sim_op *op) { free(op->data); }
+
+/* An array has neither an address nor a pitch. */
+static void name_arrays(CUDA_MEMCPY3D *is, struct part dst, struct part src) {
+    if (src.type == CU_MEMORYTYPE_ARRAY) {
+        is->srcArray = SIM_HANDLE(src.array);
+        is->srcDevice = is->srcPitch = is->srcHeight = 0;
+    }
+    if (dst.type == CU_MEMORYTYPE_ARRAY) {
+        is->dstArray = SIM_HANDLE(dst.array);
+        is->dstDevice = is->dstPitch = is->dstHeight = 0;
+    }
+}
 
 /* A node reports the offsets apart from the addresses, as measured. */
 static struct sim_op *new_part(
@@ -199,6 +240,7 @@ static struct sim_op *new_part(
         .Depth = b.depth };
     is->srcDevice = src.type == CU_MEMORYTYPE_HOST ? (uintptr_t)src.host : src.device;
     is->dstDevice = dst.type == CU_MEMORYTYPE_HOST ? (uintptr_t)dst.host : dst.device;
+    name_arrays(is, dst, src);
     op->src = from.end;
     op->data = is;
     op->release = free_data;
@@ -265,8 +307,12 @@ static bool mapped(const struct side *side) {
     return !side->pageable || !mincore(SIM_HANDLE(side->end.address / page * page), 1, &in_core);
 }
 
+static bool look_there(struct side *side, struct block b) {
+    return (side->end.in_table && side->range.kind == SIM_MEM_ARRAY) || look(false, side, b, false);
+}
+
 static int look_both(const struct sim_context *by, struct item *i) {
-    const bool good = look(false, &i->to, i->b, false) && look(false, &i->from, i->b, false) &&
+    const bool good = look_there(&i->to, i->b) && look_there(&i->from, i->b) &&
             may(by, &i->to, true) && may(by, &i->from, false);
     return good && mapped(&i->to) && mapped(&i->from) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -344,9 +390,29 @@ int sim_copy_batch(const CUdeviceptr *to, const CUdeviceptr *from, const size_t 
     return result;
 }
 
-static int operand(struct side *side, const CUmemcpy3DOperand *o, struct block b) {
-    if (o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) return CUDA_ERROR_NOT_SUPPORTED;
-    const size_t pitch = o->op.ptr.rowLength ? o->op.ptr.rowLength : b.width,
+/* Extents and offsets count texels if an array takes part, otherwise bytes; of block-compressed
+   formats blocks. 0: what there should be an array is not one, or two arrays differ. */
+static size_t unit_of(const CUDA_MEMCPY3D_BATCH_OP *op) {
+    const CUmemcpy3DOperand *const sides[] = { &op->src, &op->dst };
+    size_t unit = 1;
+    for (int i = 0; i < 2; i++) {
+        if (sides[i]->type != CU_MEMCPY_OPERAND_TYPE_ARRAY) continue;
+        const struct sim_array *a = sim_array_at(sides[i]->op.array.array);
+        if (!a || (unit > 1 && a->texels.texel_bytes != unit)) return 0;
+        unit = a->texels.texel_bytes;
+    }
+    return unit;
+}
+
+/* b: in bytes */
+static int operand(struct side *side, const CUmemcpy3DOperand *o, struct block b, size_t unit) {
+    if (o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+        const CUoffset3D at = o->op.array.offset;
+        if (at.x > SIZE_MAX / unit) return CUDA_ERROR_INVALID_VALUE;
+        return find_array(o->op.array.array, side, at.x * unit, at.y, at.z, b);
+    }
+    if (o->op.ptr.rowLength > SIZE_MAX / unit) return CUDA_ERROR_INVALID_VALUE;
+    const size_t pitch = o->op.ptr.rowLength ? o->op.ptr.rowLength * unit : b.width,
                  rows = o->op.ptr.layerHeight ? o->op.ptr.layerHeight : b.height;
     if (o->type != CU_MEMCPY_OPERAND_TYPE_POINTER || pitch < b.width || rows < b.height)
         return CUDA_ERROR_INVALID_VALUE;
@@ -365,15 +431,17 @@ int sim_copy_batch_3d(size_t n, const CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad,
     if (!items) return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < n && !result; i++) {
         struct item *item = &items[i];
-        item->b = (struct block){ list[i].extent.width, list[i].extent.height,
+        const size_t unit = unit_of(&list[i]);
+        item->b = (struct block){ list[i].extent.width * unit, list[i].extent.height,
             list[i].extent.depth };
         item->order = list[i].srcAccessOrder;
         result = !item->b.width || !item->b.height || !item->b.depth ||
-                        order_bad(item->order, list[i].flags)
+                        order_bad(item->order, list[i].flags) || !unit ||
+                        list[i].extent.width > SIZE_MAX / unit
                 ? CUDA_ERROR_INVALID_VALUE
                 : CUDA_SUCCESS;
-        if (!result) result = operand(&item->to, &list[i].dst, item->b);
-        if (!result) result = operand(&item->from, &list[i].src, item->b);
+        if (!result) result = operand(&item->to, &list[i].dst, item->b, unit);
+        if (!result) result = operand(&item->from, &list[i].src, item->b, unit);
         if (result) *bad = i;
     }
     for (size_t i = 0; i < n && !result; i++) result = look_both(s->context, &items[i]);

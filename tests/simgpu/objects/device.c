@@ -135,9 +135,8 @@ struct sim_device *sim_device_numbered(uint64_t number) {
 
 /* ---- attributes ----
 
-   By number, as in CUdevice_attribute. An attribute of a feature that this library lacks is 0:
-   textures, surfaces, arrays. Every unlisted number up to the last one of CUDA 13.0
-   is 0, too. */
+   By number, as in CUdevice_attribute. An attribute of a feature that this library lacks is 0.
+   Every unlisted number up to the last one of CUDA 13.0 is 0, too. */
 
 enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33, VIRTUAL_ON_NUMA = 141, VIRTUAL_ON_HOST = 145 };
 
@@ -154,6 +153,15 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
         { 12, SIM_SM_REGS }, { 13, 1000000 },                                  /* registers, kHz */
         { 14, 512 }, { 15, 1 }, { 16, SIM_SMS }, /* texture alignment, overlap, SMs */
         { 19, 1 }, { 30, 512 }, { 31, 1 }, /* mapped host memory, alignment, concurrent kernels */
+        /* the largest textures: plain, layered, gathered, deep, cubes; surfaces; linear, mipmapped
+         */
+        { 21, 131072 }, { 22, 131072 }, { 23, 65536 }, { 24, 16384 }, { 25, 16384 }, { 26, 16384 },
+        { 27, 32768 }, { 28, 32768 }, { 29, 2048 }, { 42, 32768 }, { 43, 2048 }, { 44, 1 },
+        { 45, 32768 }, { 46, 32768 }, { 47, 8192 }, { 48, 8192 }, { 49, 32768 }, { 52, 32768 },
+        { 53, 32768 }, { 54, 2046 }, { 55, 32768 }, { 56, 131072 }, { 57, 65536 }, { 58, 16384 },
+        { 59, 16384 }, { 60, 16384 }, { 61, 32768 }, { 62, 2048 }, { 63, 32768 }, { 64, 32768 },
+        { 65, 2048 }, { 66, 32768 }, { 67, 32768 }, { 68, 2046 }, { 69, 268435456 }, { 70, 131072 },
+        { 71, 65000 }, { 72, 2097120 }, { 73, 32768 }, { 74, 32768 }, { 77, 32768 },
         { 36, 1000000 }, { 37, 64 }, { 38, 1 << 20 }, /* memory kHz, bus width, L2 bytes */
         { 39, SIM_SM_THREADS }, { 40, 2 }, { 41, 1 }, /* threads per SM, copy engines, unified
                                                          addressing */

@@ -50,6 +50,7 @@ struct sim_module {
     struct sim_function *functions;
     unsigned nfunctions;                    /* entries, in the text's order */
     struct sim_by_name *by_name;            /* of the same number */
+    struct sim_reference *references;       /* that the program got */
     struct sim_module **siblings, *sibling; /* the list of its library's modules, and the next in
                                                it */
 };
@@ -165,6 +166,8 @@ void sim_module_free(struct sim_module *module);
 void sim_module_unref(struct sim_module *module);
 int sim_module_global(const struct sim_module *module, const char *name,
         unsigned long long *address, size_t *bytes);
+/* of a texture or surface variable; 500: there is none */
+int sim_module_reference(struct sim_module *module, bool is_surface, const char *name, void **out);
 int sim_function_need(struct sim_function *function); /* [lock], released meanwhile: decodes it */
 int sim_default_dynamic(uint32_t static_shared);
 /* of a block, from directives and options */

@@ -39,6 +39,11 @@ void sim_module_free(struct sim_module *m) {
             *p = m->sibling;
             break;
         }
+    while (m->references) {
+        struct sim_reference *r = m->references;
+        m->references = r->next;
+        sim_reference_free(r);
+    }
     free_variables(image->vars, image->nvars, m->borrows);
     for (unsigned i = 0; i < image->nfuncs; i++)
         free_variables(image->funcs[i]->vars, image->funcs[i]->nvars, m->borrows);
@@ -412,7 +417,24 @@ int sim_module_global(
         return CUDA_ERROR_INVALID_VALUE;
     const struct sim_var *v = variable(m->image, name);
     if (!v) return CUDA_ERROR_NOT_FOUND;
+    if (v->opaque) return CUDA_ERROR_INVALID_VALUE; /* a reference, as measured */
     if (address) *address = v->address;
     if (bytes) *bytes = v->size;
+    return CUDA_SUCCESS;
+}
+
+/* One for each variable, however often the program queries it. */
+int sim_module_reference(struct sim_module *m, bool is_surface, const char *name, void **out) {
+    const struct sim_var *v = variable(m->image, name);
+    if (!v || v->opaque != (is_surface ? SIM_SURFREF : SIM_TEXREF)) return CUDA_ERROR_NOT_FOUND;
+    struct sim_reference *r = m->references;
+    while (r && r->variable != v->address) r = r->next;
+    if (!r) {
+        if (!(r = sim_reference_new(m->context, is_surface, v->address)))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        r->next = m->references;
+        m->references = r;
+    }
+    *out = SIM_HANDLE(r->handle);
     return CUDA_SUCCESS;
 }

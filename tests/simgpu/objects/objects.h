@@ -17,6 +17,10 @@
      alloc.c     allocate, free, describe
      copy.c      copy, also in batches, fill, wait for values
      ipc.c       memory, events and pools between processes
+   array.h: arrays, textures, surfaces
+     array.c     arrays, also mipmapped ones
+     texture.c   texture and surface objects
+     reference.c texture and surface references
    kernel.h: kernels, from their text to their launch
      jit.c       JIT options, kinds of images
      devrt.c     libcudadevrt.a, and what this device has as PTX for it
@@ -51,6 +55,7 @@
 #include "../run/run.h"
 #include "context.h"
 #include "memory.h"
+#include "array.h"
 #include "kernel.h"
 #include "graph.h"
 

@@ -274,8 +274,136 @@ static bool is_video(const struct checked *c, char letter, const struct sim_oper
     return selects(e, four ? 'b' : 'h', (unsigned)strlen(e + 1), four ? '3' : '1');
 }
 
+/* Of an instruction for textures or surfaces: how many elements its coordinates have at least, its
+   offsets, and its derivatives exactly. The first coordinate of `indexed` ones is a layer. */
+struct geometry {
+    const char *name;
+    unsigned char coordinates, offsets, derivatives;
+    bool indexed;
+};
+static const struct geometry *geometry_of(const struct checked *c) {
+    static const struct geometry geometries[] = {
+        { "1d", 1, 1, 1, false },
+        { "2d", 2, 2, 2, false },
+        { "3d", 4, 4, 4, false },
+        { "a1d", 2, 1, 1, true },
+        { "a2d", 4, 2, 2, true },
+        { "cube", 4, 4, 4, false },
+        { "acube", 4, 4, 4, true },
+        { "2dms", 4, 2, 2, false },
+        { "a2dms", 4, 2, 2, true },
+    };
+    for (size_t i = 0; i < sizeof geometries / sizeof *geometries; i++)
+        for (unsigned k = 0; k < c->in->nmods; k++)
+            if (!strcmp(geometries[i].name, c->in->mods[k])) return &geometries[i];
+    return &geometries[0];
+}
+
+/* A vector of 32-bit registers and constants. Elements are only bits, or all integers, or all
+   numbers; those of the instruction's type t may be bits, integers if `ints`, numbers if
+   `floats`. */
+static bool is_coordinate_vector(const struct checked *c, const struct sim_operand *o,
+        unsigned first, bool ints, bool floats) {
+    bool bits = false, has_int = false, has_float = false, registers = false;
+    for (unsigned k = first; k < o->n; k++) {
+        const struct sim_operand *e = &o->list[k];
+        if (e->kind == SIM_O_IMM) {
+            if (e->fbits) has_float = true;
+            else has_int = true;
+            continue;
+        }
+        if (!scalar_register(c, e) || e->negated) return false;
+        const enum sim_type t = register_type(c, e);
+        if (sim_type_size(t) != 4 || t == SIM_F16X2 || t == SIM_BF16X2) return false;
+        registers = true;
+        bits |= class_of(t) == C_BITS;
+        has_int |= class_of(t) == C_INT;
+        has_float |= class_of(t) == C_FLOAT;
+    }
+    if (has_int && has_float) return false;
+    if (bits) return true;
+    return has_float ? floats : ints || (registers && floats);
+}
+
+static bool is_index(const struct checked *c, const struct sim_operand *o) {
+    if (o->kind == SIM_O_IMM) return !o->fbits;
+    return scalar_register(c, o) && !o->negated && sim_type_size(register_type(c, o)) == 4 &&
+            class_of(register_type(c, o)) != C_FLOAT;
+}
+
+/* Of textures: t is the type of the coordinates. */
+static bool is_coordinates(const struct checked *c, const struct sim_operand *o) {
+    const struct geometry *g = geometry_of(c);
+    const enum sim_type t = c->ntypes > 1 ? c->type[1] : SIM_S32;
+    const bool texture = c->ntypes > 1, floats = t == SIM_F32;
+    if (o->kind == SIM_O_REG && reg_of(c->px, o)->vec == 1)
+        return g->coordinates == 1 && !o->component && is_source(c, o, t, false);
+    if (o->kind == SIM_O_REG)
+        return !o->component && reg_of(c->px, o)->vec >= g->coordinates &&
+                sim_type_size(register_type(c, o)) == 4 &&
+                (floats || class_of(register_type(c, o)) != C_FLOAT);
+    if (o->kind != SIM_O_VEC || (o->n != 1 && o->n != 2 && o->n != 4) || o->n < g->coordinates)
+        return false;
+    if (g->indexed && texture)
+        return is_index(c, &o->list[0]) && is_coordinate_vector(c, o, 1, true, true);
+    return is_coordinate_vector(c, o, 0, !floats, floats);
+}
+
+/* [object], [object, coordinates] */
+static bool is_object(const struct checked *c, const struct sim_operand *o, bool coordinates) {
+    if (o->kind != SIM_O_MEM || o->imm || o->n != coordinates) return false;
+    if (o->reg < 0 && !o->var) return false;
+    if (o->reg >= 0 &&
+            (o->component || reg_of(c->px, o)->vec > 1 ||
+                    !fits(SIM_U64, reg_of(c->px, o)->type, false)))
+        return false;
+    return !coordinates || is_coordinates(c, &o->list[0]);
+}
+
+static bool is_offsets(const struct checked *c, const struct sim_operand *o) {
+    const unsigned need = geometry_of(c)->offsets;
+    if (o->kind == SIM_O_REG && reg_of(c->px, o)->vec > 1)
+        return !o->component && reg_of(c->px, o)->vec >= need &&
+                sim_type_size(register_type(c, o)) == 4 && class_of(register_type(c, o)) != C_FLOAT;
+    if (o->kind != SIM_O_VEC) return need == 1 && is_source(c, o, SIM_S32, false);
+    return (o->n == 1 || o->n == 2 || o->n == 4) && o->n >= need &&
+            is_coordinate_vector(c, o, 0, true, false);
+}
+
+static bool is_derivatives(const struct checked *c, const struct sim_operand *o) {
+    const unsigned need = geometry_of(c)->derivatives;
+    if (o->kind == SIM_O_REG)
+        return !o->component && reg_of(c->px, o)->vec == need && need > 1 &&
+                fits(SIM_F32, register_type(c, o), false);
+    if (o->kind != SIM_O_VEC || o->n != need) return false;
+    for (unsigned k = 0; k < o->n; k++)
+        if (!is_source(c, &o->list[k], SIM_F32, false)) return false;
+    return true;
+}
+
+static bool is_texels(const struct checked *c, const struct sim_operand *o) {
+    bool known = false;
+    if (o->kind == SIM_O_PAIR)
+        return o->list[1].kind != SIM_O_SINK && is_predicate(c, &o->list[1]) &&
+                o->list[0].kind != SIM_O_PAIR && is_texels(c, &o->list[0]);
+    if (o->kind == SIM_O_REG) known = true;
+    for (unsigned k = 0; o->kind == SIM_O_VEC && k < o->n; k++)
+        known |= o->list[k].kind == SIM_O_REG;
+    if (!known) return false;
+    if (c->type[0] == SIM_F16 && o->kind == SIM_O_VEC && o->n == c->vec) { /* also integers */
+        for (unsigned k = 0; k < o->n; k++)
+            if (o->list[k].kind != SIM_O_SINK && !is_target(c, &o->list[k], SIM_B16, false))
+                return false;
+        return true;
+    }
+    return is_vector(c, o, true, true);
+}
+
 static bool operand_fits(const struct checked *c, char letter, const struct sim_operand *o) {
     enum sim_type t0 = c->type[0], t1 = c->type[1];
+    const bool surface = !strcmp(c->in->op, "suld") || !strcmp(c->in->op, "sust");
+    if (surface && strchr("VS", letter) && !c->vec && o->kind == SIM_O_VEC && o->n == 1)
+        o = o->list; /* {a} is a */
     switch (letter) {
     case 'd': return is_target(c, o, t0, false);
     case 'D': return is_target(c, o, t0, true);
@@ -333,6 +461,13 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
     case 'E':
     case 'J':
     case 'K': return is_video(c, letter, o);
+    case 'R': return is_texels(c, o);
+    case 'H': return is_object(c, o, true);
+    case 'Q': return is_object(c, o, false);
+    case 'F': return is_offsets(c, o);
+    case 'C': return is_derivatives(c, o);
+    case 'Z': return o->kind != SIM_O_SINK && is_predicate(c, o);
+    case 'U': return is_source(c, o, SIM_U64, false);
     case 'L': return o->kind == SIM_O_LABEL;
     case 'T': return o->kind == SIM_O_TARGETS;
     default: return true;
@@ -379,6 +514,7 @@ static bool mov_fits(const struct checked *c) {
         return w == d ? is_target(c, w, t, false) : is_source(c, w, t, false);
     }
     if (!is_target(c, d, t, false)) return false;
+    if (s->kind == SIM_O_SYM && s->var && s->var->opaque) return !d->component && t == SIM_U64;
     if (s->kind == SIM_O_SYM)
         return !d->component && class_of(t) != C_PRED && (class_of(t) != C_FLOAT || s->func);
     if (s->kind == SIM_O_SREG) {
@@ -429,6 +565,9 @@ static const struct {
     { "bar|barrier", "cta|warp|cluster|red|arrive|wait" },
     { "fence|membar", "proxy" },
     { "pmevent", "mask" },
+    { "tex", "base|level|grad" },
+    { "txq", "level" },
+    { "suld|sust|sured", "b|p" },
     { "cvt", "pack" },
     { "cvta", "to" },
     { "cp", "reduce|async|mbarrier|bulk|wait_all|wait_group|commit_group" },
@@ -599,6 +738,11 @@ static void check_details(const struct checked *c) {
         if ((class_of(t) == C_BITS && !has(c, "eq|ne")) || (is_signed && has(c, "lo|ls|hi|hs")))
             px_error(px, in->line, "Mismatch between instruction type and comparison qualifier");
     }
+    if (is(c, "tex|tld4") && in->opd[0].kind == SIM_O_PAIR) {
+        const char *feature = "Texture instruction with optional predicate result";
+        require(c, 0, 71, "Feature", feature);
+        require(c, 60, 0, "Feature", feature);
+    }
     const char *late = late_part(c);
     if (late) px_error(px, in->line, "Unknown modifier '.%s'", late);
     if (is(c, "cp") && has(c, "ca|cg")) {
@@ -622,6 +766,19 @@ static void check_address(const struct checked *c, const struct sim_operand *o) 
     const struct sim_func *f = px->func;
     const struct sim_var *v = o->var;
     const enum sim_space space = space_of(c);
+    const bool texture = is(c, "tex|tld4|txq"), surface = is(c, "suld|sust|sured|suq");
+    if (texture || surface) {
+        if (v && v->opaque != (texture ? SIM_TEXREF : SIM_SURFREF))
+            px_error(px, c->in->line,
+                    "Argument %u of instruction '%s': .%s or .u64 register expected",
+                    is(c, "sust|sured") ? 0 : 1, name_of(c), texture ? "texref" : "surfref");
+        else if (v && v->size != 8) say(c, "Arguments mismatch for");
+        return;
+    }
+    if (v && v->opaque) {
+        say(c, "Illegal operand type to");
+        return;
+    }
     if (o->reg >= 0) {
         const struct sim_reg *r = reg_of(px, o);
         if (!holds_address(r->type, is(c, "ld|st") ? 2 : 4))

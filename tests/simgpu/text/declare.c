@@ -3,11 +3,19 @@
 
 /* ---- types, spaces, dimensions ---- */
 
+static enum sim_opaque opaque_type(const struct px *px) {
+    return px_dot(px, "texref")        ? SIM_TEXREF
+            : px_dot(px, "surfref")    ? SIM_SURFREF
+            : px_dot(px, "samplerref") ? SIM_SAMPLERREF
+                                       : SIM_NOT_OPAQUE;
+}
+
 static bool at_type(struct px *px, enum sim_type *type) {
     if (px->t.kind != T_DOT) return false;
-    if (px_dot(px, "texref") || px_dot(px, "surfref") || px_dot(px, "samplerref"))
-        px_fatal(px, 218, px->t.line, "Feature '.%s' is not supported by this CPU device",
-                px->t.name->text);
+    if (opaque_type(px)) {
+        *type = SIM_B64;
+        return true;
+    }
     *type = sim_type_named(px->t.name->text);
     return *type != SIM_NOTYPE && *type != SIM_BF16 && *type != SIM_BF16X2;
 }
@@ -53,6 +61,7 @@ static uint32_t alignment(struct px *px) {
 struct spec {
     enum sim_space space;
     enum sim_type type;
+    enum sim_opaque opaque;
     unsigned char vec;
     uint32_t align;
     bool is_managed;
@@ -107,6 +116,10 @@ static struct spec parse_spec(struct px *px) {
     if (px_accept_dot(px, "v2")) spec.vec = 2;
     else if (px_accept_dot(px, "v4")) spec.vec = 4;
     if (!at_type(px, &spec.type)) px_syntax(px);
+    spec.opaque = opaque_type(px);
+    if (spec.opaque && px->independent)
+        px_fatal(px, 218, line,
+                "Feature '.target texmode_independent' is not supported by this CPU device");
     px_next(px);
     if (spec.space == SIM_GENERIC && !px_is(px, ';'))
         px_fatal(px, 218, line, "No variable storage specified");
@@ -139,6 +152,7 @@ static void parse_dims(struct px *px, struct px_dims *d, unsigned most) {
 
 static void set_size(struct sim_var *v, const struct spec *spec, const struct px_dims *d) {
     v->type = spec->type;
+    v->opaque = spec->opaque;
     v->size = (uint64_t)sim_type_size(spec->type) * spec->vec;
     v->align = spec->align ? spec->align : v->size ? (uint32_t)v->size : 1;
     v->is_unsized = d->first_open && d->size[0] == 0;
@@ -176,7 +190,7 @@ static void parse_registers(struct px *px, const struct spec *spec) {
 static bool same_shape(
         const struct px_symbol *old, const struct spec *spec, const struct px_dims *d) {
     if (old->kind != PX_VAR || old->type != spec->type || old->vec != spec->vec ||
-            old->dims->n != d->n)
+            old->var->opaque != spec->opaque || old->dims->n != d->n)
         return false;
     for (unsigned i = 0; i < d->n; i++)
         if (old->dims->size[i] != d->size[i] && (i || (old->dims->size[0] && d->size[0])))
@@ -197,6 +211,12 @@ static void check_place(
         px_error(px, line, "Variable '%s' cannot be allocated in .param state space", v->name);
     if (v->type == SIM_PRED)
         px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
+    if (v->opaque && px->func)
+        px_error(px, line, "Texture/surface variable must be at module or entry parameter scope");
+    else if (v->opaque && v->space != SIM_GLOBAL)
+        px_error(px, line, "Texture and surface variables must be declared in .global space");
+    if (v->opaque == SIM_SAMPLERREF)
+        px_error(px, line, "Instruction or declaration violates .target texmode_unified setting");
 }
 
 /* Gives a function's variable its place in the frame. */
@@ -250,6 +270,11 @@ static void declare_variable(struct px *px, const struct spec *spec, struct px_l
     v->is_managed = spec->is_managed;
     set_size(v, spec, &dims);
     check_place(px, v, spec, line);
+    if (v->opaque && px_is(px, '='))
+        px_fatal(px, 218, line,
+                "Initial values of the texture or surface '%s' are not supported by this CPU "
+                "device",
+                v->name);
     if (px_accept(px, '=')) {
         px_initial_value(px, v, &dims, spec->vec);
         set_size(v, spec, &dims);
@@ -325,6 +350,10 @@ static void parse_parameter(struct px *px, bool of_entry) {
         px_error(px, line, "Variable '%s' cannot be allocated in .param state space", v->name);
     if (space == SIM_PARAM && spec.type == SIM_PRED)
         px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
+    if (spec.opaque && !of_entry)
+        px_error(px, line, "Texture/surface variable must be at module or entry parameter scope");
+    if (spec.opaque == SIM_SAMPLERREF)
+        px_error(px, line, "Instruction or declaration violates .target texmode_unified setting");
     const bool incomplete = dims.n && dims.size[0] == 0;
     if (incomplete && of_entry)
         px_error(px, line, "Parameter to entry function cannot be an incomplete array.");

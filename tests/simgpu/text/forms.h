@@ -29,6 +29,10 @@
      m    address in brackets                        g     generic address: register, variable
      h G  address of T0's size: register; register or shared variable
      L T  label, list of labels                      _ x   only _, anything
+     R    vector that receives texels, or the pair vector|predicate
+     H    [texture or surface, coordinates]           Q    [texture], [surface]
+     F    offsets of texels                           C    derivatives of coordinates
+     Z    predicate destination, but not _            U    64-bit integer source
      .    all letters after it are optional */
 #include "ptx.h"
 
@@ -463,16 +467,52 @@ static const struct sim_form forms[] = {
     PARALLEL(2),
     PARALLEL(4),
 
+#define FLAT "1d|2d|a1d|a2d"
+#define CUBES "cube|acube"
+#define TEX(v, type) \
+    F("tex", "base? " FLAT "|3d " v, type " s32|f32", "RH.F", TEX), \
+            F("tex", "base? " FLAT " " v, type " f32", "RHf", TEX), \
+            F("tex", "base? " FLAT " " v, type " f32", "RHFf", TEX), \
+            F("tex", "base? " CUBES " " v, type " f32", "RH.f", TEX), \
+            F("tex", "base? 2dms|a2dms " v, type " s32", "RH.F", TEX), \
+            F("tex", "level " FLAT "|3d " v, type " s32|f32", "RHb.F", TEX), \
+            F("tex", "level " FLAT " " v, type " f32", "RHbf", TEX), \
+            F("tex", "level " FLAT " " v, type " f32", "RHbFf", TEX), \
+            F("tex", "level " CUBES " " v, type " f32", "RHb.f", TEX), \
+            F("tex", "grad " FLAT "|3d " v, type " s32|f32", "RHCC.F", TEX), \
+            F("tex", "grad " FLAT " " v, type " f32", "RHCCf", TEX), \
+            F("tex", "grad " FLAT " " v, type " f32", "RHCCFf", TEX), \
+            F("tex", "grad " CUBES " " v, type " f32", "RHCC.f", TEX)
+    TEX("v4", "u32|s32|f16|f32"),
+    TEX("v2", "f16x2"),
+    F("tld4", "r|g|b|a 2d|a2d v4", "u32|s32|f32 f32", "RH.F", TEX),
+    F("tld4", "r|g|b|a 2d|a2d v4", "u32|s32|f32 f32", "RHf", TEX),
+    F("tld4", "r|g|b|a 2d|a2d v4", "u32|s32|f32 f32", "RHFf", TEX),
+    F("tld4", "r|g|b|a " CUBES " v4", "u32|s32|f32 f32", "RH.f", TEX),
+    F("txq",
+            "width|height|depth|channel_data_type|channel_order|normalized_coords|filter_mode|"
+            "addr_mode_0|addr_mode_1|addr_mode_2|num_mipmap_levels|num_samples|array_size",
+            "b32", "rQ", TXQ),
+    F("txq", "level width|height|depth", "b32", "rQu", TXQ),
+    F("txq", "memory_layout", "b32", "rQ", NONE),
+    F("suq", "width|height|depth|channel_data_type|channel_order|array_size", "b32", "rQ", SUQ),
+    F("suq", "memory_layout", "b32", "rQ", NONE),
+#define SURFACE "1d|2d|3d|a1d|a2d "
+#define OUTSIDE " trap|clamp|zero"
+    F("suld", "b " SURFACE "ca|cg|cs|cv? v2|v4?" OUTSIDE, "b8|b16|b32", "VH", SULD),
+    F("suld", "b " SURFACE "ca|cg|cs|cv? v2?" OUTSIDE, "b64", "VH", SULD),
+    F("sust", "b " SURFACE "wb|cg|cs|wt? v2|v4?" OUTSIDE, "b8|b16|b32", "HS", SUST),
+    F("sust", "b " SURFACE "wb|cg|cs|wt? v2?" OUTSIDE, "b64", "HS", SUST),
+    F("sust", "p " SURFACE "wb|cg|cs|wt? v2|v4?" OUTSIDE, "b32", "HS", SUST),
+    F("sured", "b add 1d|2d|3d" OUTSIDE, "u32|s32|u64", "Ha", SURED),
+    F("sured", "b min|max 1d|2d|3d" OUTSIDE, WIDE, "Ha", SURED),
+    F("sured", "b and|or 1d|2d|3d" OUTSIDE, "b32", "Ha", SURED),
+    F("sured", "p add|min|max|and|or 1d|2d|3d" OUTSIDE, "b32", "Ha", SURED),
+    F("sured", "p min|max 1d|2d|3d" OUTSIDE, "b64", "Ha", SURED),
+    F("istypep", "", "texref|samplerref|surfref", "ZU", ISTYPEP),
+
 /* known, but not checked */
 #define FREE(op) F(op, "*", "", ".xxxxxxxxxxxx", NONE)
-    FREE("tex"),
-    FREE("tld4"),
-    FREE("txq"),
-    FREE("suq"),
-    FREE("suld"),
-    FREE("sust"),
-    FREE("sured"),
-    FREE("istypep"),
     FREE("wmma"),
     FREE("mma"),
     FREE("_mma"),
@@ -594,6 +634,8 @@ static const struct feature {
     const char *kind, *name;
 } features[] = {
     { "redux", NULL, 80, 70, "Feature", NULL },
+    { "tex", "f16|f16x2", 53, 0, "Feature", "f16 arithemetic and compare instructions" },
+    { "sured", "u64|s64|b64", 0, 81, "Feature", "64-bit min/max operation on sured.b" },
     { "cp", "async", 80, 70, "Feature", NULL },
     { "mbarrier", "try_wait", 90, 78, "Feature", NULL },
     { "mbarrier", NULL, 80, 70, "Feature", NULL },

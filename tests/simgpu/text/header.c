@@ -103,6 +103,7 @@ static void parse_target(struct px *px) {
         bool suffix = false;
         const unsigned since = introduced(name, &sm, &suffix);
         px->debug |= !strcmp(name, "debug");
+        px->independent |= !strcmp(name, "texmode_independent");
         maps |= !strcmp(name, "map_f64_to_f32");
         if (since) {
             if (since > m->version)

@@ -70,6 +70,7 @@ static bool init_address(struct px *px, struct init *in, uint64_t offset) {
     if (!s || (s->kind != PX_VAR && s->kind != PX_FUNC) ||
             (s->kind == PX_FUNC && s->func->is_entry))
         px_fatal(px, 218, line, "Invalid initial value symbol '%s'", name->text);
+    if (s->kind == PX_VAR && s->var->opaque) px_fatal(px, 218, line, "Initial value type mismatch");
     if (s->kind == PX_VAR && s->var->space != SIM_GLOBAL && s->var->space != SIM_CONST)
         px_fatal(px, 218, line,
                 "Variable used as initial value not in .global or .const state space");

@@ -79,20 +79,32 @@ static void name_operand(struct px *px, struct px_operand *p) {
     }
 }
 
+/* [texture, {x, y}] and [texture, x]: what follows the comma. */
+static void coordinates(struct px *px) {
+    struct px_operand whole = *((struct px_operand *)px->stack.data + --px->stack.n);
+    const size_t base = px->stack.n;
+    whole.beyond = true;
+    while (px_accept(px, ',')) {
+        if (!px_is(px, '{') && px->t.kind != T_IDENT) px_syntax(px);
+        push_operand(px);
+    }
+    whole.o.list = px_keep_operands(px, base, &whole.o.n);
+    *(struct px_operand *)px_push(px, &px->stack, sizeof whole) = whole;
+}
+
 static void memory_operand(struct px *px, struct px_operand *p) {
+    bool plain = false; /* one name */
     p->o.kind = SIM_O_MEM;
     px_next(px);
     if (px->t.kind == T_IDENT && strcmp(px->t.name->text, "WARP_SZ")) {
         name_operand(px, p);
         p->bad_address = p->o.kind != SIM_O_REG && (p->o.kind != SIM_O_SYM || !p->o.var);
         p->o.kind = SIM_O_MEM;
+        plain = !px_is(px, '+');
         if (px->t.kind == T_DOT) p->o.component = (unsigned char)selector(px);
         if (px_accept(px, '+')) p->o.imm = px_integer(px);
     } else p->o.imm = px_integer(px);
-    if (px_is(px, ',')) { /* [tex, {x, y}]: textures, surfaces and tensor maps */
-        p->beyond = true;
-        while (!px_is(px, ']') && !px_is(px, ';') && px->t.kind != T_EOF) px_next(px);
-    }
+    if (plain && px_is(px, ',')) coordinates(px);
     px_expect(px, ']');
     if (px_dot(px, "unified")) px_next(px);
 }
@@ -127,6 +139,7 @@ static void pair_operand(struct px *px) {
 static void push_operand(struct px *px) {
     if (px_is(px, '{')) {
         list_operand(px, SIM_O_VEC, '}');
+        if (px_is(px, '|')) pair_operand(px); /* {a, b, c, d}|p */
         return;
     }
     struct px_operand *p = new_operand(px, SIM_O_SINK);
@@ -225,6 +238,14 @@ static void call_operands(struct px *px) {
     }
 }
 
+/* Whether its address may have coordinates: not yet those of tensors. */
+static bool has_coordinates(const char *op) {
+    static const char *const ops[] = { "tex", "tld4", "txq", "suld", "sust", "sured", "suq" };
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (!strcmp(op, ops[i])) return true;
+    return false;
+}
+
 void px_instruction(struct px *px, int pred, bool pred_negated) {
     struct sim_instr in = {
         .op = px->t.name->text, .pred = pred, .pred_negated = pred_negated, .line = px->t.line
@@ -252,7 +273,7 @@ void px_instruction(struct px *px, int pred, bool pred_negated) {
     px_expect(px, ';');
     for (size_t i = base; i < px->stack.n; i++) {
         struct px_operand *p = (struct px_operand *)px->stack.data + i;
-        if (p->beyond) {
+        if (p->beyond && (!has_coordinates(in.op) || p->o.n > 1)) { /* 2: a separate sampler */
             char name[160];
             int n = snprintf(name, sizeof name, "%s", in.op);
             for (unsigned k = 0; k < in.nmods && n >= 0 && n < (int)sizeof name; k++)

@@ -252,10 +252,8 @@ void px_parse_module(struct px *px) {
         else if (linked) px_syntax(px);
         else if (px_dot(px, "alias")) parse_alias(px);
         else if (px_dot(px, "tex"))
-            px_fatal(px, 218, px->t.line, "Feature '.tex' is not supported by this CPU device");
-        else if (px_dot(px, "texref") || px_dot(px, "surfref") || px_dot(px, "samplerref"))
-            px_fatal(px, 218, px->t.line, "Feature '.%s' is not supported by this CPU device",
-                    px->t.name->text);
+            px_fatal(px, 218, px->t.line,
+                    "Deprecated feature: '.tex' not supported as of PTX version 1.5");
         else if (!px_directive(px, PX_IN_MODULE)) px_syntax(px);
     }
 }

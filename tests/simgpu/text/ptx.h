@@ -91,7 +91,7 @@ struct px_operand {
     const char *label_for;    /* the instruction, where only a label is allowed */
     bool was_symbol;          /* there the name of a register or variable was used */
     bool minus, indexed;      /* -%r, which only vmad accepts; g[3] */
-    bool bad_address, beyond; /* [not an address]; [more than an address] */
+    bool bad_address, beyond; /* [not an address]; [an address, coordinates] */
 };
 
 /* a use of a name without a meaning: unknown, or a later label */
@@ -120,6 +120,7 @@ struct px {
     bool debug, has_debug;   /* .target debug; debug information is present */
     bool more;               /* inputs may follow: a missing symbol is no error yet */
     bool links;              /* the inputs are linked, also if it is one */
+    bool independent;        /* .target texmode_independent: samplers are apart from textures */
     int result;
     jmp_buf bail;
 

@@ -40,13 +40,17 @@ struct sim_reloc {
     int64_t addend;
 };
 
+/* A variable that holds no numbers: its 8 bytes are the handle of a texture or surface object. */
+enum sim_opaque { SIM_NOT_OPAQUE, SIM_TEXREF, SIM_SURFREF, SIM_SAMPLERREF };
+
 /* A .global .const .shared .local .param variable, of module or function. */
 struct sim_var {
     char *name;
     enum sim_space space;
-    enum sim_type type; /* of one element */
-    uint32_t align;     /* bytes; as declared, or the type's */
-    uint64_t size;      /* total bytes; 0 for `.extern .shared x[]` */
+    enum sim_type type; /* of one element; of an opaque variable .b64 */
+    enum sim_opaque opaque;
+    uint32_t align; /* bytes; as declared, or the type's */
+    uint64_t size;  /* total bytes; 0 for `.extern .shared x[]` */
     bool is_extern, is_weak, is_visible, is_managed;
     bool is_unsized;     /* declared [] : dynamic shared memory when space is SIM_SHARED */
     unsigned char *init; /* initial bytes, or NULL for zero ... */
@@ -69,7 +73,8 @@ enum sim_operand_kind {
                       true */
     SIM_O_SREG,    /* name, imm = 0..3 for .x .y .z .w                %tid.x  %laneid        */
     SIM_O_SYM,     /* var or func, imm = byte offset                  g   g+4   vprintf      */
-    SIM_O_MEM,     /* [base+imm]: base is reg (>= 0) or var, or neither (absolute)           */
+    SIM_O_MEM,     /* [base+imm]: base is reg (>= 0) or var, or neither (absolute); of a
+                      texture or surface [base, {x, y}]: list[0] is the vector or a register  */
     SIM_O_VEC,     /* {a, b, c, d}: elements in list                                         */
     SIM_O_LIST,    /* (a, b): a call's return or argument list                               */
     SIM_O_PAIR,    /* d|p : list[0], list[1]                                                 */
@@ -149,6 +154,13 @@ enum sim_select {
     SIM_SELECT_MBARRIER_ARRIVE,
     SIM_SELECT_MBARRIER_TX,
     SIM_SELECT_MBARRIER_TEST,
+    SIM_SELECT_TEX,
+    SIM_SELECT_TXQ,
+    SIM_SELECT_SULD,
+    SIM_SELECT_SUST,
+    SIM_SELECT_SURED,
+    SIM_SELECT_SUQ,
+    SIM_SELECT_ISTYPEP,
     SIM_SELECTS
 };
 

@@ -215,6 +215,53 @@ static void put_elements(struct fuzz_source *s, struct grammar_text *t, char let
     if (letter == 'E' || fuzz_byte(s) % 2) grammar_add(t, "%s", names[fuzz_byte(s) % 8]);
 }
 
+/* A texture or surface: one that the executor makes, a reference, or any number. */
+static void put_image(struct fuzz_source *s, struct grammar_text *t, bool surface) {
+    const unsigned x = fuzz_byte(s);
+    if (x < 16) put_register(s, t, 8, false);
+    else if (x < 64) grammar_add(t, surface ? "su" : "tx");
+    else grammar_add(t, "%%o%u", x % 4);
+}
+/* Coordinates, derivatives or offsets of the geometry that the modifiers name. */
+static void put_coordinates(
+        struct fuzz_source *s, struct grammar_text *t, const struct words *mods, bool layer) {
+    static const char *const names[] = { "1d", "a1d", "2d", "a2d", "2dms", "a2dms", "3d", "cube",
+        "acube" };
+    static const unsigned char all[] = { 1, 2, 2, 4, 4, 4, 4, 4, 4 },
+                               without[] = { 1, 1, 2, 2, 2, 2, 4, 4, 4 };
+    unsigned k = 0;
+    while (k < 8 && !has_word(mods, names[k])) k++;
+    put_vector(s, t, fuzz_byte(s) < 250 ? (layer ? all : without)[k] : 3, 4, false);
+}
+static void put_image_operand(struct fuzz_source *s, struct grammar_text *t, char letter,
+        const struct words *mods, const struct words *types, bool surface) {
+    const struct word type = types->w[0];
+    switch (letter) {
+    case 'R':
+        put_vector(s, t, has_word(mods, "v2") ? 2 : 4, size_of(type), true);
+        if (fuzz_byte(s) % 8 == 1) {
+            grammar_add(t, "|");
+            put_register(s, t, 0, true);
+        }
+        break;
+    case 'H':
+        grammar_add(t, "[");
+        put_image(s, t, surface);
+        grammar_add(t, ", ");
+        put_coordinates(s, t, mods, true);
+        grammar_add(t, "]");
+        break;
+    case 'Q':
+        grammar_add(t, "[");
+        put_image(s, t, surface);
+        grammar_add(t, "]");
+        break;
+    case 'F':
+    case 'C': put_coordinates(s, t, mods, false); break;
+    default: put_image(s, t, is_word(type, "surfref")); break; /* U */
+    }
+}
+
 static void put_operand(struct fuzz_source *s, struct grammar_text *t, char letter,
         const struct words *mods, const struct words *types, unsigned line, unsigned lines) {
     static const struct word none = { "b32", 3 };
@@ -378,7 +425,10 @@ void grammar_instruction(
             if (*a == 'k' && !has_word(&mods, "L2::cache_hint")) continue;
             if (optional && *a != 'k' && fuzz_byte(s) % 4) break;
             if (!first) grammar_add(t, ", ");
-            put_operand(s, t, *a, &mods, &types, line, lines);
+            if (strchr("RHQFCU", *a))
+                put_image_operand(s, t, *a, &mods, &types, !strncmp(f->op, "su", 2));
+            else if (*a == 'Z') put_register(s, t, 0, true);
+            else put_operand(s, t, *a, &mods, &types, line, lines);
             first = false;
         }
     }
@@ -448,11 +498,13 @@ void grammar_module(struct fuzz_source *s, struct grammar_text *t) {
             "ld.param.b32 %r3, [b]; }\n"
             "add.u32 %r1, %r1, %r3;\nE: ld.local.b32 %r2, [l+4]; add.u32 %r1, %r1, %r2; "
             "st.param.b32 [y], %r1; ret; }\n"
-            ".func nothing () { ret; }\n.global .u64 table[2] = { square, g };\n"
+            ".func nothing () { ret; }\n.global .texref tx; .global .surfref su;\n.global .u64 "
+            "table[2] = { square, g };\n"
             ".entry k (.param .u64 p, .param .align 16 .b8 st[32], .param .u32 n) {\n"
             ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<16>; .reg .b64 %d<16>; .reg .b128 "
-            "%q<4>;\n"
+            "%q<4>; .reg .b64 %o<4>;\n"
             ".shared .align 16 .b8 sh[256]; .local .align 16 .b8 loc[128];\n"
+            "mov.u64 %o0, 1; mov.u64 %o1, 2; mov.u64 %o2, 3; mov.u64 %o3, 4;\n"
             "TARGETS: .branchtargets L0, L1, L2; PROTO: .callprototype (.param .b32 _) _ (.param "
             ".b32 _);\n"
             "mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %laneid; mov.u32 %r3, sh; "

@@ -48,6 +48,44 @@ awk -v head="$head" 'BEGIN {                          # was visited once for eac
     }
     print ".entry k() { call f0; ret; }" }' > "$out/parser/functions_that_call_all_later_ones"
 
+# What reads and writes the executor's textures and surfaces.
+mkdir -p "$out/executor"
+for first in parser executor; do cat > "$out/$first/images" <<'END'
+.version 8.5
+.target sm_90
+.address_size 64
+.global .texref tx;
+.global .surfref su;
+.entry k(.param .u64 p, .param .align 16 .b8 st[32], .param .u32 n) {
+.reg .b32 %r<16>; .reg .b64 %d<4>; .reg .b16 %h<4>; .reg .f32 %f<8>; .reg .pred %p<4>;
+mov.u32 %r0, %tid.x; cvt.rn.f32.u32 %f0, %r0; mul.f32 %f1, %f0, 0f3E000000;
+mov.f32 %f2, 0f3F000000;
+mov.u64 %d0, 1; mov.u64 %d1, 2; mov.u64 %d2, 3; mov.u64 %d3, 4; and.b32 %r1, %r0, 3;
+shl.b32 %r2, %r0, 3;
+L0: tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7}, [tx, {%f0,%f1}];
+L1: tex.2d.v4.s32.s32 {%r4,%r5,%r6,%r7}, [%d0, {%r0,%r1}], {%r1,%r1};
+L2: tex.a2d.v4.u32.f32 {%r4,%r5,%r6,%r7}, [%d1, {%r1,%f0,%f1,%f1}];
+L3: tex.level.cube.v4.f32.f32 {%f4,%f5,%f6,%f7}, [%d2, {%f0,%f1,%f2,%f2}], %f1;
+L4: tex.grad.cube.v4.f32.f32 {%f4,%f5,%f6,%f7}, [%d2, {%f0,%f1,%f2,%f2}],
+{%f1,%f2,%f0,%f0}, {%f2,%f2,%f1,%f1};
+L5: tex.grad.2d.v4.f32.f32 {%f4,%f5,%f6,%f7}|%p1, [%d0, {%f0,%f1}], {%f1,%f2}, {%f2,%f1}, {%r1,%r1};
+L6: tex.1d.v2.f16x2.s32 {%r4,%r5}, [%d3, {%r0}];
+L7: tld4.g.2d.v4.f32.f32 {%f4,%f5,%f6,%f7}, [%d0, {%f1,%f0}], {%r1,%r1};
+L8: txq.width.b32 %r8, [tx]; txq.level.height.b32 %r8, [%d2], %r1;
+L9: txq.num_mipmap_levels.b32 %r8, [%d2]; txq.addr_mode_0.b32 %r8, [%d0];
+L10: sust.b.2d.v2.b32.zero [su, {%r2,%r1}], {%r4,%r5};
+L11: suld.b.2d.v4.b8.clamp {%h0,%h1,%h2,%h3}, [%d0, {%r2,%r1}];
+L12: sust.b.a2d.b32.zero [%d1, {%r1,%r2,%r1,%r1}], %r4; suld.b.1d.b16.zero %h0, [%d3, {%r2}];
+L13: sust.p.2d.v4.b32.clamp [%d0, {%r2,%r1}], {%r4,%r5,%r6,%r7};
+L14: suld.b.3d.b64.zero %d3, [%d2, {%r2,%r1,%r1,%r1}]; mov.u64 %d3, 4;
+L15: sured.b.add.2d.u32.zero [%d0, {%r2,%r1}], %r4;
+sured.p.min.3d.b32.clamp [%d2, {%r2,%r1,%r1,%r1}], %r5;
+L16: suq.width.b32 %r8, [su]; suq.array_size.b32 %r8, [%d1];
+L17: istypep.texref %p2, %d0; istypep.surfref %p2, %d3;
+ret; }
+END
+done
+
 # A fatbin with one PTX, in a file, as link input, and in an object's section; the first byte
 # selects (fatbin.c).
 mkdir -p "$out/fatbin"

@@ -1,0 +1,255 @@
+/* sample.h - the arithmetic of textures that a GPU decides: each function says what is documented,
+   and what is a guess until an H200 has been measured. texture.c calls them; nothing else rounds.
+ */
+#ifndef SIM_SAMPLE_H
+#define SIM_SAMPLE_H
+
+#include "../base/floats.h"
+
+enum { SIM_FRACTION_BITS = 8, SIM_FRACTION_ONE = 1 << SIM_FRACTION_BITS };
+
+/* A coordinate in texels, from 0 at the left edge of the first texel. A normalized one counts
+   2^21st parts of the size: what is less is cut off, towards minus infinity. Subnormal ones are 0.
+ */
+static inline f64 sim_texels_of(f32 x, bool normalized, uint32_t size) {
+    if (fabsf(x) < 0x1p-126f) return 0;
+    return normalized ? floor((f64)x * 0x1p21) * 0x1p-21 * size : (f64)x;
+}
+
+/* The same number of texels within 2^31 of 0, so that it fits into an integer: a multiple of twice
+   the size is taken away if the texture repeats.
+   To be measured: NaN, here 0; infinity in a texture that repeats, here 0. */
+static inline f64 sim_near(f64 t, bool repeats, uint32_t size) {
+    const f64 most = 0x1p31;
+    if (t != t) return 0;
+    if (repeats && !(fabs(t) < most)) {
+        if (t - t != 0) return 0;
+        t = fmod(t, 2.0 * size);
+    }
+    return t < -most ? -most : t > most ? most : t;
+}
+
+/* The texel that point sampling takes. Documented: floor(x).
+   To be measured: whether x is first rounded to a fixed-point number, as for linear filtering. */
+static inline int64_t sim_point(f64 t) { return (int64_t)floor(t); }
+
+/* Linear filtering: the first texel and the weight of the second, of 256.
+   Documented: xB = x - 0.5, i = floor(xB), the fraction has 8 bits.
+   To be measured: its rounding, here to the nearest, halves up; it may carry into i. */
+static inline int64_t sim_linear(f64 t, unsigned *fraction) {
+    const int64_t fixed = (int64_t)floor(t * SIM_FRACTION_ONE + 0.5) - SIM_FRACTION_ONE / 2;
+    *fraction = (unsigned)(fixed & (SIM_FRACTION_ONE - 1));
+    return fixed >> SIM_FRACTION_BITS;
+}
+
+/* A part of 256, rounded to nearest, halves up. */
+static inline int sim_part(int whole, unsigned fraction) {
+    return (whole * (int)fraction + SIM_FRACTION_ONE / 2) >> SIM_FRACTION_BITS;
+}
+
+/* The weights of 4 texels, [y][x], whose sum is `whole`, of 256: x takes its part first, then y the
+   one of the second column, and the rest of y that of the first one. */
+static inline void sim_weights(int whole, unsigned a, unsigned b, int w[4]) {
+    const int second = sim_part(whole, a), first = whole - second;
+    w[3] = sim_part(second, b);
+    w[1] = second - w[3];
+    w[0] = sim_part(first, SIM_FRACTION_ONE - b);
+    w[2] = first - w[0];
+}
+
+/* A sum of integers times 2^exponent, rounded to `bits` bits, ties away from 0; what is below
+   2^lowest has fewer. */
+static inline f32 sim_rounded(int64_t sum, int exponent, int bits, int lowest) {
+    uint64_t m = sum < 0 ? -(uint64_t)sum : (uint64_t)sum;
+    int drop = m >> bits ? 64 - bits - __builtin_clzll(m) : 0;
+    if (exponent + drop < lowest) drop = lowest - exponent;
+    if (drop > 0) m = drop > 63 ? 0 : (m + ((uint64_t)1 << (drop - 1))) >> drop;
+    else drop = 0;
+    const f32 f = (f32)ldexp((f64)m, exponent + drop);
+    return sum < 0 ? -f : f;
+}
+
+/* What filters add: numbers, with the exponent of their format, or integers of 16 bits. */
+struct sim_term {
+    f64 v;
+    int exponent, weight;
+    unsigned plane; /* of a level or slice, up to 4 terms */
+};
+enum sim_precision { SIM_SUM_FLOAT, SIM_SUM_HALF, SIM_SUM_SRGB };
+
+/* The weighted sum of numbers: aligned with the largest one of its plane, each keeps 4 bits more
+   than its format has, of sRGB none; what is less is cut off, towards 0. The sum of the products is
+   exact, and then rounded. Subnormal .f32 are 0. */
+static inline u32 sim_sum_floats(const struct sim_term *t, unsigned n, enum sim_precision p) {
+    const bool half = p != SIM_SUM_FLOAT;
+    const int kept = p == SIM_SUM_FLOAT ? 27 : p == SIM_SUM_HALF ? 14 : 7;
+    f64 sum = 0;
+    unsigned infinite = 0, negative = 0;
+    int exponent;
+    for (unsigned k = 0; k < n; k++) {
+        if (t[k].v != t[k].v) return half ? 0x7fffe000 : 0x7fffffff;
+        if (t[k].v - t[k].v != 0) infinite |= t[k].v < 0 ? 2 : 1;
+        negative += signbit(t[k].v) != 0;
+    }
+    if (infinite == 3) return half ? 0x7fffe000 : 0x7fffffff;
+    if (infinite) return infinite == 1 ? 0x7f800000 : 0xff800000;
+    for (unsigned first = 0, end; first < n; first = end) {
+        int most = -126;
+        int64_t plane = 0;
+        for (end = first; end < n && t[end].plane == t[first].plane; end++)
+            if (t[end].weight && t[end].v != 0 && t[end].exponent > most) most = t[end].exponent;
+        for (unsigned k = first; k < end; k++)
+            if (t[k].weight && (half || fabs(t[k].v) >= 0x1p-126))
+                plane += (int64_t)ldexp(t[k].v, kept - most) * t[k].weight;
+        sum += ldexp((f64)plane, most - kept - SIM_FRACTION_BITS);
+    }
+    if (sum == 0) return negative == n ? 0x80000000 : 0;
+    const int64_t mantissa = (int64_t)ldexp(frexp(sum, &exponent), 53);
+    const f32 r = sim_rounded(mantissa, exponent - 53, half ? 11 : 24, half ? -24 : -149);
+    if (half && fabsf(r) >= 65536) return r < 0 ? 0xff800000 : 0x7f800000;
+    return bits32(!half && fabsf(r) < 0x1p-126f ? copysignf(0, r) : r);
+}
+
+/* The weighted sum of normalized integers: each is expanded to 16 bits. The result has 16 bits,
+   rounded to nearest, halves up. Those of 8 bits with a sign have 4 bits more; with them, the
+   result differs from an H200's by 1 of 32767 in 1 of 100 sums. */
+static inline u32 sim_sum_integers(const struct sim_term *t, unsigned n, unsigned most) {
+    const bool is_signed = most == 127 || most == 32767;
+    const int64_t all = is_signed ? 32767 : 65535;
+    int64_t sum = 0;
+    for (unsigned k = 0; k < n; k++) {
+        const f64 wide = floor(t[k].v * (f64)all * 16 / most);
+        sum += (int64_t)wide * t[k].weight;
+    }
+    sum = (sum + 8 * SIM_FRACTION_ONE) >> (4 + SIM_FRACTION_BITS);
+    return bits32(sum < -all ? -1.0f : (f32)sum / (f32)all);
+}
+
+/* A component of a texel that is read alone, as a number: v / 255, v / 127, ...
+   Documented: the range is mapped to [0, 1] or [-1, 1]; both -128 and -127 become -1.
+   To be measured: the rounding, here to nearest even. */
+static inline f32 sim_normalized(f64 v, f64 scale) {
+    return (f32)(v / scale < -1 ? -1.0 : v / scale);
+}
+
+/* A number as a component of a texel, for borders and formatted stores: an integer of `bits` bits,
+   or .f16, cut off. Of the integer, x (2^bits - 1) is the difference of two numbers that have 4
+   bits more, and is then rounded: halves of stores up, of borders down. */
+static inline u32 sim_integer_of(f32 x, bool is_signed, unsigned bits, bool stores) {
+    const unsigned n = is_signed ? bits - 1 : bits;
+    f64 a = x != x ? 0 : x > 1 ? 1 : (f64)x;
+    if (a < 0) a = !is_signed ? 0 : a < -1 ? 1 : -a;
+    const int64_t parts = (int64_t)floor(ldexp(a, (int)n + 4)) - (int64_t)ceil(a * 16);
+    const int64_t v = (parts + (stores ? 8 : 7)) >> 4;
+    return (u32)(is_signed && x < 0 ? -v : v);
+}
+static inline u32 sim_half_below(f32 color) {
+    const u32 bits = bits32(color) & 0x7fffffffu, sign = bits32(color) >> 16 & 0x8000;
+    if (bits > 0x7f800000u) return sign | 0x7c00 | ((bits >> 13 & 0x3ff) ? bits >> 13 & 0x3ff : 1);
+    if (bits >= 0x47800000u) return sign | (bits == 0x7f800000u ? 0x7c00 : 0x7bff);
+    if (bits < 0x38800000u) return sign | (u32)floorf(float_of(bits) * 0x1p24f);
+    return sign | (bits - 0x38000000u) >> 13;
+}
+
+/* Red, green and blue of sRGB texels, 0 to 255, as linear numbers: those of an H200, which have 8
+   bits. *exponent: that with which filters align them, which is 1 more for some. */
+static inline f32 sim_linear_of_srgb(unsigned v, int *exponent) {
+    /* of 65536 */
+    static const unsigned short table[255] = { 0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220,
+        240, 264, 288, 312, 340, 368, 396, 428, 460, 492, 524, 560, 600, 636, 676, 720, 760, 804,
+        852, 896, 944, 1000, 1048, 1104, 1160, 1216, 1272, 1328, 1392, 1456, 1520, 1584, 1648, 1720,
+        1792, 1864, 1936, 2016, 2096, 2176, 2256, 2336, 2416, 2496, 2592, 2688, 2768, 2864, 2960,
+        3056, 3152, 3264, 3360, 3456, 3584, 3680, 3776, 3904, 4000, 4128, 4256, 4352, 4480, 4608,
+        4736, 4864, 4992, 5120, 5248, 5408, 5536, 5664, 5824, 5952, 6112, 6240, 6400, 6560, 6688,
+        6848, 7008, 7168, 7328, 7488, 7680, 7808, 8000, 8192, 8320, 8512, 8704, 8896, 9088, 9280,
+        9472, 9664, 9856, 10048, 10240, 10432, 10624, 10816, 11008, 11264, 11456, 11648, 11904,
+        12096, 12288, 12544, 12736, 12992, 13184, 13440, 13696, 13888, 14144, 14400, 14656, 14848,
+        15104, 15360, 15616, 15872, 16128, 16384, 16640, 16896, 17152, 17408, 17664, 18048, 18304,
+        18560, 18816, 19072, 19456, 19712, 19968, 20224, 20608, 20864, 21120, 21504, 21760, 22144,
+        22400, 22784, 23040, 23296, 23680, 24064, 24320, 24704, 24960, 25344, 25600, 25984, 26368,
+        26752, 27008, 27392, 27776, 28032, 28416, 28800, 29184, 29568, 29952, 30336, 30720, 30976,
+        31488, 31744, 32256, 32512, 33024, 33280, 33792, 34048, 34560, 35072, 35328, 35840, 36096,
+        36608, 37120, 37376, 37888, 38400, 38656, 39168, 39680, 39936, 40448, 40960, 41216, 41728,
+        42240, 42752, 43264, 43520, 44032, 44544, 45056, 45568, 45824, 46336, 46848, 47360, 47872,
+        48384, 48896, 49408, 49920, 50432, 50944, 51456, 51968, 52480, 52992, 53504, 54016, 54528,
+        55040, 55552, 56064, 56576, 57088, 57600, 58112, 58624, 59392, 59904, 60416, 60928, 61440,
+        61952, 62464, 62976, 64000, 64512, 65024 };
+    const f32 x = v < 255 ? (f32)table[v] * 0x1p-16f : 1;
+    const bool more = v == 69 || v == 70 || (v >= 96 && v <= 98) || v == 136 ||
+            (v >= 185 && v <= 187) || (v >= 248 && v <= 254);
+    frexpf(x, exponent);
+    *exponent += more - 1;
+    return x;
+}
+
+/* A level of detail as it is before the bias: with 8 bits, towards 0; NaN is 0. */
+static inline f32 sim_fixed_lod(f32 lod) {
+    if (lod != lod) return 0;
+    return fabsf(lod) < 65536 ? truncf(lod * SIM_FRACTION_ONE) / SIM_FRACTION_ONE : lod;
+}
+
+/* The level of detail, after bias and clamps: the level, and the weight of the next one, of 256.
+   Documented: point takes the nearest level.
+   To be measured: the fraction's rounding, here to nearest; halves of point, here up. */
+static inline unsigned sim_level_of(f32 lod, bool linear, unsigned levels, unsigned *fraction) {
+    const f32 last = (f32)(levels - 1);
+    *fraction = 0;
+    if (!(lod > 0)) return 0;
+    if (lod >= last) return levels - 1;
+    if (!linear) return (unsigned)floorf(lod + 0.5f);
+    const unsigned fixed = (unsigned)floorf(lod * SIM_FRACTION_ONE);
+    *fraction = fixed & (SIM_FRACTION_ONE - 1);
+    return fixed >> SIM_FRACTION_BITS;
+}
+
+/* The level of detail of derivatives in texels, squared lengths of both; and how many samples along
+   the longer one an anisotropy of `most` takes.
+   Documented: log2 of the longer one.
+   To be measured: the precision, the number of samples and their places (texture.c). */
+static inline f32 sim_lod_of(f64 xx, f64 yy, unsigned most, unsigned *samples) {
+    const f64 longer = sqrt(xx > yy ? xx : yy), shorter = sqrt(xx > yy ? yy : xx);
+    *samples = 1;
+    if (!(longer > 0)) return -INFINITY;
+    if (most > 1 && longer > shorter) {
+        const f64 ratio = shorter > 0 ? ceil(longer / shorter) : most;
+        *samples = ratio < most ? (unsigned)ratio : most;
+    }
+    return (f32)log2(longer / *samples);
+}
+
+/* The face of a cube map, and where on it, from 0 to 1. A driver's code multiplies the direction by
+   the reciprocal of its longest component, which NaN is not; it has no subnormal numbers. Of equal
+   ones, z comes before y and x. The reciprocal is an approximation, here it is exact: a result can
+   differ by a texel, or by a fraction of 1/256. */
+static inline f32 sim_flushed(f32 x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
+static inline unsigned sim_face(const f32 d[3], f32 *s, f32 *t) {
+    const f32 longest = sim_flushed(fmaxf(fmaxf(fabsf(d[0]), fabsf(d[1])), fabsf(d[2]))),
+              r = sim_flushed(1.0f / longest), x = sim_flushed(sim_flushed(d[0]) * r),
+              y = sim_flushed(sim_flushed(d[1]) * r), z = sim_flushed(sim_flushed(d[2]) * r),
+              ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
+    unsigned face;
+    f32 a, b;
+    if (ax > ay && ax > az) {
+        face = signbit(x) ? 1 : 0;
+        a = face ? z : -z;
+        b = -y;
+    } else if (ay > az) {
+        face = signbit(y) ? 3 : 2;
+        a = x;
+        b = face == 3 ? -z : z;
+    } else {
+        face = signbit(z) ? 5 : 4;
+        a = face == 5 ? -x : x;
+        b = -y;
+    }
+    *s = (f32)(((f64)a + 1) / 2);
+    *t = (f32)(((f64)b + 1) / 2);
+    return face;
+}
+
+/* An offset of texels: from -8 to 7, of a gather from -32 to 31; the low bits of others. */
+static inline int sim_offset(u32 v, bool gathers) {
+    return gathers ? (int)((v & 63) ^ 32) - 32 : (int)((v & 15) ^ 8) - 8;
+}
+
+#endif
