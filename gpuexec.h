@@ -2745,9 +2745,10 @@ GPUEXEC_API gpuexec_result gpuexec_array_destroy_at(const char *where, gpuexec_a
    between them and convert them. Surfaces read and write the elements of arrays. A kernel takes the
    64-bit object of either one as an argument. */
 
+/* CUDA's CUaddress_mode numbers them in another order: WRAP is 0 there. */
 typedef enum gpuexec_address_mode { /* coordinates outside the texture: */
     GPUEXEC_ADDRESS_CLAMP = 0,      /* read the nearest element */
-    GPUEXEC_ADDRESS_WRAP,           /* repeat it; for normalized coordinates, as MIRROR */
+    GPUEXEC_ADDRESS_WRAP,           /* repeat it; only with normalized coordinates, as MIRROR */
     GPUEXEC_ADDRESS_MIRROR,         /* repeat it, every other time mirrored */
     GPUEXEC_ADDRESS_BORDER          /* read the border color */
 } gpuexec_address_mode;
@@ -2813,12 +2814,12 @@ GPUEXEC_API gpuexec_result gpuexec_texture_get_desc_at(
 
 /* Binds a texture reference of a module (.texref in PTX; texture<...> in CUDA C before 12) to what
    the texture reads, in the same way, for all later launches of the module's kernels. The texture
-   must not be destroyed while they run. It needs no seamless_cube, exact_trilinear or view.
-   GPUEXEC_NOT_FOUND if the module has no such reference. cuModuleGetTexRef, cuTexRefSetArray,
-   cuTexRefSetMipmappedArray, cuTexRefSetAddress, cuTexRefSetAddress2D, cuTexRefSetFormat,
-   cuTexRefSetFlags, cuTexRefSetAddressMode, cuTexRefSetFilterMode, cuTexRefSetMaxAnisotropy,
-   cuTexRefSetMipmapFilterMode, cuTexRefSetMipmapLevelBias, cuTexRefSetMipmapLevelClamp,
-   cuTexRefSetBorderColor. */
+   must not be destroyed while they run. GPUEXEC_NOT_SUPPORTED if it has seamless_cube,
+   exact_trilinear or a view. GPUEXEC_NOT_FOUND if the module has no such reference.
+   cuModuleGetTexRef, cuTexRefSetArray, cuTexRefSetMipmappedArray, cuTexRefSetAddress,
+   cuTexRefSetAddress2D, cuTexRefSetFormat, cuTexRefSetFlags, cuTexRefSetAddressMode,
+   cuTexRefSetFilterMode, cuTexRefSetMaxAnisotropy, cuTexRefSetMipmapFilterMode,
+   cuTexRefSetMipmapLevelBias, cuTexRefSetMipmapLevelClamp, cuTexRefSetBorderColor. */
 GPUEXEC_API gpuexec_result gpuexec_texture_bind_at(
         const char *where, gpuexec_texture texture, gpuexec_module module, const char *name);
 

@@ -1,5 +1,5 @@
-/* sample.h - the arithmetic of textures that a GPU decides: each function says what is documented,
-   and what is a guess until an H200 has been measured. texture.c calls them; nothing else rounds.
+/* sample.h - the arithmetic of textures and surfaces that the documents leave open: an H200's,
+   found with the programs of tests/device/texels. Nothing else rounds.
  */
 #ifndef SIM_SAMPLE_H
 #define SIM_SAMPLE_H
@@ -17,8 +17,8 @@ static inline f64 sim_texels_of(f32 x, bool normalized, uint32_t size) {
 }
 
 /* The same number of texels within 2^31 of 0, so that it fits into an integer: a multiple of twice
-   the size is taken away if the texture repeats.
-   To be measured: NaN, here 0; infinity in a texture that repeats, here 0. */
+   the size is taken away if the texture repeats. NaN is 0; infinities are 0 in a texture that
+   repeats. */
 static inline f64 sim_near(f64 t, bool repeats, uint32_t size) {
     const f64 most = 0x1p31;
     if (t != t) return 0;
@@ -29,13 +29,12 @@ static inline f64 sim_near(f64 t, bool repeats, uint32_t size) {
     return t < -most ? -most : t > most ? most : t;
 }
 
-/* The texel that point sampling takes. Documented: floor(x).
-   To be measured: whether x is first rounded to a fixed-point number, as for linear filtering. */
+/* The texel that point sampling takes. */
 static inline int64_t sim_point(f64 t) { return (int64_t)floor(t); }
 
 /* Linear filtering: the first texel and the weight of the second, of 256.
-   Documented: xB = x - 0.5, i = floor(xB), the fraction has 8 bits.
-   To be measured: its rounding, here to the nearest, halves up; it may carry into i. */
+   Documented: xB = x - 0.5, i = floor(xB), the fraction has 8 bits. Measured: it is rounded to
+   nearest, halves up, and may carry into i. */
 static inline int64_t sim_linear(f64 t, unsigned *fraction) {
     const int64_t fixed = (int64_t)floor(t * SIM_FRACTION_ONE + 0.5) - SIM_FRACTION_ONE / 2;
     *fraction = (unsigned)(fixed & (SIM_FRACTION_ONE - 1));
@@ -126,8 +125,7 @@ static inline u32 sim_sum_integers(const struct sim_term *t, unsigned n, unsigne
 }
 
 /* A component of a texel that is read alone, as a number: v / 255, v / 127, ...
-   Documented: the range is mapped to [0, 1] or [-1, 1]; both -128 and -127 become -1.
-   To be measured: the rounding, here to nearest even. */
+   Documented: the range is mapped to [0, 1] or [-1, 1]; both -128 and -127 become -1. */
 static inline f32 sim_normalized(f64 v, f64 scale) {
     return (f32)(v / scale < -1 ? -1.0 : v / scale);
 }
@@ -189,8 +187,8 @@ static inline f32 sim_fixed_lod(f32 lod) {
 }
 
 /* The level of detail, after bias and clamps: the level, and the weight of the next one, of 256.
-   Documented: point takes the nearest level.
-   To be measured: the fraction's rounding, here to nearest; halves of point, here up. */
+   Documented: point takes the nearest level. Measured: halves are rounded up; what is less than
+   1/256 is cut off. */
 static inline unsigned sim_level_of(f32 lod, bool linear, unsigned levels, unsigned *fraction) {
     const f32 last = (f32)(levels - 1);
     *fraction = 0;
@@ -205,7 +203,7 @@ static inline unsigned sim_level_of(f32 lod, bool linear, unsigned levels, unsig
 /* The level of detail of derivatives in texels, squared lengths of both; and how many samples along
    the longer one an anisotropy of `most` takes.
    Documented: log2 of the longer one.
-   To be measured: the precision, the number of samples and their places (texture.c). */
+   Not measured to the bit: the precision, the number of samples and their places (texture.c). */
 static inline f32 sim_lod_of(f64 xx, f64 yy, unsigned most, unsigned *samples) {
     const f64 longer = sqrt(xx > yy ? xx : yy), shorter = sqrt(xx > yy ? yy : xx);
     *samples = 1;

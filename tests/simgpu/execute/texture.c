@@ -213,7 +213,7 @@ static void neighbour(struct lookup *k, const struct sim_level *l, unsigned face
 }
 
 /* A texel of a cube's face, or beyond its edges. At a corner, three faces have no fourth texel.
-   To be measured: what it is; here, the mean of the three. */
+   Not measured to the bit: here, it is the mean of the three. */
 static void cube_texel(struct lookup *k, const struct sim_level *l, unsigned face, int64_t x,
         int64_t y, struct sim_texel *out) {
     const int64_t n = l->width,
@@ -413,7 +413,7 @@ static void on_face(unsigned face, const f32 direction[3], const f32 change[3], 
 }
 
 /* tex.grad: the level of detail from derivatives. With anisotropy the samples lie along the longer
-   one, evenly, and are averaged. To be measured: all of this. */
+   one, evenly, and are averaged. Not measured to the bit. */
 static void sample_gradients(struct lookup *k, struct spot s, const f32 direction[3], u32 out[4]) {
     const struct sim_texels *t = &k->t->texels;
     const struct sim_level *l = &t->levels[0];

@@ -187,7 +187,7 @@ static bool is_srgb_only(unsigned format) {
 
 /* Measured: the flags 4 and 8, which have no name, are accepted. Linear filtering of integers and
    sRGB of what has no such colors are accepted and have no effect here. Formats that are sRGB are
-   refused without the flag. To be measured: that they are accepted with it. */
+   refused without the flag, and accepted with it. */
 static bool how_bad(
         const CUDA_TEXTURE_DESC *how, const struct sim_array *a, const struct sim_texels *t) {
     enum { ALL_FLAGS = 0x7f };
