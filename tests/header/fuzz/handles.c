@@ -369,8 +369,8 @@ static const gpuexec_texture_desc *texture_desc_of(struct fuzz_source *s, gpuexe
 }
 #define OBJECT(call) \
     do { \
-        const uint64_t object = (call); \
-        if (object) put(objects, &next_object, object); \
+        const uint64_t number = (call); \
+        if (number) put(objects, &next_object, number); \
     } while (0)
 
 /* Calls that may run concurrently with others. */
