@@ -28919,9 +28919,9 @@ static gpuexec_result gxi_check_view(gxi_call *call, const gxi_slot *array, gxi_
                 gxi_plural_s(layers));
     if (!d->levels) d->levels = levels - d->first_level;
     if (!d->layers && layers) d->layers = layers - d->first_layer;
-    f = gxi_format_find(a->desc.format);
+    f = gxi_format_find((int)a->desc.format);
     if ((d->levels != levels || d->layers != layers) && !d->view_format &&
-            (a->block > 1 || !gxi_view_format(a->desc.format, a->desc.channels)))
+            (a->block > 1 || !gxi_view_format((int)a->desc.format, a->desc.channels)))
         return gxi_fail_texture(call, "leave them at 0",
                 "%s is %u, but the elements of the array%s created at %s are GPUEXEC_FORMAT_%s: "
                 "such a texture shows all levels and layers",

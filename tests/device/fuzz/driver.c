@@ -206,6 +206,7 @@ static const struct {
     { 'H', "gxi_array_layout *", "" },
     { '*', "const gxi_reference_layout *", "" },
     { '=', "const gxi_resource_desc *", "" },
+    { '=', "gxi_resource_desc *", "" },
     { '_', "const gxi_sampler_desc *", "" },
     { '|', "const gxi_view_desc *", "" },
 };

@@ -40,7 +40,7 @@ static char text[TEXT], errors[LOG];
 static unsigned long long buffer;
 static void *plane; /* an array that the references tx and su show */
 
-/* Textures 1 to 4, and surfaces 1 to 4: an array, layers, mipmapped cubes and linear memory; a
+/* Textures 1 to 4, and surfaces 5 to 8: an array, layers, mipmapped cubes and linear memory; a
    plane, layers, a volume and a line. */
 static void make_images(void) {
     enum { U32 = 3, FLOAT = 32, LAYERED = 1, SURFACE = 2, CUBE = 4, GATHER = 8 };
@@ -65,15 +65,14 @@ static void make_images(void) {
         { { 1, 1, 1 }, 0, 0, 0, 0, 0, 0, 0, { 0 }, { 0 } },
     };
     unsigned long long object, resource[19] = { 0 };
-    void *array, *mipmapped;
+    void *array, *mipmapped, *arrays[4];
     FUZZ_CHECK(!cuMipmappedArrayCreate(&mipmapped, &layouts[4], 3), "cubes");
     for (unsigned k = 0; k < 4; k++) {
         FUZZ_CHECK(!cuArray3DCreate_v2(&array, &layouts[k]), "array %u", k);
         if (!k) plane = array;
+        arrays[k] = array;
         memset(resource, 0, sizeof resource);
         resource[1] = (uintptr_t)array;
-        FUZZ_CHECK(!cuSurfObjectCreate(&object, resource) && object == k + 1ull, "surface %llu",
-                object);
         if (k == 2) {
             resource[0] = 1;
             resource[1] = (uintptr_t)mipmapped;
@@ -86,6 +85,12 @@ static void make_images(void) {
         }
         FUZZ_CHECK(!cuTexObjectCreate(&object, resource, &sampling[k], NULL) && object == k + 1ull,
                 "texture %llu", object);
+    }
+    for (unsigned k = 0; k < 4; k++) {
+        memset(resource, 0, sizeof resource);
+        resource[1] = (uintptr_t)arrays[k];
+        FUZZ_CHECK(!cuSurfObjectCreate(&object, resource) && object == k + 5ull, "surface %llu",
+                object);
     }
 }
 

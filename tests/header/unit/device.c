@@ -218,8 +218,8 @@ static void topology(const char *peers, const char *matrix) {
 #define OF_ROWS(a, b, c) "              0          1          2\n   0" a "\n   1" b "\n   2" c
 #define SELF "          -"
 #define NO "         no"
-#define PCIE "     PCIe 1"
-#define NVL "   NVLink 0"
+#define PCIE "    PCIe 1a"
+#define NVL "  NVLink 0a"
 TEST_ALONE_MULTI(topology_all) {
     topology("all", OF_ROWS(SELF NVL NVL, NVL SELF NVL, NVL NVL SELF));
 }

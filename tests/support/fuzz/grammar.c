@@ -220,7 +220,7 @@ static void put_image(struct fuzz_source *s, struct grammar_text *t, bool surfac
     const unsigned x = fuzz_byte(s);
     if (x < 16) put_register(s, t, 8, false);
     else if (x < 64) grammar_add(t, surface ? "su" : "tx");
-    else grammar_add(t, "%%o%u", x % 4);
+    else grammar_add(t, "%%o%u", x % 4 + (surface ? 4 : 0));
 }
 /* Coordinates, derivatives or offsets of the geometry that the modifiers name. */
 static void put_coordinates(
@@ -502,9 +502,10 @@ void grammar_module(struct fuzz_source *s, struct grammar_text *t) {
             "table[2] = { square, g };\n"
             ".entry k (.param .u64 p, .param .align 16 .b8 st[32], .param .u32 n) {\n"
             ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<16>; .reg .b64 %d<16>; .reg .b128 "
-            "%q<4>; .reg .b64 %o<4>;\n"
+            "%q<4>; .reg .b64 %o<8>;\n"
             ".shared .align 16 .b8 sh[256]; .local .align 16 .b8 loc[128];\n"
             "mov.u64 %o0, 1; mov.u64 %o1, 2; mov.u64 %o2, 3; mov.u64 %o3, 4;\n"
+            "mov.u64 %o4, 5; mov.u64 %o5, 6; mov.u64 %o6, 7; mov.u64 %o7, 8;\n"
             "TARGETS: .branchtargets L0, L1, L2; PROTO: .callprototype (.param .b32 _) _ (.param "
             ".b32 _);\n"
             "mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %laneid; mov.u32 %r3, sh; "
