@@ -200,19 +200,45 @@ static inline unsigned sim_level_of(f32 lod, bool linear, unsigned levels, unsig
     return fixed >> SIM_FRACTION_BITS;
 }
 
-/* The level of detail of derivatives in texels, squared lengths of both; and how many samples along
-   the longer one an anisotropy of `most` takes.
-   Documented: log2 of the longer one.
-   Not measured to the bit: the precision, the number of samples and their places (texture.c). */
-static inline f32 sim_lod_of(f64 xx, f64 yy, unsigned most, unsigned *samples) {
-    const f64 longer = sqrt(xx > yy ? xx : yy), shorter = sqrt(xx > yy ? yy : xx);
-    *samples = 1;
-    if (!(longer > 0)) return -INFINITY;
-    if (most > 1 && longer > shorter) {
-        const f64 ratio = shorter > 0 ? ceil(longer / shorter) : most;
-        *samples = ratio < most ? (unsigned)ratio : most;
-    }
-    return (f32)log2(longer / *samples);
+/* A derivative in texels: it has 10 bits. */
+static inline f64 sim_derivative(f64 x) {
+    int exponent;
+    const f64 mantissa = frexp(x, &exponent);
+    return ldexp(trunc(mantissa * 1024), exponent - 10);
+}
+
+/* About the length of a vector, and the longer axis of the ellipse of two, which an H200's levels
+   of detail show: nine of ten are these, the others differ by 1/256. */
+static inline f64 sim_length(const f64 v[3]) {
+    f64 a = fabs(v[0]), b = fabs(v[1]), c = fabs(v[2]), t;
+    if (a < b) t = a, a = b, b = t;
+    if (a < c) t = a, a = c, c = t;
+    if (b < c) t = b, b = c, c = t;
+    return a + b * (11.0 / 32) + c / 4;
+}
+static inline f64 sim_longer_axis(const f64 x[3], const f64 y[3]) {
+    const f64 sum[3] = { x[0] + y[0], x[1] + y[1], x[2] + y[2] },
+              difference[3] = { x[0] - y[0], x[1] - y[1], x[2] - y[2] };
+    return fmax(fmax(sim_length(x), sim_length(y)),
+            fmax(sim_length(sum), sim_length(difference)) * (11.0 / 16));
+}
+
+/* The level of detail of a length in texels: of the logarithm's table, which has an entry for each
+   1/256 of the mantissa, in its middle; but 1 is exact. */
+static inline f32 sim_lod_of(f64 length) {
+    int exponent;
+    if (length - length != 0) return INFINITY; /* also NaN */
+    if (length == 0) return -INFINITY;
+    const unsigned entry = (unsigned)((frexp(length, &exponent) * 2 - 1) * 256);
+    const f64 log = entry ? floor(256 * log2(1 + (entry + 0.5) / 256) + 0.5) / 256 : 0;
+    return (f32)(exponent - 1 + log);
+}
+
+/* How many samples an anisotropy of `most` takes along the longer one of two lengths.
+   Not measured to the bit: this, and the places of the samples (texture.c). */
+static inline unsigned sim_samples_of(f64 longer, f64 shorter, unsigned most) {
+    const f64 ratio = shorter > 0 ? ceil(longer / shorter) : most;
+    return !(longer > shorter) || most < 2 ? 1 : ratio < most ? (unsigned)ratio : most;
 }
 
 /* The face of a cube map, and where on it, from 0 to 1. A driver's code multiplies the direction by

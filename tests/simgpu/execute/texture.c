@@ -413,14 +413,14 @@ static void on_face(unsigned face, const f32 direction[3], const f32 change[3], 
 }
 
 /* tex.grad: the level of detail from derivatives. With anisotropy the samples lie along the longer
-   one, evenly, and are averaged. Not measured to the bit. */
+   one, evenly, and are averaged: that is not measured to the bit. */
 static void sample_gradients(struct lookup *k, struct spot s, const f32 direction[3], u32 out[4]) {
     const struct sim_texels *t = &k->t->texels;
     const struct sim_level *l = &t->levels[0];
     const bool normalized = k->t->how.flags & CU_TRSF_NORMALIZED_COORDINATES || t->cube;
     const f64 size[3] = { l->width, l->height, l->depth };
-    f64 d[2][3] = { { 0 } }, squares[2] = { 0, 0 };
-    unsigned samples, axes = axes_of(k);
+    f64 d[2][3] = { { 0 } }, texels[2][3] = { { 0 } };
+    const unsigned axes = axes_of(k);
     for (unsigned q = 0; q < 2; q++) {
         f32 v[3];
         for (unsigned a = 0; a < 3; a++)
@@ -428,17 +428,17 @@ static void sample_gradients(struct lookup *k, struct spot s, const f32 directio
         if (t->cube) on_face(s.face, direction, v, d[q]);
         else
             for (unsigned a = 0; a < axes; a++) d[q][a] = v[a];
-        for (unsigned a = 0; a < axes; a++) {
-            const f64 texels = d[q][a] * (normalized ? size[a] : 1);
-            squares[q] += texels * texels;
-        }
+        for (unsigned a = 0; a < axes; a++)
+            texels[q][a] = sim_derivative(d[q][a] * (normalized ? size[a] : 1));
     }
-    const f32 lod = sim_lod_of(squares[0], squares[1], k->t->how.maxAnisotropy, &samples);
+    const f64 x = sim_length(texels[0]), y = sim_length(texels[1]);
+    const unsigned samples = sim_samples_of(fmax(x, y), fmin(x, y), k->t->how.maxAnisotropy);
     if (samples < 2 || k->raw) {
-        sample_levels(k, &s, lod, out);
+        sample_levels(k, &s, sim_lod_of(sim_longer_axis(texels[0], texels[1])), out);
         return;
     }
-    const f64 *along = squares[0] > squares[1] ? d[0] : d[1];
+    const f64 *along = x > y ? d[0] : d[1];
+    const f32 lod = sim_lod_of(fmax(x, y) / samples);
     const struct spot middle = s;
     f64 sum[4] = { 0, 0, 0, 0 };
     for (unsigned n = 0; n < samples && !k->failed; n++) {
