@@ -3,7 +3,7 @@
 #include "../../test.h"
 
 static const char ptx[] =
-        ".version 7.5\n.target sm_70\n.address_size 64\n"
+        ".version 7.1\n.target sm_70\n.address_size 64\n"
         ".global .texref t;\n.global .surfref r;\n"
         /* out[x + 8 y] = texture(x + 0.5, y + 0.5) */
         ".visible .entry sample(.param .u64 object, .param .u64 out)\n{\n"

@@ -601,9 +601,10 @@ TEST_MULTI(vectors_striped_over_two_devices) {
     gpuexec_virtual_desc desc = { 0 };
     gpuexec_virtual_piece piece;
     gpuexec_pointer_info at;
-    uint32_t n = 2 * WORDS, i, k, *host = (uint32_t *)malloc(2 * UNIT);
+    uint32_t n = 2 * WORDS, i, k, *host;
     two t;
     if (!two_peers()) SKIP("needs two devices with access to each other");
+    host = (uint32_t *)malloc(2 * UNIT);
     t = begin_two();
     desc.max_bytes = 2 * UNIT;
     desc.peers = &t.ctx[1];
