@@ -2794,6 +2794,7 @@ static const struct {
     { ROW_cuCtxGetApiVersion, "called only without cuCtxGetId" },
     { ROW_cuMemPrefetchAsync, "called only without its second interface" },
     { ROW_cuMemAdvise, "called only without its second interface" },
+    { ROW_cuTexObjectGetResourceDesc, "called only for a number that gpuexec did not make" },
     { ROW_cuSurfObjectGetResourceDesc, "called only for a number that gpuexec did not make" },
     { ROW_cuTexRefSetAddress2D, "called only to bind a texture of rows of memory" },
 };
