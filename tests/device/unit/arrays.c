@@ -864,6 +864,7 @@ TEST_MULTI(arrays_of_two_devices) {
     for (i = 0; i < 64; i++) data[i] = i * i;
     CHECK_EQ(cu.cuArray3DCreate_v2(&first, &s), 0);
     CHECK_EQ(cu.cuMemcpyHtoA_v2(first, 0, data, sizeof data), 0);
+    CHECK_EQ(cu.cuCtxSynchronize(), 0); /* a copy of pageable memory may still run */
     CHECK_EQ(cu.cuDevicePrimaryCtxRetain(&contexts[1], 1), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(contexts[1]), 0);
     CHECK_EQ(cu.cuArray3DCreate_v2(&second, &s), 0);
