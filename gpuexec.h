@@ -28987,6 +28987,10 @@ static int gxi_has_srgb(int format) {
     return format == GPUEXEC_FORMAT_U8 || format == GPUEXEC_FORMAT_UNORM8 || gxi_is_srgb(format) ||
             gxi_is_srgb(format + 1);
 }
+
+static int gxi_is_nan(float x) {
+    return !(x < 0) && !(x >= 0);
+}
 /* How it samples. */
 static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
     gpuexec_texture_desc *const d = &t->desc;
@@ -29051,12 +29055,11 @@ static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
                 "seamless_cube is 1, but the texture does not read a cube");
     if (d->max_anisotropy > 16)
         return gxi_fail_texture(call, "use at most 16", "max_anisotropy is %u", d->max_anisotropy);
-    if (d->level_bias != d->level_bias || d->min_level != d->min_level ||
-            d->max_level != d->max_level)
+    if (gxi_is_nan(d->level_bias) || gxi_is_nan(d->min_level) || gxi_is_nan(d->max_level))
         return gxi_fail_texture(call, NULL, "%s is not a number",
-                d->level_bias != d->level_bias         ? "level_bias"
-                        : d->min_level != d->min_level ? "min_level"
-                                                       : "max_level");
+                gxi_is_nan(d->level_bias)        ? "level_bias"
+                        : gxi_is_nan(d->min_level) ? "min_level"
+                                                   : "max_level");
     if (d->min_level < 0 || (d->max_level != 0 && d->max_level < d->min_level))
         return gxi_fail_texture(call, "set 0 <= min_level <= max_level",
                 "min_level is %g and max_level is %g", (double)d->min_level, (double)d->max_level);

@@ -536,8 +536,9 @@ TEST(nodes_and_batches_check_their_arguments) {
     const objects o = objects_of(&s);
     const gpuexec_graph graph = graph_of(&s, &o, 0, 0);
     const gpuexec_kernel sample = gpuexec_kernel_get(s.mod, "sample");
-    gpuexec_node node = gpuexec_graph_add_kernel(
-            graph, sample, block(), GPUEXEC_ARGS(o.t, s.out), GPUEXEC_FIRST);
+    const gpuexec_ptr other = gpuexec_alloc(s.ctx, 256); /* nothing orders the graph's two nodes */
+    const gpuexec_node node = gpuexec_graph_add_kernel(
+            graph, sample, block(), GPUEXEC_ARGS(o.t, other), GPUEXEC_FIRST);
     const gpuexec_batch batch = gpuexec_batch_create(s.ctx, NULL);
     CHECK_MADE(node.graph);
     CHECK_NOT_MADE(gpuexec_graph_add_kernel(
@@ -549,7 +550,7 @@ TEST(nodes_and_batches_check_their_arguments) {
     CHECK_REFUSED(gpuexec_node_set_argument(node, 0, &o.s, sizeof o.s), GPUEXEC_BAD_PARAMETERS,
             "is the surface");
     CHECK_OK(gpuexec_node_set_argument(node, 0, &o.t, sizeof o.t));
-    CHECK_OK(gpuexec_node_set_args(node, GPUEXEC_ARGS(o.t, s.out)));
+    CHECK_OK(gpuexec_node_set_args(node, GPUEXEC_ARGS(o.t, other)));
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_EQ(gpuexec_batch_add(batch, sample, block(), GPUEXEC_ARGS(o.t, s.out)), 0);
     CHECK_EQ(gpuexec_batch_add(batch, sample, block(), GPUEXEC_ARGS(o.s, s.out)), -1);
@@ -557,6 +558,7 @@ TEST(nodes_and_batches_check_their_arguments) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_PARAMETERS);
     CHECK_OK(gpuexec_batch_launch(batch, s.stream));
     CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_free(other));
     end(&s);
 }
 

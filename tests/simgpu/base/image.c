@@ -31,7 +31,7 @@ static struct entry *find_free(uint64_t *handle) {
         }
         struct entry *entry = entry_of(lowest);
         *handle = lowest;
-        if (!entry->texture && !entry->surface) return entry;
+        if (entry && !entry->texture && !entry->surface) return entry;
     }
 }
 static void note_free(uint64_t handle) {

@@ -11,9 +11,9 @@ enum { SIM_FRACTION_BITS = 8, SIM_FRACTION_ONE = 1 << SIM_FRACTION_BITS };
 /* A coordinate in texels, from 0 at the left edge of the first texel. A normalized one counts
    2^21st parts of the size: what is less is cut off, towards minus infinity. Subnormal ones are 0.
  */
-static inline f64 sim_texels_of(f32 x, bool normalized, uint32_t size) {
-    if (fabsf(x) < 0x1p-126f) return 0;
-    return normalized ? floor((f64)x * 0x1p21) * 0x1p-21 * size : (f64)x;
+static inline f64 sim_texels_of(f64 x, bool normalized, uint32_t size) {
+    if (fabs(x) < 0x1p-126) return 0;
+    return normalized ? floor(x * 0x1p21) * 0x1p-21 * size : x;
 }
 
 /* The same number of texels within 2^31 of 0, so that it fits into an integer: a multiple of twice
@@ -109,18 +109,25 @@ static inline u32 sim_sum_floats(const struct sim_term *t, unsigned n, enum sim_
     return bits32(!half && fabsf(r) < 0x1p-126f ? copysignf(0, r) : r);
 }
 
+/* The weighted sum of 8-bit integers with a sign, as 16 bits: it is multiplied by 129 / 128 as an
+   H200 does it, and rounded to nearest, halves away from 0. */
+static inline int64_t sim_sum_of_bytes(int64_t sum) {
+    if (sum >= 0) return sum + (((sum >> 4) + (sum >> 12) + 4) >> 3);
+    return sum - (((-(sum >> 4)) + ((-sum - 1) >> 12) + 4) >> 3);
+}
+
 /* The weighted sum of normalized integers: each is expanded to 16 bits. The result has 16 bits,
-   rounded to nearest, halves up. Those of 8 bits with a sign have 4 bits more; with them, the
-   result differs from an H200's by 1 of 32767 in 1 of 100 sums. */
+   rounded to nearest, halves up. */
 static inline u32 sim_sum_integers(const struct sim_term *t, unsigned n, unsigned most) {
     const bool is_signed = most == 127 || most == 32767;
     const int64_t all = is_signed ? 32767 : 65535;
     int64_t sum = 0;
     for (unsigned k = 0; k < n; k++) {
-        const f64 wide = floor(t[k].v * (f64)all * 16 / most);
-        sum += (int64_t)wide * t[k].weight;
+        const f64 v = most == 127 ? t[k].v : floor(t[k].v * (f64)all * 16 / most);
+        sum += (int64_t)v * t[k].weight;
     }
-    sum = (sum + 8 * SIM_FRACTION_ONE) >> (4 + SIM_FRACTION_BITS);
+    sum = most == 127 ? sim_sum_of_bytes(sum)
+                      : (sum + 8 * SIM_FRACTION_ONE) >> (4 + SIM_FRACTION_BITS);
     return bits32(sum < -all ? -1.0f : (f32)sum / (f32)all);
 }
 
@@ -242,33 +249,30 @@ static inline unsigned sim_samples_of(f64 longer, f64 shorter, unsigned most) {
 }
 
 /* The face of a cube map, and where on it, from 0 to 1. A driver's code multiplies the direction by
-   the reciprocal of its longest component, which NaN is not; it has no subnormal numbers. Of equal
-   ones, z comes before y and x. The reciprocal is an approximation, here it is exact: a result can
-   differ by a texel, or by a fraction of 1/256. */
-static inline f32 sim_flushed(f32 x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
-static inline unsigned sim_face(const f32 d[3], f32 *s, f32 *t) {
-    const f32 longest = sim_flushed(fmaxf(fmaxf(fabsf(d[0]), fabsf(d[1])), fabsf(d[2]))),
-              r = sim_flushed(1.0f / longest), x = sim_flushed(sim_flushed(d[0]) * r),
-              y = sim_flushed(sim_flushed(d[1]) * r), z = sim_flushed(sim_flushed(d[2]) * r),
-              ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
-    unsigned face;
-    f32 a, b;
-    if (ax > ay && ax > az) {
-        face = signbit(x) ? 1 : 0;
-        a = face ? z : -z;
-        b = -y;
-    } else if (ay > az) {
-        face = signbit(y) ? 3 : 2;
-        a = x;
-        b = face == 3 ? -z : z;
-    } else {
-        face = signbit(z) ? 5 : 4;
-        a = face == 5 ? -x : x;
-        b = -y;
+   the reciprocal of its longest component, which NaN is not, and which is 0 if it would be
+   subnormal. NaN is shorter than 0, and -0 positive; of equal ones, z comes before y and x. The
+   reciprocal is an approximation, here it is exact: a result can differ by a texel, or by a
+   fraction of 1/256. */
+static inline f64 sim_place_of(f32 a) {
+    return a != a ? 0.5 : (floor((f64)a * 0x1p20) + 0x1p20) * 0x1p-21;
+}
+static inline unsigned sim_face(const f32 d[3], f64 *s, f64 *t) {
+    f32 v[3], length[3], longest = NAN;
+    for (unsigned a = 0; a < 3; a++)
+        if (!(fabsf(d[a]) <= longest) && d[a] == d[a]) longest = fabsf(d[a]);
+    const f32 r = longest < 0x1p-126f ? INFINITY : 1.0f / longest;
+    for (unsigned a = 0; a < 3; a++) {
+        v[a] = d[a] * (r < 0x1p-126f ? 0 : r);
+        if (fabsf(v[a]) < 0x1p-126f) v[a] = 0;
+        length[a] = v[a] != v[a] ? -1 : fabsf(v[a]);
     }
-    *s = (f32)(((f64)a + 1) / 2);
-    *t = (f32)(((f64)b + 1) / 2);
-    return face;
+    const unsigned major = length[2] >= length[0] && length[2] >= length[1] ? 2
+            : length[1] >= length[0]                                        ? 1
+                                                                            : 0;
+    const bool back = v[major] < 0;
+    *s = sim_place_of(major == 1 ? v[0] : (major == 0) == back ? v[2 - major] : -v[2 - major]);
+    *t = sim_place_of(major != 1 ? -v[1] : back ? -v[2] : v[2]);
+    return 2 * major + back;
 }
 
 /* An offset of texels: from -8 to 7, of a gather from -32 to 31; the low bits of others. */

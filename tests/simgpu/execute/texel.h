@@ -76,10 +76,12 @@ static inline u32 sim_data_type(unsigned format) {
     }
 }
 
-/* What txq and suq return. Documented are names: those of OpenCL, with its numbers; for the modes,
-   here their order. An H200's driver has width, height and depth only. */
+/* What txq and suq return. of: NULL for a surface. Documented are names: those of OpenCL, with its
+   numbers; for the modes, here their order. An H200's driver has width, height and depth only. */
 static inline u32 sim_answer(
-        const struct sim_texels *t, const CUDA_TEXTURE_DESC *how, enum sim_query query, u32 level) {
+        const struct sim_texels *t, const CUDA_TEXTURE_DESC *of, enum sim_query query, u32 level) {
+    static const CUDA_TEXTURE_DESC of_surface;
+    const CUDA_TEXTURE_DESC *how = of ? of : &of_surface;
     static const unsigned char modes[] = { [CU_TR_ADDRESS_MODE_WRAP] = 0,
         [CU_TR_ADDRESS_MODE_CLAMP] = 3,
         [CU_TR_ADDRESS_MODE_MIRROR] = 1,
@@ -90,7 +92,7 @@ static inline u32 sim_answer(
     const u32 layers = t->layered ? l->depth / (t->cube ? 6 : 1) : 0;
     switch (query) {
     case SIM_Q_WIDTH: return l->width;
-    case SIM_Q_HEIGHT: return t->dims > 1 ? l->height : layers ? layers : how ? 1 : 0;
+    case SIM_Q_HEIGHT: return t->dims > 1 ? l->height : layers ? layers : of ? 1 : 0;
     case SIM_Q_DEPTH: return t->dims > 2 ? l->depth : t->dims == 2 ? layers : 0;
     case SIM_Q_CHANNEL_DATA_TYPE: return sim_data_type(t->format);
     case SIM_Q_CHANNEL_ORDER: return t->channels == 1 ? 0x10b0 : t->channels == 2 ? 0x10b2 : 0x10b5;

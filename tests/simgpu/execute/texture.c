@@ -50,6 +50,10 @@ static void find_kind(struct lookup *k) {
                                          : 1;
 }
 
+static bool filters(const struct lookup *k) {
+    return k->t->how.filterMode == CU_TR_FILTER_MODE_LINEAR && !k->raw && !k->t->texels.linear;
+}
+
 static unsigned channels_of(const struct lookup *k) {
     const unsigned format = k->t->texels.format;
     if (k->is.kind == SIM_C_PACKED) return 4;
@@ -198,10 +202,10 @@ static void neighbour(struct lookup *k, const struct sim_level *l, unsigned face
     const f32 n = (f32)l->width, a = (2 * (f32)x + 1) / n - 1, b = (2 * (f32)y + 1) / n - 1;
     const f32 directions[6][3] = { { 1, -b, -a }, { -1, -b, a }, { a, 1, b }, { a, -1, -b },
         { a, -b, 1 }, { -a, -b, -1 } };
-    f32 s, t;
+    f64 s, t;
     const unsigned other = sim_face(directions[face], &s, &t);
-    const int64_t last = (int64_t)l->width - 1, i = (int64_t)floorf(s * n),
-                  j = (int64_t)floorf(t * n);
+    const int64_t last = (int64_t)l->width - 1, i = (int64_t)floor(s * n),
+                  j = (int64_t)floor(t * n);
     load(k, l,
             i < 0              ? 0
                     : i > last ? last
@@ -212,33 +216,25 @@ static void neighbour(struct lookup *k, const struct sim_level *l, unsigned face
             k->layer + other, out);
 }
 
-/* A texel of a cube's face, or beyond its edges. At a corner, three faces have no fourth texel.
-   Not measured to the bit: here, it is the mean of the three. */
+/* Whether a texel is the one that no face has: three faces meet at a corner of a cube. */
+static bool is_missing(const struct lookup *k, const struct sim_level *l, const int64_t at[2]) {
+    const int64_t n = l->width;
+    return k->t->texels.cube && k->t->how.flags & CU_TRSF_SEAMLESS_CUBEMAP &&
+            (filters(k) || k->f->gathers) && (at[0] < 0 || at[0] >= n) && (at[1] < 0 || at[1] >= n);
+}
+
+/* A texel of a cube's face. Seams are crossed by filters; else the address modes apply. */
 static void cube_texel(struct lookup *k, const struct sim_level *l, unsigned face, int64_t x,
         int64_t y, struct sim_texel *out) {
-    const int64_t n = l->width,
-                  cx = x < 0 ? 0
-            : x >= n         ? n - 1
-                             : x,
-                  cy = y < 0 ? 0
-            : y >= n         ? n - 1
-                             : y;
-    if ((cx == x && cy == y) || !(k->t->how.flags & CU_TRSF_SEAMLESS_CUBEMAP)) {
+    const unsigned *mode = k->t->how.addressMode;
+    const bool seamless = k->t->how.flags & CU_TRSF_SEAMLESS_CUBEMAP;
+    const unsigned clamp = CU_TR_ADDRESS_MODE_CLAMP;
+    const int64_t cx = address(seamless ? clamp : mode[0], x, l->width),
+                  cy = address(seamless ? clamp : mode[1], y, l->width);
+    if (cx < 0 || cy < 0) border(k, out);
+    else if ((cx == x && cy == y) || !seamless || (!filters(k) && !k->f->gathers))
         load(k, l, cx, cy, k->layer + face, out);
-        return;
-    }
-    if (cx == x || cy == y) {
-        neighbour(k, l, face, x, y, out);
-        return;
-    }
-    struct sim_texel own = { 0 }, one = { 0 }, two = { 0 };
-    load(k, l, cx, cy, k->layer + face, &own);
-    neighbour(k, l, face, x, cy, &one);
-    neighbour(k, l, face, cx, y, &two);
-    for (unsigned c = 0; c < 4; c++) {
-        out->v[c] = (own.v[c] + one.v[c] + two.v[c]) / 3;
-        out->bits[c] = canon32((f32)(out->v[c] / k->scale));
-    }
+    else neighbour(k, l, face, x, y, out);
 }
 
 /* Indexes of texels, with the address modes. face: of a cube */
@@ -265,7 +261,7 @@ static void fetch(struct lookup *k, const struct sim_level *l, unsigned face, co
 
 /* where a lookup is, on any level */
 struct spot {
-    f32 at[3];
+    f64 at[3];
     int offset[3];
     unsigned face;
 };
@@ -298,11 +294,8 @@ static u32 sum_of(const struct lookup *k, unsigned c, const struct sim_term *ter
     return sim_sum_floats(terms, n, reads_halves(k) ? SIM_SUM_HALF : SIM_SUM_FLOAT);
 }
 
-static bool filters(const struct lookup *k) {
-    return k->t->how.filterMode == CU_TR_FILTER_MODE_LINEAR && !k->raw && !k->t->texels.linear;
-}
-
 enum { TERMS = 16 }; /* 8 of a level in three dimensions, and of the next level */
+enum { NONE = 8 }; /* no tap */
 struct terms {
     unsigned n, planes;
     struct sim_term of[4][TERMS];
@@ -312,6 +305,16 @@ static void add_term(struct terms *t, const struct sim_texel *x, int weight) {
     for (unsigned c = 0; c < 4; c++)
         t->of[c][t->n] = (struct sim_term){ x->v[c], x->exponent[c], weight, t->planes };
     t->n++;
+}
+
+/* Shares the weight of the tap that is missing, of a plane of 4: each neighbour takes a third,
+   rounded to nearest, and the one across the rest. */
+static void share(int weights[4], unsigned missing) {
+    const int third = (weights[missing] + 1) / 3;
+    weights[missing ^ 1] += third;
+    weights[missing ^ 2] += third;
+    weights[missing ^ 3] += weights[missing] - 2 * third;
+    weights[missing] = 0;
 }
 
 /* Adds the terms of a level, with a weight of `whole`. Without filtering, it is one, *nearest. */
@@ -338,9 +341,15 @@ static void add_level(struct lookup *k, const struct sim_level *l, const struct 
                               : whole - sim_part(whole, SIM_FRACTION_ONE - fraction[2]);
     sim_weights(whole - far, fraction[0], fraction[1], weights);
     sim_weights(far, fraction[0], fraction[1], weights + 4);
+    unsigned missing = NONE;
+    for (unsigned tap = 0; tap < 4; tap++) {
+        for (unsigned a = 0; a < 2; a++) at[a] = first[a] + (tap >> a & 1);
+        if (is_missing(k, l, at)) missing = tap;
+    }
+    if (missing != NONE) share(weights, missing);
     /* without a fraction, an axis has one texel */
     for (unsigned tap = 0; tap < 8; tap++) {
-        bool counts = true;
+        bool counts = tap != missing;
         if (tap == 4) t->planes++;
         for (unsigned a = 0; a < 3; a++) {
             at[a] = first[a] + (tap >> a & 1);
@@ -357,18 +366,27 @@ static void add_level(struct lookup *k, const struct sim_level *l, const struct 
 /* tld4: component n of the four texels that linear filtering would take, counter-clockwise from the
    lower left one. */
 static void gather(struct lookup *k, const struct sim_level *l, const struct spot *s, u32 out[4]) {
-    static const unsigned char order[4][2] = { { 0, 1 }, { 1, 1 }, { 1, 0 }, { 0, 0 } };
+    static const unsigned char order[4] = { 2, 3, 1, 0 };
     int64_t first[2];
-    unsigned fraction;
+    unsigned fraction, missing = NONE;
     for (unsigned a = 0; a < 2; a++)
         first[a] = sim_linear(position(k, l, s, a), &fraction) + s->offset[a];
+    struct sim_texel x[4];
+    const unsigned c = k->f->component;
+    for (unsigned tap = 0; tap < 4; tap++) {
+        const int64_t at[3] = { first[0] + (tap & 1), first[1] + (tap >> 1), 0 };
+        if (is_missing(k, l, at)) missing = tap;
+        else fetch(k, l, s->face, at, &x[tap]);
+    }
     for (unsigned n = 0; n < 4; n++) {
-        const int64_t at[3] = { first[0] + order[n][0], first[1] + order[n][1], 0 };
-        struct sim_texel x;
-        fetch(k, l, s->face, at, &x);
-        const unsigned c = k->f->component;
-        const struct sim_term all = { x.v[c], x.exponent[c], SIM_FRACTION_ONE, 0 };
-        out[n] = filters(k) ? sum_of(k, c, &all, 1) : x.bits[c];
+        struct terms terms = { .n = 0, .planes = 0 };
+        int weights[4] = { 0, 0, 0, 0 };
+        weights[order[n]] = SIM_FRACTION_ONE;
+        if (order[n] == missing) share(weights, missing);
+        for (unsigned tap = 0; tap < 4; tap++)
+            if (weights[tap]) add_term(&terms, &x[tap], weights[tap]);
+        out[n] = filters(k) || order[n] == missing ? sum_of(k, c, terms.of[c], terms.n)
+                                                   : x[order[n]].bits[c];
     }
 }
 
@@ -444,7 +462,7 @@ static void sample_gradients(struct lookup *k, struct spot s, const f32 directio
     for (unsigned n = 0; n < samples && !k->failed; n++) {
         u32 one[4];
         for (unsigned a = 0; a < axes; a++)
-            s.at[a] = (f32)(middle.at[a] + along[a] * ((n + 0.5) / samples - 0.5));
+            s.at[a] = (f64)(f32)(middle.at[a] + along[a] * ((n + 0.5) / samples - 0.5));
         sample_levels(k, &s, lod, one);
         for (unsigned c = 0; c < 4; c++) sum[c] += float_of(one[c]);
     }
@@ -507,7 +525,8 @@ static void lookup(struct lookup *k, u32 out[4]) {
     for (unsigned a = 0; a < 3; a++) {
         const u32 bits = sim_operand_u32(k->w, f->at[a], k->lane);
         integers[a] = (s32)bits;
-        s.at[a] = direction[a] = float_of(bits);
+        direction[a] = float_of(bits);
+        s.at[a] = (f64)direction[a];
         s.offset[a] = sim_offset(sim_operand_u32(k->w, f->offset[a], k->lane), f->gathers);
     }
     if (k->is.kind == SIM_C_NONE) {

@@ -312,7 +312,8 @@ int sim_array_destroy(struct sim_array *a) {
 
 struct sim_rows sim_array_rows(const struct sim_array *a) {
     const struct sim_level *l = &a->texels.levels[0];
-    const unsigned side = sim_format_at(a->is.Format)->is_block ? 4 : 1;
+    const struct sim_format *format = sim_format_at(a->is.Format);
+    const unsigned side = format && format->is_block ? 4 : 1;
     return (struct sim_rows){ (l->width + side - 1) / side * (size_t)a->texels.texel_bytes,
         (l->height + side - 1) / side, l->depth };
 }

@@ -102,7 +102,8 @@ static int find_resource(
     switch (r->resType) {
     case CU_RESOURCE_TYPE_ARRAY:
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-        if (!(result = find_array(r, array))) *t = (*array)->texels;
+        result = find_array(r, array);
+        if (*array) *t = (*array)->texels;
         return result;
     case CU_RESOURCE_TYPE_LINEAR:
         return find_linear(r, t) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
