@@ -28988,9 +28988,7 @@ static int gxi_has_srgb(int format) {
             gxi_is_srgb(format + 1);
 }
 
-static int gxi_is_nan(float x) {
-    return !(x < 0) && !(x >= 0);
-}
+static int gxi_is_nan(float x) { return !(x < 0) && !(x >= 0); }
 /* How it samples. */
 static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
     gpuexec_texture_desc *const d = &t->desc;
@@ -29057,7 +29055,7 @@ static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
         return gxi_fail_texture(call, "use at most 16", "max_anisotropy is %u", d->max_anisotropy);
     if (gxi_is_nan(d->level_bias) || gxi_is_nan(d->min_level) || gxi_is_nan(d->max_level))
         return gxi_fail_texture(call, NULL, "%s is not a number",
-                gxi_is_nan(d->level_bias)        ? "level_bias"
+                gxi_is_nan(d->level_bias)          ? "level_bias"
                         : gxi_is_nan(d->min_level) ? "min_level"
                                                    : "max_level");
     if (d->min_level < 0 || (d->max_level != 0 && d->max_level < d->min_level))

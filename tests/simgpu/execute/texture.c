@@ -295,7 +295,7 @@ static u32 sum_of(const struct lookup *k, unsigned c, const struct sim_term *ter
 }
 
 enum { TERMS = 16 }; /* 8 of a level in three dimensions, and of the next level */
-enum { NONE = 8 }; /* no tap */
+enum { NONE = 8 };   /* no tap */
 struct terms {
     unsigned n, planes;
     struct sim_term of[4][TERMS];
@@ -410,7 +410,8 @@ static void sample_levels(struct lookup *k, const struct spot *s, f32 lod, u32 o
     if (fraction && !k->failed)
         add_level(k, &t->levels[level + 1], s, (int)fraction, &terms, &nearest);
     if (k->failed) return;
-    if (!fraction && !filters(k)) memcpy(out, nearest.bits, sizeof nearest.bits);
+    if (!fraction && !filters(k) && !(how->maxAnisotropy > 1 && !k->raw && !t->linear))
+        memcpy(out, nearest.bits, sizeof nearest.bits);
     else
         for (unsigned c = 0; c < 4; c++) out[c] = sum_of(k, c, terms.of[c], terms.n);
 }
@@ -545,7 +546,9 @@ static void lookup(struct lookup *k, u32 out[4]) {
     else if (f->lod == SIM_LOD_GRAD) sample_gradients(k, s, direction, out);
     else
         sample_levels(k, &s,
-                f->lod == SIM_LOD_LEVEL ? float_of(sim_operand_u32(k->w, f->level, k->lane)) : 0,
+                f->lod == SIM_LOD_LEVEL ? float_of(sim_operand_u32(k->w, f->level, k->lane))
+                        : k->t->how.maxAnisotropy ? -INFINITY
+                                                  : 0,
                 out);
 }
 
