@@ -180,8 +180,8 @@ static inline f32 sim_linear_of_srgb(unsigned v, int *exponent) {
         55040, 55552, 56064, 56576, 57088, 57600, 58112, 58624, 59392, 59904, 60416, 60928, 61440,
         61952, 62464, 62976, 64000, 64512, 65024 };
     const f32 x = v < 255 ? (f32)table[v] * 0x1p-16f : 1;
-    const bool more = v == 69 || v == 70 || (v >= 96 && v <= 98) || v == 136 ||
-            (v >= 185 && v <= 187) || (v >= 248 && v <= 254);
+    const bool more = v == 32 || v == 33 || v == 48 || v == 49 || (v >= 64 && v <= 70) ||
+            (v >= 96 && v <= 98) || v == 136 || (v >= 184 && v <= 187) || (v >= 248 && v <= 254);
     frexpf(x, exponent);
     *exponent += more - 1;
     return x;
@@ -278,6 +278,12 @@ static inline unsigned sim_face(const f32 d[3], f64 *s, f64 *t) {
 /* An offset of texels: from -8 to 7, of a gather from -32 to 31; the low bits of others. */
 static inline int sim_offset(u32 v, bool gathers) {
     return gathers ? (int)((v & 63) ^ 32) - 32 : (int)((v & 15) ^ 8) - 8;
+}
+/* What the offset of a one-dimensional texture does to y, which is 0 or outside: it matters if the
+   address mode of y is border. */
+static inline int sim_row_offset(u32 v) {
+    const int offset = sim_offset(v >> 4, false);
+    return offset == 1 ? 0 : offset;
 }
 
 #endif

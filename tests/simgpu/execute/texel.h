@@ -115,5 +115,8 @@ static inline u32 sim_operand_u32(const struct sim_warp *w, uint32_t op, int lan
 /* blocks.c: a texel of a block as numbers: components 0 to 1, or -1 to 1, or of BC6H any; false:
    the format is not supported */
 bool sim_block_texel(unsigned format, const unsigned char *block, unsigned x, unsigned y, f32 v[4]);
+/* The alpha that a filter takes where it has 8 bits: with other roundings than the texel's. */
+bool sim_block_alpha(
+        unsigned format, const unsigned char *block, unsigned x, unsigned y, unsigned *alpha);
 
 #endif

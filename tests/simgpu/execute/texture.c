@@ -73,6 +73,12 @@ static void put_linear(unsigned v, unsigned n, struct sim_texel *out) {
     out->bits[n] = bits32(x);
 }
 
+/* Component n of a texel of 10, 10, 10 and 2 bits: filters take 16 bits. */
+static void put_packed(unsigned v, unsigned n, struct sim_texel *out) {
+    out->v[n] = n < 3 ? v << 6 | v >> 4 : v * 21845;
+    out->bits[n] = bits32((f32)v / (n < 3 ? 1023.0f : 3.0f));
+}
+
 /* Component n of the bits that a texel has for it. */
 static void decode(const struct lookup *k, unsigned n, u32 bits, struct sim_texel *out) {
     const unsigned bytes = k->is.bytes;
@@ -118,6 +124,7 @@ static void block_texel(struct lookup *k, const struct sim_level *l, uint64_t x,
     const unsigned char *p = bytes_of(
             k, l, z * l->slice + y / 4 * l->pitch + x / 4 * t->texel_bytes);
     f32 v[4] = { 0, 0, 0, 1 };
+    unsigned alpha;
     if (p && !sim_block_texel(t->format, p, x % 4, y % 4, v)) {
         sim_fault_at(k->w, k->i, k->lane, SIM_F_LAUNCH_FAILED,
                 "a texture of format 0x%x, which is not supported by this CPU device", t->format);
@@ -130,6 +137,7 @@ static void block_texel(struct lookup *k, const struct sim_level *l, uint64_t x,
         out->exponent[n]--;
         if (converts(k, n)) put_linear((unsigned)lrintf(v[n] * 255), n, out);
     }
+    if (p && sim_block_alpha(t->format, p, x % 4, y % 4, &alpha)) out->v[3] = alpha * 257;
 }
 
 /* A texel that exists. */
@@ -146,15 +154,18 @@ static void load(struct lookup *k, const struct sim_level *l, int64_t x, int64_t
     if (!p) return;
     if (k->is.kind == SIM_C_PACKED) {
         const u32 all = sim_raw(p, 4);
-        for (unsigned n = 0; n < 4; n++) {
-            const unsigned most = n < 3 ? 1023 : 3, c = all >> 10 * n & most;
-            out->v[n] = n < 3 ? c << 6 | c >> 4 : c * 21845;
-            out->bits[n] = bits32((f32)c / (f32)most);
-        }
+        for (unsigned n = 0; n < 4; n++) put_packed(all >> 10 * n & (n < 3 ? 1023 : 3), n, out);
     } else
         for (unsigned n = 0; n < channels; n++)
             decode(k, n, sim_raw(p + n * k->is.bytes, k->is.bytes), out);
     complete(channels, out);
+}
+
+/* A linear number as a component of sRGB, 0 to 255. */
+static unsigned srgb_of(f32 linear) {
+    const f64 x = linear > 0 ? (f64)linear : 0;
+    if (x >= 1) return 255;
+    return (unsigned)(255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * pow(x, 1 / 2.4) - 0.055) + 0.5);
 }
 
 /* Outside of a texture with a border: its color has the precision of the format. Colors of integers
@@ -165,17 +176,34 @@ static void border(const struct lookup *k, struct sim_texel *out) {
         const f32 color = k->t->how.borderColor[n];
         if (k->raw) {
             decode(k, n, bits32(color) & (0xffffffffu >> (32 - 8 * k->is.bytes)), out);
-        } else if (k->is.kind == SIM_C_FLOAT) decode(k, n, bits32(color), out);
+        } else if (converts(k, n)) put_linear(srgb_of(color), n, out);
+        else if (k->is.kind == SIM_C_FLOAT) decode(k, n, bits32(color), out);
         else if (k->is.kind == SIM_C_HALF) decode(k, n, sim_half_below(color), out);
         else if (k->is.kind == SIM_C_UNORM || k->is.kind == SIM_C_SNORM)
             decode(k, n, sim_integer_of(color, k->is.kind == SIM_C_SNORM, 8 * k->is.bytes, false),
                     out);
-        else {
-            out->v[n] = sim_integer_of(color, false, 16, false);
-            out->bits[n] = bits32((f32)out->v[n] / 65535.0f);
+        else if (k->is.kind == SIM_C_PACKED && k->t->texels.dims == 2 && !filters(k))
+            put_packed(sim_integer_of(color, false, n < 3 ? 10 : 2, false), n, out);
+        else if (reads_halves(k)) {
+            const bool has_sign = k->t->texels.format == CU_AD_FORMAT_BC6H_SF16;
+            const f32 v = half_value(sim_half_below(has_sign || color > 0 ? color : 0));
+            out->v[n] = (f64)v;
+            out->bits[n] = bits32(v);
+            frexp(out->v[n], &out->exponent[n]);
+            out->exponent[n]--;
+        } else {
+            const bool has_sign = is_signed_block(k->t->texels.format);
+            const bool bytes = filters(k) && k->is.kind == SIM_C_BLOCK && channels == 4;
+            const u32 v = sim_integer_of(color, has_sign, bytes ? 8 : 16, false);
+            out->v[n] = has_sign ? sim_extended(v, 2) : (f64)(bytes ? v * 257 : v);
+            out->bits[n] = bits32((f32)(out->v[n] / (has_sign ? 32767 : 65535)));
         }
     }
     complete(channels, out);
+    if (k->is.kind == SIM_C_BLOCK && channels < 4) { /* as of a block that lacks them */
+        out->v[3] = k->scale;
+        out->bits[3] = bits32(1);
+    }
 }
 
 /* -- addresses */
@@ -373,6 +401,7 @@ static void gather(struct lookup *k, const struct sim_level *l, const struct spo
         first[a] = sim_linear(position(k, l, s, a), &fraction) + s->offset[a];
     struct sim_texel x[4];
     const unsigned c = k->f->component;
+    const bool sums = k->is.kind == SIM_C_SNORM && k->is.bytes == 1; /* as a filter does it */
     for (unsigned tap = 0; tap < 4; tap++) {
         const int64_t at[3] = { first[0] + (tap & 1), first[1] + (tap >> 1), 0 };
         if (is_missing(k, l, at)) missing = tap;
@@ -385,8 +414,8 @@ static void gather(struct lookup *k, const struct sim_level *l, const struct spo
         if (order[n] == missing) share(weights, missing);
         for (unsigned tap = 0; tap < 4; tap++)
             if (weights[tap]) add_term(&terms, &x[tap], weights[tap]);
-        out[n] = filters(k) || order[n] == missing ? sum_of(k, c, terms.of[c], terms.n)
-                                                   : x[order[n]].bits[c];
+        out[n] = filters(k) || sums || order[n] == missing ? sum_of(k, c, terms.of[c], terms.n)
+                                                           : x[order[n]].bits[c];
     }
 }
 
@@ -530,6 +559,8 @@ static void lookup(struct lookup *k, u32 out[4]) {
         s.at[a] = (f64)direction[a];
         s.offset[a] = sim_offset(sim_operand_u32(k->w, f->offset[a], k->lane), f->gathers);
     }
+    if (k->t->texels.dims == 1) /* a GPU does not mask the offset of a row: y takes the next bits */
+        s.offset[1] = sim_row_offset(sim_operand_u32(k->w, f->offset[0], k->lane));
     if (k->is.kind == SIM_C_NONE) {
         sim_fault_at(k->w, k->i, k->lane, SIM_F_LAUNCH_FAILED,
                 "a texture of format 0x%x, which is not supported by this CPU device",
