@@ -421,14 +421,19 @@ static void gather(struct lookup *k, const struct sim_level *l, const struct spo
 
 /* -- levels */
 
+/* Documented: the bias is added, then the clamps limit. NaN counts as 0. */
+static f32 biased(const struct lookup *k, f32 lod) {
+    const CUDA_TEXTURE_DESC *how = &k->t->how;
+    lod = sim_fixed_lod(lod) + how->mipmapLevelBias;
+    if (lod > how->maxMipmapLevelClamp) lod = how->maxMipmapLevelClamp;
+    return lod >= how->minMipmapLevelClamp ? lod : how->minMipmapLevelClamp;
+}
+
 static void sample_levels(struct lookup *k, const struct spot *s, f32 lod, u32 out[4]) {
     const struct sim_texels *t = &k->t->texels;
     const CUDA_TEXTURE_DESC *how = &k->t->how;
     unsigned fraction = 0;
-    /* Documented: the bias is added, then the clamps limit. NaN counts as 0. */
-    lod = sim_fixed_lod(lod) + how->mipmapLevelBias;
-    if (lod > how->maxMipmapLevelClamp) lod = how->maxMipmapLevelClamp;
-    if (!(lod >= how->minMipmapLevelClamp)) lod = how->minMipmapLevelClamp;
+    lod = biased(k, lod);
     const unsigned level = t->nlevels < 2
             ? 0
             : sim_level_of(lod, how->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR && !k->raw,
@@ -460,6 +465,41 @@ static void on_face(unsigned face, const f32 direction[3], const f32 change[3], 
     }
 }
 
+/* With anisotropy: samples along the longer axis, as far from each other as the shorter one is
+   long, but at least a texel of the largest level that is read. */
+static void sample_footprint(
+        struct lookup *k, struct spot s, f64 texels[2][3], f64 d[2][3], u32 out[4]) {
+    const struct sim_texture *t = k->t;
+    const unsigned most = t->how.maxAnisotropy;
+    const bool exact = t->how.flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
+    const f32 last = (f32)(t->texels.nlevels - 1);
+    const struct sim_footprint footprint = sim_footprint_of(texels[0], texels[1], most);
+    f32 level = biased(k, footprint.lod);
+    level = !(level > 0) ? 0 : level < last ? level : last;
+    const f64 longer = footprint.lod + footprint.log_ratio;
+    const f64 ratio = exp2(fmax(0, fmin(footprint.log_ratio, longer - level)));
+    const f32 lod = exact ? footprint.lod : sim_steep_lod(footprint.lod, most);
+    if (ratio == 1) {
+        sample_levels(k, &s, lod, out);
+        return;
+    }
+    const unsigned axis = sim_length(texels[0]) > sim_length(texels[1]) ? 0 : 1;
+    const f64 *v = texels[axis], step = exp2(level) / sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    const struct sim_samples samples = sim_samples_of(ratio);
+    const struct spot middle = s;
+    f64 sum[4] = { 0, 0, 0, 0 };
+    for (int n = -samples.pairs; n < samples.pairs && !k->failed; n++) {
+        const bool outer = n == -samples.pairs || n == samples.pairs - 1;
+        u32 one[4];
+        for (unsigned a = 0; a < 3; a++)
+            s.at[a] = (f64)(f32)(middle.at[a] + d[axis][a] * step * samples.distance * (n + 0.5));
+        sample_levels(k, &s, lod, one);
+        for (unsigned c = 0; c < 4; c++)
+            sum[c] += (f64)float_of(one[c]) * (outer ? samples.outer : samples.inner);
+    }
+    for (unsigned c = 0; c < 4; c++) out[c] = canon32((f32)(sum[c] / SIM_SAMPLES_ONE));
+}
+
 /* tex.grad: the level of detail from derivatives. With anisotropy the samples lie along the longer
    one, evenly, and are averaged: that is not measured to the bit. */
 static void sample_gradients(struct lookup *k, struct spot s, const f32 direction[3], u32 out[4]) {
@@ -479,24 +519,11 @@ static void sample_gradients(struct lookup *k, struct spot s, const f32 directio
         for (unsigned a = 0; a < axes; a++)
             texels[q][a] = sim_derivative(d[q][a] * (normalized ? size[a] : 1));
     }
-    const f64 x = sim_length(texels[0]), y = sim_length(texels[1]);
-    const unsigned samples = sim_samples_of(fmax(x, y), fmin(x, y), k->t->how.maxAnisotropy);
-    if (samples < 2 || k->raw) {
+    if (k->t->how.maxAnisotropy < 2 || k->raw) {
         sample_levels(k, &s, sim_lod_of(sim_longer_axis(texels[0], texels[1])), out);
         return;
     }
-    const f64 *along = x > y ? d[0] : d[1];
-    const f32 lod = sim_lod_of(fmax(x, y) / samples);
-    const struct spot middle = s;
-    f64 sum[4] = { 0, 0, 0, 0 };
-    for (unsigned n = 0; n < samples && !k->failed; n++) {
-        u32 one[4];
-        for (unsigned a = 0; a < axes; a++)
-            s.at[a] = (f64)(f32)(middle.at[a] + along[a] * ((n + 0.5) / samples - 0.5));
-        sample_levels(k, &s, lod, one);
-        for (unsigned c = 0; c < 4; c++) sum[c] += float_of(one[c]);
-    }
-    for (unsigned c = 0; c < 4; c++) out[c] = canon32((f32)(sum[c] / samples));
+    sample_footprint(k, s, texels, d, out);
 }
 
 /* Integer coordinates: a texel of a level. Outside there are zeros; with a level, there is the
