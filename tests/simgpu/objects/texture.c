@@ -263,7 +263,7 @@ static int publish(struct sim_view *v, uint64_t *out) {
 int sim_texture_new(uint64_t *out, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *how,
         const CUDA_RESOURCE_VIEW_DESC *region) {
     struct sim_array *array;
-    struct sim_texels texels;
+    struct sim_texels texels = { 0 };
     const int result = find_resource(resource, &array, &texels);
     if (result) return result;
     if ((region && !apply_region(region, array, &texels)) || how_bad(how, array, &texels))
@@ -282,7 +282,7 @@ int sim_texture_new(uint64_t *out, const CUDA_RESOURCE_DESC *resource, const CUD
 /* Measured: the array need not have CUDA_ARRAY3D_SURFACE_LDST. */
 int sim_surface_new(uint64_t *out, const CUDA_RESOURCE_DESC *resource) {
     struct sim_array *array;
-    struct sim_texels texels;
+    struct sim_texels texels = { 0 };
     const int result = resource->resType == CU_RESOURCE_TYPE_ARRAY
             ? find_resource(resource, &array, &texels)
             : CUDA_ERROR_INVALID_VALUE;
