@@ -53,6 +53,8 @@ ANSWERS  := $(BUILD)/answers
 FREEZER  := build/freezer
 RANDOM   := $(BUILD)/random
 TEXELS   := $(BUILD)/texels
+TENSORS  := $(BUILD)/tensors
+BOXES    := $(BUILD)/boxes
 FORMS    := $(BUILD)/forms
 FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver fatbin nested cache \
     timeline)
@@ -62,7 +64,7 @@ all: simgpu examples tests
 
 simgpu: $(SIMGPU)
 examples: $(EXAMPLES)
-tests: $(TESTS) $(FIND_DEVICE) $(RANDOM) $(TEXELS) $(FORMS) $(ANSWERS)
+tests: $(TESTS) $(FIND_DEVICE) $(RANDOM) $(TEXELS) $(TENSORS) $(BOXES) $(FORMS) $(ANSWERS)
 fuzzers: $(FUZZERS) $(BUILD)/fuzz/words
 
 # The rows of entry points, for the CPU device and the tests. What includes them is compiled again
@@ -89,7 +91,7 @@ $(BUILD)/simgpu/%.o: tests/simgpu/%.c | $(ENTRY_POINTS)
 ifeq ($(SAN),thread)
 REGISTERS_ONLY := $(patsubst %,$(BUILD)/simgpu/execute/%.o,alu avx2 avx2_float avx2_memory compare \
     cvt float half ldst \
-    video)
+    matrix video)
 $(REGISTERS_ONLY): SIM_CFLAGS += -fno-sanitize=thread
 endif
 # The lane operations exist twice, for every x86-64 and for AVX2. A machine that has AVX2 never uses
@@ -100,7 +102,8 @@ $(patsubst %,$(BUILD)/simgpu/execute/%.o,avx2 avx2_float avx2_memory): \
     SIM_CFLAGS += -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -Wno-unknown-pragmas
 ifeq ($(filter-out 0,$(PORTABLE))$(shell grep -c -m 1 ' fma .* avx2 .* bmi2 ' \
     /proc/cpuinfo 2>/dev/null),1)
-$(patsubst %,$(BUILD)/simgpu/execute/%.o,alu atom compare cvt float half ldst shuffle video): \
+$(patsubst %,$(BUILD)/simgpu/execute/%.o,alu atom compare cvt float half ldst matrix shuffle \
+    video): \
     SIM_CFLAGS += -O0 -DSIM_BASELINE_UNUSED
 endif
 endif
@@ -209,6 +212,19 @@ $(TEXELS): $(patsubst tests/device/texels/%.c,$(BUILD)/texels.d/%.o, \
     $(wildcard tests/device/texels/*.c)) $(IMPLEMENTATION)
 	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread -lm
 
+$(BUILD)/tensors.d/%.o: tests/device/tensors/%.c
+	@mkdir -p $(@D)
+	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED -c $< -o $@
+$(TENSORS): $(patsubst tests/device/tensors/%.c,$(BUILD)/tensors.d/%.o, \
+    $(wildcard tests/device/tensors/*.c)) $(IMPLEMENTATION)
+	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
+$(BUILD)/boxes.d/%.o: tests/device/boxes/%.c
+	@mkdir -p $(@D)
+	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED -c $< -o $@
+$(BOXES): $(patsubst tests/device/boxes/%.c,$(BUILD)/boxes.d/%.o, \
+    $(wildcard tests/device/boxes/*.c)) $(IMPLEMENTATION)
+	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
+
 # The fuzzing harnesses of tests/*/fuzz, by default as programs that run files. FUZZ_ENGINE is the
 # compiler flag that uses libFuzzer instead of main.c.
 FUZZ_CC = $(CC) -std=gnu99 -I$(BUILD) $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND)
@@ -233,7 +249,8 @@ $(BUILD)/fuzz/words: $(BUILD)/fuzz/words.o $(BUILD)/fuzz/grammar.o
 # another driver.
 run: $(SIMGPU) $(FIND_DEVICE) $(EXAMPLES)
 	@sh examples/run.sh $(BUILD) $(EXAMPLES)
-check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(TEXELS) $(FORMS) $(ANSWERS) $(FUZZERS)
+check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(TEXELS) $(TENSORS) $(BOXES) $(FORMS) $(ANSWERS) \
+    $(FUZZERS)
 	@sh tests/check.sh $(BUILD)
 
 # How much of gpuexec.h the tests reach on the CPU device, measured by gcov. Nothing is inlined, so
@@ -342,4 +359,6 @@ help:
 .DELETE_ON_ERROR:
 -include $(IMPLEMENTATION).d $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) \
     $(FIND_DEVICE).d $(FORMS).d \
-    $(wildcard $(BUILD)/random.d/*.d $(BUILD)/texels.d/*.d $(BUILD)/answers.d/*.d $(BUILD)/fuzz/*.d)
+    $(wildcard $(BUILD)/random.d/*.d $(BUILD)/texels.d/*.d $(BUILD)/tensors.d/*.d \
+    $(BUILD)/boxes.d/*.d \
+    $(BUILD)/answers.d/*.d $(BUILD)/fuzz/*.d)

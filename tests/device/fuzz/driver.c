@@ -3,17 +3,17 @@
    time, also while the other thread destroys the objects in use. Nothing may crash, hang or leak;
    results are CUresults that have names.
 
-   The calls use one prototype with twelve 64-bit arguments, which the calling conventions of 64-bit
-   Linux allow if no floating-point number is passed. */
+   The calls use one prototype with sixteen 64-bit arguments, which the calling conventions of
+   64-bit Linux allow if no floating-point number is passed. */
 #define _GNU_SOURCE 1
 #include "../../support/fuzz/fuzz.h"
 #include <dlfcn.h>
 #include <pthread.h>
 
 typedef int entry(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-        uint64_t, uint64_t, uint64_t, uint64_t);
+        uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 enum {
-    ARGUMENTS = 12,
+    ARGUMENTS = 16,
     KEPT = 8,
     HOST = 1 << 17,
     HALF = HOST / 2,
@@ -239,6 +239,9 @@ static const struct {
     { '?', "cuParamSetTexRef", " reference " },
     { '.', "cuTexRefSetFormat", " format " },
     { '.', "cuDeviceGetTexture", " format " },
+    { 'H', "cuTensorMap", " map dims strides lower upper box steps " },
+    { 'a', "cuTensorMap", " address " },
+    { 'n', "cuTensorMap", " type rank channels pixels interleave mode swizzle promotion fill " },
 };
 static const struct row {
     const char *symbol, *suffix, *params;
@@ -251,8 +254,9 @@ static const char *const missing[] = {
 #define MISSING_SYMBOL(symbol) #symbol,
 #include "entry_points.h"
 };
-/* In the order of their versions, those of arrays and textures last: an input keeps its meaning
-   when newer entry points follow. What an input picks beyond the last is a missing one. */
+/* In the order of their versions, those of arrays, textures and tensor maps last: an input keeps
+   its meaning when newer entry points follow. What an input picks beyond the last is a missing one.
+ */
 enum { SLOTS = 512, ROWS = sizeof rows / sizeof *rows, MISSED = sizeof missing / sizeof *missing };
 static struct call {
     char name[64], arguments[ARGUMENTS + 1];
@@ -299,7 +303,8 @@ static entry *find(const char *name) {
 }
 
 static int call(entry *f, const uint64_t *a) {
-    return f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
+    return f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],
+            a[14], a[15]);
 }
 #define DRIVER(name, ...) call(find(name), (const uint64_t[ARGUMENTS]){ __VA_ARGS__ })
 #define AT(x) ((uint64_t)(uintptr_t)(x))
@@ -366,6 +371,7 @@ static void list_calls(void) {
             memcpy(c->arguments, arguments, sizeof arguments);
             c->version = rows[i].version;
             c->is_image = strpbrk(arguments, "[]{}<>()?+:;.") != NULL;
+            if (!strncmp(c->name, "cuTensorMap", 11)) c->is_image = 2;
             c->function = find(c->name);
         }
     }

@@ -84,6 +84,7 @@ static const struct left_out {
     { "cvt", "rs|ue8m0x2|e2m3x2|e3m2x2|e2m1x2", NEWER }, { "redux", "f32", NEWER },
     { "ld|st|ldu", "v8", NEWER },
     { "prefetch", "tensormap", RND_UNTESTED, "has no effect without a tensor map", false },
+    { "cp", "prefetch", RND_UNTESTED, "has no effect that a program sees", false },
     { "createpolicy", "", RND_UNTESTED, "a policy's bits depend on the device", false },
 }, newer = { "", "", NEWER },
 byte_register = { "", "", RND_UNTESTED, "needs a register of 8 bits", false },
@@ -188,14 +189,13 @@ static void add(struct rnd_form *f) {
 }
 
 /* What the CPU device executes of the rows that accept anything is tested elsewhere, and what needs
-   an object. */
-static void add_wild(const char *op, bool checked) {
+   an object or a whole warp. */
+static void add_wild(const char *op, const char *why) {
     struct rnd_form f = { .args = "", .sm = 70, .version = 70 };
     snprintf(f.op, sizeof f.op, "%s", op);
     snprintf(f.text, sizeof f.text, "%s.*", op);
     f.status = RND_UNTESTED;
-    f.why = checked ? "needs an object: tests/device/unit/textures.c"
-                    : "the table does not check it";
+    f.why = why;
     add(&f);
 }
 
@@ -265,8 +265,13 @@ struct rnd_form *rnd_forms(size_t *n) {
         check_order(row);
         const unsigned nmods = split(forms[row].mods, g, &wild),
                        ngroups = nmods + split(forms[row].types, g + nmods, &wild);
-        const bool object = among(forms[row].op, "tex|tld4|txq|suq|suld|sust|sured|istypep");
-        if (wild || object) add_wild(forms[row].op, object);
+        const bool object = among(forms[row].op, "tex|tld4|txq|suq|suld|sust|sured|istypep"),
+                   tensor = among(forms[row].op, "tensormap") || strstr(forms[row].mods, "tensor "),
+                   matrix = among(forms[row].op, "mma|wmma|ldmatrix|stmatrix|movmatrix");
+        if (object) add_wild(forms[row].op, "needs an object: tests/device/unit/textures.c");
+        else if (tensor) add_wild(forms[row].op, "needs a tensor map: tests/device/boxes");
+        else if (matrix) add_wild(forms[row].op, "needs a whole warp: tests/device/tensors");
+        else if (wild) add_wild(forms[row].op, "the table does not check it");
         else
             multiply(row, g, at, nmods, ngroups, 0,
                     among(forms[row].op, "ld|st|atom|red|cp") ? 1 : ngroups);

@@ -2374,5 +2374,71 @@ CORPUS(surface) {
     end_array(&cu, array);
 }
 
-CORPUS_REFUSED(wmma)
-CORPUS_REFUSED(tensor_copy)
+/* A map of 32-bit integers, with boxes of 16 x 16 and the swizzle of 64 bytes. */
+typedef struct tensor_map {
+    uint64_t words[16];
+} tensor_map;
+static tensor_map map_of(const driver_calls *cu, gpuexec_ptr address, int width, int height) {
+    enum { INT32 = 3, SWIZZLE_64B = 2 };
+    unsigned char room[sizeof(tensor_map) + 64];
+    unsigned char *to = room + (64 - (uintptr_t)room % 64) % 64;
+    const uint64_t dims[] = { (uint64_t)width, (uint64_t)height };
+    const uint64_t stride = 4 * (uint64_t)width;
+    const uint32_t box[] = { 16, 16 }, steps[] = { 1, 1 };
+    tensor_map map;
+    CHECK_EQ(cu->cuTensorMapEncodeTiled(to, INT32, 2, (void *)(uintptr_t)address, dims, &stride,
+                     box, steps, 0, SWIZZLE_64B, 0, 0),
+            0);
+    memcpy(&map, to, sizeof map);
+    return map;
+}
+
+/* Tiles begin 4 to the left and 3 above; what is outside is 0, and is not stored. */
+CORPUS(tensor_copy) {
+    enum { W = 44, H = 37, TILES = 9 };
+    int *host = NEW(int, W *H), b, i;
+    int *wanted = NEW(int, W *H), *o, *t;
+    const driver_calls cu = calls_find();
+    gpuexec_ptr out = OUT(int, TILES * 256), to = OUT(int, W *H);
+    tensor_map from_map, to_map;
+    for (i = 0; i < W * H; i++) host[i] = (int)(rnd() >> 8);
+    gpuexec_context_push(run.ctx);
+    from_map = map_of(&cu, IN(host, W * H), W, H);
+    to_map = map_of(&cu, to, W, H);
+    gpuexec_context_pop(run.ctx);
+    LAUNCH("tiles", GRID(TILES, 256), from_map, to_map, out);
+    o = BACK(int, out, TILES * 256);
+    t = BACK(int, to, W *H);
+    for (b = 0; b < TILES; b++)
+        for (i = 0; i < 256; i++) {
+            const int x = b % 3 * 16 + i % 16, y = b / 3 * 16 + i / 16;
+            const int in = x - 4 >= 0 && x - 4 < W && y - 3 >= 0 && y - 3 < H;
+            const int value = in ? host[(y - 3) * W + x - 4] : 0;
+            EQ(b, o[b * 256 + (i ^ (i >> 5 & 3) << 2)], value);
+            if (x < W && y < H) wanted[y * W + x] = 2 * (value + 1);
+        }
+    for (i = 0; i < W * H; i++) EQ(i, t[i], wanted[i]);
+}
+
+/* Numbers with few bits: every sum is exact, in any order. */
+CORPUS(wmma) {
+    uint16_t *a = NEW(uint16_t, 256), *b = NEW(uint16_t, 256);
+    float *c;
+    int i, j, l;
+    gpuexec_ptr da, db, dc = OUT(float, 256);
+    for (i = 0; i < 256; i++) {
+        a[i] = (uint16_t)(below(2) << 15 | (14 + below(3)) << 10 | below(4) << 8);
+        b[i] = (uint16_t)(below(2) << 15 | (14 + below(3)) << 10 | below(4) << 8);
+    }
+    da = IN(a, 256);
+    db = IN(b, 256);
+    LAUNCH("wmma_gemm", GRID(1, 32), da, db, dc);
+    c = BACK(float, dc, 256);
+    for (i = 0; i < 16; i++)
+        for (j = 0; j < 16; j++) {
+            double sum = 0;
+            for (l = 0; l < 16; l++) sum += half_value(a[16 * i + l]) * half_value(b[16 * j + l]);
+            SAME(16 * i + j, c[16 * i + j], sum);
+        }
+}
+

@@ -281,6 +281,65 @@ TEST(matmul) {
     }
 }
 
+/* All products and sums are exact, in any order. */
+static float *eighths(int count, unsigned seed) {
+    float *x = random_floats((size_t)count, seed);
+    int i;
+    for (i = 0; i < count; i++) x[i] = (float)(int)(x[i] * 8) / 8;
+    return x;
+}
+TEST(tensor_matmul) {
+    enum { THREADS = 256, TILE = 128 };
+    /* m n k */
+    static const int shapes[][3] = {
+        { 1, 8, 8 },
+        { 128, 128, 32 },
+        { 129, 136, 40 },
+        { 77, 264, 96 },
+        { 300, 72, 200 },
+    };
+    setting s = set_up("kernels/matmul.ptx", NULL, 0);
+    gpuexec_device_info d;
+    gpuexec_module mod;
+    gpuexec_kernel fn, to_f16;
+    size_t t;
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    if (d.compute_capability < 80) SKIP("needs compute capability 8.0");
+    mod = gpuexec_module_load_file(s.ctx, "kernels/tensor_matmul.ptx", NULL);
+    fn = gpuexec_kernel_get(mod, "tensor_matmul");
+    to_f16 = gpuexec_kernel_get(mod, "to_f16");
+    for (t = 0; t < sizeof shapes / sizeof shapes[0]; t++) {
+        int m = shapes[t][0], n = shapes[t][1], k = shapes[t][2], row, column, i;
+        int in_a = m * k, in_b = k * n;
+        float *a = eighths(in_a, 7), *b = eighths(in_b, 8), *c = random_floats((size_t)(m * n), 9);
+        gpuexec_ptr da = to_device(&s, a, (size_t)in_a * 4),
+                    db = to_device(&s, b, (size_t)in_b * 4), ha = unwritten(&s, (size_t)in_a * 2),
+                    hb = unwritten(&s, (size_t)in_b * 2), dc = unwritten(&s, (size_t)(m * n) * 4);
+        gpuexec_dims dims = gpuexec_grid_for_2d((size_t)n, (size_t)m, TILE, TILE);
+        dims.block_x = THREADS;
+        dims.block_y = 1;
+        CHECK_OK(gpuexec_launch(
+                to_f16, s.stream, gpuexec_grid_for((size_t)in_a, 256), GPUEXEC_ARGS(da, ha, in_a)));
+        CHECK_OK(gpuexec_launch(
+                to_f16, s.stream, gpuexec_grid_for((size_t)in_b, 256), GPUEXEC_ARGS(db, hb, in_b)));
+        CHECK_OK(gpuexec_launch(fn, s.stream, dims, GPUEXEC_ARGS(ha, hb, dc, m, n, k)));
+        for (row = 0; row < m; row++)
+            for (column = 0; column < n; column++) {
+                float sum = 0;
+                for (i = 0; i < k; i++) sum += a[row * k + i] * b[i * n + column];
+                c[row * n + column] = sum;
+            }
+        CHECK_DEVICE(&s, dc, c, (size_t)(m * n), 4);
+        CHECK_OK(gpuexec_free(da));
+        CHECK_OK(gpuexec_free(db));
+        CHECK_OK(gpuexec_free(ha));
+        CHECK_OK(gpuexec_free(hb));
+        free(a);
+        free(b);
+        free(c);
+    }
+}
+
 TEST(transpose) {
     static const int shapes[][2] = {
         { 1, 1 },

@@ -11,6 +11,7 @@
 
      code.h      decoded code, blocks and warps: lower/ creates code, run/ drives blocks, execute/
                  changes warps
+     matrix.h    the matrices of tensor cores: which lanes have their elements
      lanes.h     macros that define a lane operation; floats.h: bits, rounding and 16-bit formats
      cudadefs.h  CUDA's own constants and structures */
 #ifndef SIM_BASE_H
@@ -54,8 +55,20 @@ bool sim_map_put(struct sim_map *map, uint64_t key, uint32_t value); /* false: n
 /* -------------------------------------------------------------------------------------------------
    >>settings  Settings of the whole device. */
 
+/* What depends on the compute capability, as CUDA's programming guide lists it; settings.c has the
+   table. All devices have the same. */
+struct sim_capability {
+    unsigned sm;                            /* 90 for 9.0, which introduced clusters */
+    unsigned sm_threads, sm_blocks;         /* resident on a multiprocessor */
+    unsigned sm_shared;                     /* its bytes of shared memory */
+    unsigned block_shared, reserved_shared; /* those that a block can opt in to; those that each
+                                               block also takes */
+    unsigned sync_domains;                  /* of memory: a hint */
+};
+
 /* from the environment, read once; README.md lists the variables */
 struct sim_settings {
+    const struct sim_capability *capability;
     int driver_version, threads;
     bool trace, verbose, count, strict;
     bool eager;         /* CUDA_MODULE_LOADING */
@@ -150,25 +163,17 @@ struct sim_device {
     } answers[8]; /* attributes that SIMGPU_DEVICE_n sets; number 0 ends them */
 };
 
-/* the invented multiprocessor */
+/* the invented multiprocessor, with any capability */
 enum {
     SIM_SMS = 20, /* two groups of 8 for green contexts, and a rest of 4 */
     SIM_SM_GROUP = 8,
     SIM_SM_PAIR = 2,
-    SIM_SM_THREADS = 2048,
-    SIM_SM_BLOCKS = 32,
-    SIM_SYNC_DOMAINS = 4,     /* of memory: a hint, too */
     SIM_MAX_WINDOW = 1 << 20, /* bytes of a window of addresses: a hint that changes nothing */
     SIM_SM_REGS = 65536,
-    SIM_SM_SHARED = 228 << 10,
     SIM_BLOCK_THREADS = 1024,
     SIM_BLOCK_SHARED = 48 << 10,
-    SIM_BLOCK_SHARED_OPTIN = 227 << 10,
-    SIM_BLOCK_SHARED_RESERVED = 1 << 10,
     SIM_CLUSTER_PORTABLE = 8,
     SIM_CLUSTER_MOST = 16,
-    SIM_CC_MAJOR = 9,
-    SIM_CC_MINOR = 0,
     SIM_PRIORITY_GREATEST = -5
 };
 

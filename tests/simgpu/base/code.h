@@ -13,7 +13,7 @@
 #ifndef SIM_CODE_H
 #define SIM_CODE_H
 
-#include "base.h"
+#include "matrix.h"
 
 typedef uint8_t __attribute__((may_alias)) u8;
 typedef uint16_t __attribute__((may_alias)) u16;
@@ -156,6 +156,43 @@ struct sim_fetch {
     uint32_t predicate;
 };
 
+/* A copy of a tensor's box: its operands in the register file or the constants, of 32 bits each
+   unless the comment says more. */
+enum sim_tensor_act {
+    SIM_TENSOR_LOAD,
+    SIM_TENSOR_STORE,
+    SIM_TENSOR_ADD,
+    SIM_TENSOR_MIN,
+    SIM_TENSOR_MAX,
+    SIM_TENSOR_INC,
+    SIM_TENSOR_DEC,
+    SIM_TENSOR_AND,
+    SIM_TENSOR_OR,
+    SIM_TENSOR_XOR
+};
+struct sim_tensor_copy {
+    enum sim_tensor_act act;
+    bool im2col, multicast;
+    unsigned dims, noffsets;
+    uint32_t map, shared, barrier; /* generic addresses of 64 bits; barrier: of a load */
+    uint32_t at[5], offset[3], ranks;
+};
+
+/* The fields of a tensor map that tensormap.replace writes. */
+enum sim_tensor_field {
+    SIM_TENSOR_GLOBAL_ADDRESS,
+    SIM_TENSOR_RANK_LESS_1,
+    SIM_TENSOR_BOX_DIM,
+    SIM_TENSOR_GLOBAL_DIM,
+    SIM_TENSOR_GLOBAL_STRIDE,
+    SIM_TENSOR_ELEMENT_STRIDE,
+    SIM_TENSOR_ELEMTYPE,
+    SIM_TENSOR_INTERLEAVE,
+    SIM_TENSOR_SWIZZLE,
+    SIM_TENSOR_FILL,
+    SIM_TENSOR_FIELDS
+};
+
 /* special registers that never change for a thread; filled in when a warp starts */
 enum sim_const_sreg {
     SIM_S_TID_X,
@@ -256,7 +293,11 @@ struct sim_code {
     unsigned nlabels; /* of brx.idx: count, then instruction indices */
     struct sim_fetch *fetches;
     unsigned nfetches; /* of textures and surfaces: what an instruction's imm is the index of */
-    unsigned nslots;   /* memory instructions, to spread them over the remembered ranges */
+    struct sim_mma *mmas;
+    unsigned nmmas; /* of matrices: what an instruction's c is the index of */
+    struct sim_tensor_copy *copies;
+    unsigned ncopies; /* of boxes of tensors: what an instruction's imm is the index of */
+    unsigned nslots;  /* memory instructions, to spread them over the remembered ranges */
 };
 
 /* first shared and local address: not 0; a GPU also reserves 1 KiB of shared memory */

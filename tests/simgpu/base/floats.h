@@ -133,4 +133,23 @@ static inline f64 fma_odd(f64 a, f64 b, f64 c) {
     return s;
 }
 
+/* -- sums of atomics. near: in shared memory */
+
+/* f32 sums flush subnormals in global memory, but not in shared memory */
+static inline u32 sum32(u32 x, u32 y, bool near) {
+    return near ? canon32(float_of(x) + float_of(y))
+                : flush_bits(canon32(float_of(flush_bits(x)) + float_of(flush_bits(y))));
+}
+/* sums in global memory keep a NaN's payload as it is, signalling NaNs included */
+static inline u64 sum64(u64 x, u64 y, bool near) {
+    f64 a = double_of(x), b = double_of(y);
+    return near || (a == a && b == b) ? canon64(a + b, b, a, 0) : b == b ? x : y;
+}
+static inline u32 hsum(u32 x, u32 y) {
+    return half_of(half_value(x & 0xffff) + half_value(y & 0xffff));
+}
+static inline u32 bsum(u32 x, u32 y) {
+    return bhalf_round(fma_odd(bhalf_value(x & 0xffff), 1.0, bhalf_value(y & 0xffff)), 0);
+}
+
 #endif

@@ -53,8 +53,8 @@ SIM_API(cuDeviceComputeCapability, (int *major, int *minor, CUdevice device),
         (major, minor, device), SIM_INIT) {
     if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
     if (!sim_device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
-    *major = SIM_CC_MAJOR;
-    *minor = SIM_CC_MINOR;
+    *major = (int)sim_settings.capability->sm / 10;
+    *minor = (int)sim_settings.capability->sm % 10;
     return CUDA_SUCCESS;
 }
 

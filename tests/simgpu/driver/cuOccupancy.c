@@ -71,8 +71,9 @@ SIM_API(cuOccupancyAvailableDynamicSMemPerBlock,
     if (!out || blocks <= 0 || threads <= 0 ||
             sim_occupancy(f, (unsigned)threads, 0).blocks < blocks)
         return CUDA_ERROR_INVALID_VALUE;
-    size_t fixed = sim_code_info(f->code)->static_shared, used = fixed + SIM_BLOCK_SHARED_RESERVED;
-    size_t each = (size_t)(SIM_SM_SHARED / blocks) / 128 * 128,
+    const struct sim_capability *const c = sim_settings.capability;
+    size_t fixed = sim_code_info(f->code)->static_shared, used = fixed + c->reserved_shared;
+    size_t each = (size_t)(c->sm_shared / (unsigned)blocks) / 128 * 128,
            left = each > used ? each - used : 0, most = (size_t)f->prefers.max_dynamic;
     *out = left < most ? left : most;
     return CUDA_SUCCESS;

@@ -14,6 +14,7 @@
      cuMemPool.c        cuMemAllocAsync, cuMemAllocFromPool, cuMemFreeAsync, cuDeviceSetMemPool
      cuArray.c          cuMipmappedArray
      cuTexObject.c      cuSurfObject
+     cuTensorMap.c      tensor maps
      cuTexRef.c         cuSurfRef, cuModuleGetTexRef, cuModuleGetSurfRef, cuParamSetTexRef
      cuIpc.c            what exports and imports memory pools
      cuLibrary.c        cuKernel

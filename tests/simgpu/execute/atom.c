@@ -6,6 +6,7 @@
    can stay with both workers. An atomic that changes nothing marks the loop around it as a spin. */
 #include "access.h"
 #include "../base/floats.h"
+#include "mbarrier.h"
 
 #define SPACE_OF(i) ((enum sim_space)(i)->width)
 
@@ -91,22 +92,6 @@ INT_ATOMS(64, u64, s64)
 ATOM(atom_cas_16, u32, u16, old == y ? z : old)
 ATOM(atom_inc_u32, u32, u32, old >= y ? 0 : old + 1)
 ATOM(atom_dec_u32, u32, u32, old == 0 || old > y ? y : old - 1)
-/* f32 sums flush subnormals in global memory, but not in shared memory */
-static inline u32 sum32(u32 x, u32 y, bool near) {
-    return near ? canon32(float_of(x) + float_of(y))
-                : flush_bits(canon32(float_of(flush_bits(x)) + float_of(flush_bits(y))));
-}
-/* sums in global memory keep a NaN's payload as it is, signalling NaNs included */
-static inline u64 sum64(u64 x, u64 y, bool near) {
-    f64 a = double_of(x), b = double_of(y);
-    return near || (a == a && b == b) ? canon64(a + b, b, a, 0) : b == b ? x : y;
-}
-static inline u32 hsum(u32 x, u32 y) {
-    return half_of(half_value(x & 0xffff) + half_value(y & 0xffff));
-}
-static inline u32 bsum(u32 x, u32 y) {
-    return bhalf_round(fma_odd(bhalf_value(x & 0xffff), 1.0, bhalf_value(y & 0xffff)), 0);
-}
 ATOM(atom_add_f32, u32, u32, sum32(old, y, near))
 ATOM(atom_add_f64, u64, u64, sum64(old, y, near))
 ATOM(atom_add_f16, u32, u16, hsum(old, y))
@@ -216,23 +201,7 @@ static void exchange_128(u64 *p, const u64 *expected, const u64 by[2], u64 old[2
 ATOM_128(atom_exch_128, false, b)
 ATOM_128(atom_cas_128, true, c)
 
-/* -- mbarrier: one 64-bit word in shared memory: arrivals that a phase expects (20 bits), arrivals
-     still pending (20), bytes still pending (23, biased), the phase's parity (1). arrive returns
-     the word's previous value as the state. */
-
-#define EXPECTED(v) ((uint32_t)(v)&0xfffff)
-#define PENDING(v) ((uint32_t)((v) >> 20) & 0xfffff)
-#define BYTES(v) ((uint32_t)((v) >> 40 & 0x7fffff) - 0x400000u)
-#define PHASE(v) ((uint32_t)((v) >> 63))
-static uint64_t barrier_word(uint32_t expected, uint32_t pending, uint32_t bytes, uint32_t phase) {
-    expected &= 0xfffff;
-    pending &= 0xfffff;
-    const uint64_t biased = (bytes + 0x400000u) & 0x7fffff,
-                   v = expected | (uint64_t)pending << 20 | biased << 40 | (uint64_t)phase << 63;
-    return pending || biased != 0x400000
-            ? v
-            : expected | (uint64_t)expected << 20 | 0x400000ull << 40 | (uint64_t)(phase ^ 1) << 63;
-}
+/* -- mbarrier */
 
 /* The mbarrier at an instruction's address, in shared memory: a generic one of anything else counts
    as an offset there, as on an H200. */
@@ -286,17 +255,6 @@ static bool copy_units(struct sim_warp *w, const struct sim_insn *i, int l, uint
         memcpy(p, q, 16);
     }
     return true;
-}
-
-static bool count_bytes(
-        struct sim_warp *w, const struct sim_insn *i, int l, uint64_t barrier, uint32_t size) {
-    u64 *p = sim_at(w, i, l, SIM_GENERIC, barrier, 8, "mbarrier");
-    if (p) *p = barrier_word(EXPECTED(*p), PENDING(*p), BYTES(*p) - size, PHASE(*p));
-    return p != NULL;
-}
-
-static uint64_t in_block(uint64_t address, unsigned rank) {
-    return (address & ~(0xffull << SIM_RANK_SHIFT)) | (uint64_t)rank << SIM_RANK_SHIFT;
 }
 
 SIM_HANDLER(cp_bulk) {

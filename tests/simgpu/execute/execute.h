@@ -5,7 +5,10 @@
      ldst.c atom.c                           memory; access.h: the addresses of a whole warp at once
      sample.h texel.h blocks.c               texels: what a GPU rounds, their formats
      texture.c surface.c                     textures and surfaces
+     tensor.c                                copies of tensors; mbarrier.h: what they complete
      shuffle.c flow.c sync.c                 cross-lane operations, control flow, barriers
+     products.h matrix.c matrix_memory.c     sums of tensor cores; matrices in registers and memory
+     together.h                              how lanes wait for each other
      warp.c                                  which lanes run next, and for how long
      format.c                                printf and assert of kernels
      avx2.c avx2_memory.c                    the lane operations again, for AVX2 and FMA
@@ -71,6 +74,6 @@ extern const struct sim_operation *const sim_avx2_tables[];
 extern const struct sim_operation sim_alu_table[], sim_compare_table[], sim_float_table[],
         sim_half_table[], sim_cvt_table[], sim_video_table[], sim_ldst_table[], sim_atom_table[],
         sim_shuffle_table[], sim_flow_table[], sim_sync_table[], sim_texture_table[],
-        sim_surface_table[];
+        sim_surface_table[], sim_matrix_table[], sim_matrix_memory_table[], sim_tensor_table[];
 
 #endif

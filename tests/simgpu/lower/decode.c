@@ -118,6 +118,7 @@ static void reach_indirect(struct dec *d) {
 static void place_shared(struct dec *d) {
     struct sim_code_info *info = &d->code->info;
     uint64_t top = 0;
+    const unsigned most = sim_settings.capability->block_shared;
     info->shared_align = 1;
     for (unsigned k = 0; k < d->nshared; k++) {
         const struct sim_var *v = d->shared[k];
@@ -130,16 +131,16 @@ static void place_shared(struct dec *d) {
         top = (top + align - 1) / align * align;
         d->shared_at[k] = (uint32_t)top;
         top += v->size;
-        if (top > SIM_BLOCK_SHARED_OPTIN)
+        if (top > most)
             for (k++; k < d->nshared; k++)
                 if (!d->shared[k]->is_unsized) top += d->shared[k]->size;
     }
     d->in = NULL;
-    if (top > SIM_BLOCK_SHARED_OPTIN) {
+    if (top > most) {
         sim_log_add(d->log,
                 "ptxas error   : Entry function '%s' uses too much shared data (0x%llx bytes, 0x%x "
                 "max)\n",
-                d->funcs[0].func->name, (unsigned long long)top, (unsigned)SIM_BLOCK_SHARED_OPTIN);
+                d->funcs[0].func->name, (unsigned long long)top, most);
         longjmp(d->failed, 1);
     }
     info->static_shared = (uint32_t)top;
@@ -367,6 +368,8 @@ void sim_code_free(struct sim_code *c) {
     }
     free(c->calls);
     free(c->fetches);
+    free(c->mmas);
+    free(c->copies);
     free(c->labels);
     free(c->insns);
     free(c->consts);

@@ -46,7 +46,7 @@ struct dec {
     unsigned depth;    /* of calls, during the search for functions */
     unsigned now;      /* index of the function being emitted */
     uint32_t regs_top; /* size of the register file so far */
-    uint32_t cap_insns, cap_consts, cap_calls, cap_labels, cap_fetches;
+    uint32_t cap_insns, cap_consts, cap_calls, cap_labels, cap_fetches, cap_mmas, cap_copies;
     struct dec_fixup *fixups;
     unsigned nfixups, cap_fixups;
     uint32_t *start; /* where the code of each instruction begins, while a function is emitted */
@@ -132,6 +132,19 @@ static inline uint64_t dec_address(const struct sim_var *v) { /* of all other va
 uint32_t dec_lay_out(const struct sim_var *v, unsigned n, uint32_t *at);
 unsigned dec_reg_size(enum sim_type t); /* 0 predicate, 4, 8 */
 
+/* select_mem.c: the address of an operand, as an instruction has it */
+struct dec_place {
+    uint32_t base;
+    int64_t imm;
+    uint32_t flags; /* SIM_I_BASE64 */
+    enum sim_space space;
+};
+struct dec_place dec_place_of(struct dec *d, const struct sim_operand *o, enum sim_space space);
+/* `more`: added to it */
+void dec_set_place(struct dec *d, struct sim_insn *i, const struct dec_place *p, int64_t more);
+/* what schedule.c needs to know of an access */
+uint32_t dec_seen(enum sim_space space, bool writes, unsigned bytes);
+
 /* regs.c: assigns each register of f a number within its class (predicate, 4, 8 bytes), and counts
    the numbers. Returns how many words of registers are live at once, at most */
 uint32_t dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3]);
@@ -141,11 +154,14 @@ uint32_t dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count
 typedef void dec_selector(struct dec *d);
 dec_selector dec_ld, dec_st, dec_st_async, dec_atom, dec_red, dec_red_async, dec_cvta, dec_isspacep,
         dec_mapa, dec_getctarank, dec_createpolicy, dec_cp_async, dec_cp_arrive, dec_cp_bulk,
-        dec_mbarrier_init, dec_mbarrier_inval, dec_mbarrier_arrive, dec_mbarrier_tx,
-        dec_mbarrier_test; /* select_mem.c */
+        dec_cp_tensor, dec_tensormap_replace, dec_tensormap_copy, dec_mbarrier_init,
+        dec_mbarrier_inval, dec_mbarrier_arrive, dec_mbarrier_tx, dec_mbarrier_test; /* select_mem.c
+                                                                                      */
 dec_selector dec_tex, dec_txq, dec_suq, dec_suld, dec_sust, dec_sured,
         dec_istypep; /* select_image.c
                       */
+dec_selector dec_mma, dec_wmma_load, dec_wmma_store, dec_ldmatrix, dec_stmatrix,
+        dec_movmatrix; /* select_matrix.c */
 dec_selector dec_bra, dec_brx, dec_call, dec_ret, dec_exit, dec_trap, dec_nanosleep, dec_nothing,
         dec_alloca, dec_stacksave, dec_stackrestore, dec_fence, dec_bar_sync, dec_bar_arrive,
         dec_bar_red, dec_bar_warp, dec_cluster_arrive, dec_cluster_wait, dec_warp, dec_vote,

@@ -41,7 +41,7 @@ static void make_operations(void) {
     const struct sim_operation *const tables[] = { sim_alu_table, sim_compare_table,
         sim_float_table, sim_half_table, sim_cvt_table, sim_video_table, sim_ldst_table,
         sim_atom_table, sim_shuffle_table, sim_flow_table, sim_sync_table, sim_texture_table,
-        sim_surface_table };
+        sim_surface_table, sim_matrix_table, sim_matrix_memory_table, sim_tensor_table };
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) add_table(tables[k]);
 #ifdef SIM_HAVE_AVX2
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&

@@ -6,6 +6,7 @@
      regs.c           registers that are never live at the same time share a place
      select_mem.c     the handlers of instructions that access memory
      select_image.c   those of textures and surfaces
+     select_matrix.c  those of tensor cores
      select_flow.c    those of branches, calls, barriers, warp operations
      select.c         those of all others; the table that finds the function for a form
      decode.c         functions and their registers; the entry points

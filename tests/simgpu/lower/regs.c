@@ -33,7 +33,7 @@ enum { UNSEEN, CHEAP, COSTLY };
 /* Whether the first operand is the destination: by its letter in forms.h. */
 static bool writes_first(const struct sim_instr *in) {
     const char *letter = in->form->args + (in->form->args[0] == '.');
-    return in->n && strchr("dDwAyVqoeOtriIszEKxRZ", *letter) && in->opd[0].kind != SIM_O_MEM;
+    return in->n && strchr("dDwAyVqoeOtriIszEKxRZ0", *letter) && in->opd[0].kind != SIM_O_MEM;
 }
 
 typedef void visitor(struct liveness *v, uint32_t at, uint32_t reg, bool written, bool sure);

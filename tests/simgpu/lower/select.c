@@ -413,6 +413,9 @@ static dec_selector *const selectors[SIM_SELECTS] = { [SIM_SELECT_LANES] = lanes
     [SIM_SELECT_CP_ASYNC] = dec_cp_async,
     [SIM_SELECT_CP_ARRIVE] = dec_cp_arrive,
     [SIM_SELECT_CP_BULK] = dec_cp_bulk,
+    [SIM_SELECT_CP_TENSOR] = dec_cp_tensor,
+    [SIM_SELECT_TENSORMAP_REPLACE] = dec_tensormap_replace,
+    [SIM_SELECT_TENSORMAP_COPY] = dec_tensormap_copy,
     [SIM_SELECT_MBARRIER_INIT] = dec_mbarrier_init,
     [SIM_SELECT_MBARRIER_INVAL] = dec_mbarrier_inval,
     [SIM_SELECT_MBARRIER_ARRIVE] = dec_mbarrier_arrive,
@@ -424,7 +427,13 @@ static dec_selector *const selectors[SIM_SELECTS] = { [SIM_SELECT_LANES] = lanes
     [SIM_SELECT_SULD] = dec_suld,
     [SIM_SELECT_SUST] = dec_sust,
     [SIM_SELECT_SURED] = dec_sured,
-    [SIM_SELECT_ISTYPEP] = dec_istypep };
+    [SIM_SELECT_ISTYPEP] = dec_istypep,
+    [SIM_SELECT_MMA] = dec_mma,
+    [SIM_SELECT_WMMA_LOAD] = dec_wmma_load,
+    [SIM_SELECT_WMMA_STORE] = dec_wmma_store,
+    [SIM_SELECT_LDMATRIX] = dec_ldmatrix,
+    [SIM_SELECT_STMATRIX] = dec_stmatrix,
+    [SIM_SELECT_MOVMATRIX] = dec_movmatrix };
 
 /* -- modifiers */
 

@@ -2,16 +2,8 @@
    cp.async, mbarrier. */
 #include "decode.h"
 
-/* Puts the address of `o` into base, imm and BASE64; returns the state space of the address. */
-struct place {
-    uint32_t base;
-    int64_t imm;
-    uint32_t flags;
-    enum sim_space space;
-};
-
-static struct place place_of(struct dec *d, const struct sim_operand *o, enum sim_space space) {
-    struct place p = { 0, (int64_t)o->imm, SIM_I_BASE64, space };
+struct dec_place dec_place_of(struct dec *d, const struct sim_operand *o, enum sim_space space) {
+    struct dec_place p = { 0, (int64_t)o->imm, SIM_I_BASE64, space };
     uint32_t offset;
     /* forms.h accepts any operand in some instructions */
     if (o->kind != SIM_O_MEM) dec_unsupported(d);
@@ -30,7 +22,7 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
         const bool shared = o->var->space == SIM_SHARED;
         if (o->var->space == SIM_LOCAL) dec_unsupported(d);
         if (shared && d->code->knows_clusters)
-            return (struct place){ dec_shared_rank(d), p.imm + dec_shared_at(d, o->var), 0,
+            return (struct dec_place){ dec_shared_rank(d), p.imm + dec_shared_at(d, o->var), 0,
                 SIM_SHARED };
         p.base = dec_const(
                 d, (shared ? dec_shared_at(d, o->var) : dec_address(o->var)) + o->imm, 8);
@@ -55,7 +47,7 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
 
 static uint8_t next_slot(struct dec *d) { return (uint8_t)(d->code->nslots++ % SIM_SLOTS); }
 
-static void set_place(struct dec *d, struct sim_insn *i, const struct place *p, int64_t more) {
+void dec_set_place(struct dec *d, struct sim_insn *i, const struct dec_place *p, int64_t more) {
     i->a = p->base;
     i->imm = p->imm + more;
     i->flags = p->flags | (d->flags & (SIM_I_STRONG | SIM_I_ORDERS));
@@ -67,18 +59,17 @@ static void set_element(struct sim_insn *i, unsigned k, uint32_t v) {
     *(k == 0 ? &i->d : k == 1 ? &i->b : k == 2 ? &i->c : &i->e) = v;
 }
 
-/* for schedule.c */
-static uint32_t seen(enum sim_space space, bool writes, unsigned bytes) {
+uint32_t dec_seen(enum sim_space space, bool writes, unsigned bytes) {
     return ((uint32_t)space | (writes ? 8u : 0u) | bytes << 4) << SIM_I_USER;
 }
 
 static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t what, uint32_t b,
         const struct sim_operand *state) {
-    const struct place p = place_of(d, mem, d->space);
+    const struct dec_place p = dec_place_of(d, mem, d->space);
     const bool sink = !state || state->kind == SIM_O_SINK;
     const uint32_t dst = sink ? 0 : dec_dst(d, state, SIM_B64);
     struct sim_insn *i = dec_emit_untyped(d, "mbarrier");
-    set_place(d, i, &p, 0);
+    dec_set_place(d, i, &p, 0);
     i->d = dst;
     i->b = b;
     i->width = (uint8_t)p.space;
@@ -100,7 +91,7 @@ static void load_or_store(struct dec *d, bool load) {
     const enum sim_type t = d->in->type[0];
     const bool whole = t == SIM_B128; /* 128 bits: two elements of 64 */
     const unsigned size = whole ? 8 : sim_type_size(t), n = whole ? 2 : d->vec;
-    struct place p = place_of(d, mem, d->space);
+    struct dec_place p = dec_place_of(d, mem, d->space);
     const struct sim_func *f = d->funcs[d->now].func;
     const bool entry_param = f->is_entry && p.space == SIM_PARAM && mem->reg < 0;
     if (entry_param) {
@@ -129,11 +120,11 @@ static void load_or_store(struct dec *d, bool load) {
     }
     for (unsigned k = 0; k < n; k += 4) { /* .v8 in two parts */
         struct sim_insn *i = dec_emit(d, run);
-        set_place(d, i, &p, (int64_t)k * size);
+        dec_set_place(d, i, &p, (int64_t)k * size);
         i->width = (uint8_t)(n - k < 4 ? n - k : 4);
         i->unused = k * size < 32 ? d->in->unused >> k * size : 0;
         if (i->flags & SIM_I_SEEN)
-            i->flags |= seen(p.space, !load, size * i->width) |
+            i->flags |= dec_seen(p.space, !load, size * i->width) |
                     (load || i->flags & SIM_I_STRONG ? 0 : SIM_I_WEAK);
         for (unsigned j = 0; j < i->width; j++) set_element(i, j, at[k + j]);
     }
@@ -166,7 +157,7 @@ static void atomic_vector(
     const enum sim_type t = d->in->type[0];
     const unsigned size = sim_type_size(t), n = d->vec;
     sim_handler *run = dec_find(d, "atom", SIM_NOTYPE, t);
-    struct place p = place_of(d, &o[0], d->space);
+    struct dec_place p = dec_place_of(d, &o[0], d->space);
     struct sim_insn *i = dec_emit_untyped(d, "atom_aligned");
     i->a = p.base;
     i->imm = p.imm;
@@ -181,11 +172,11 @@ static void atomic_vector(
         const uint32_t b = dec_src(d, &from, t),
                        dst = sink ? dec_temp(d, 4) : dec_dst(d, &element, t);
         i = dec_emit(d, run);
-        set_place(d, i, &p, (int64_t)k * size);
+        dec_set_place(d, i, &p, (int64_t)k * size);
         i->d = dst;
         i->b = b;
         i->width = (uint8_t)p.space;
-        i->flags |= (sink ? SIM_I_SINK : 0) | seen(p.space, true, size);
+        i->flags |= (sink ? SIM_I_SINK : 0) | dec_seen(p.space, true, size);
     }
 }
 
@@ -201,7 +192,7 @@ static void atomic(struct dec *d, unsigned at, const struct sim_operand *to) {
         return;
     }
     sim_handler *run = dec_find(d, "atom", SIM_NOTYPE, t);
-    struct place p = place_of(d, &o[0], d->space);
+    struct dec_place p = dec_place_of(d, &o[0], d->space);
     const uint32_t b = whole ? dec_half(d, &o[1], 0) : dec_src(d, &o[1], t),
                    c = !swaps ? 0
             : whole           ? dec_half(d, &o[2], 0)
@@ -210,12 +201,12 @@ static void atomic(struct dec *d, unsigned at, const struct sim_operand *to) {
             : whole           ? dec_half(d, to, 0)
                               : dec_dst(d, to, t);
     struct sim_insn *i = dec_emit(d, run);
-    set_place(d, i, &p, 0);
+    dec_set_place(d, i, &p, 0);
     i->d = dst;
     i->b = b;
     i->c = c;
     i->width = (uint8_t)p.space;
-    i->flags |= (sink ? SIM_I_SINK : 0) | seen(p.space, true, size);
+    i->flags |= (sink ? SIM_I_SINK : 0) | dec_seen(p.space, true, size);
 }
 
 void dec_atom(struct dec *d) { atomic(d, 1, &d->in->opd[0]); }
@@ -339,7 +330,7 @@ void dec_getctarank(struct dec *d) {
 
 /* A generic address in a temporary. */
 static uint32_t whole_address(struct dec *d, const struct sim_operand *o, enum sim_space space) {
-    const struct place p = place_of(d, o, space);
+    const struct dec_place p = dec_place_of(d, o, space);
     const int64_t imm = p.imm + (p.space == SIM_SHARED ? (int64_t)SIM_WINDOW_SHARED : 0);
     uint32_t a = p.base;
     if (!(p.flags & SIM_I_BASE64)) dec_resize(d, 8, a = dec_temp(d, 8), p.base);
@@ -350,7 +341,7 @@ static uint32_t whole_address(struct dec *d, const struct sim_operand *o, enum s
 }
 
 /* Between global memory and the shared memory of blocks of the cluster, completed through an
-   mbarrier or a group. Not tensors, not reductions. */
+   mbarrier or a group. Not reductions. */
 void dec_cp_bulk(struct dec *d) {
     const struct sim_operand *o = d->in->opd;
     enum sim_space spaces[2] = { SIM_GENERIC, SIM_GENERIC }; /* to, from */
@@ -394,6 +385,87 @@ void dec_cp_bulk(struct dec *d) {
     i->slot = next_slot(d);
 }
 
+static enum sim_tensor_act tensor_act(struct dec *d) {
+    static const char *const reductions[] = { "add", "min", "max", "inc", "dec", "and", "or",
+        "xor" };
+    for (unsigned k = 0; k < sizeof reductions / sizeof *reductions; k++)
+        if (dec_take(d, reductions[k])) return (enum sim_tensor_act)(SIM_TENSOR_ADD + k);
+    return dec_has(d, "bulk_group") ? SIM_TENSOR_STORE : SIM_TENSOR_LOAD;
+}
+
+static void read_sources(
+        struct dec *d, const struct sim_operand *o, enum sim_type t, uint32_t to[]) {
+    for (unsigned k = 0; k < o->n; k++) {
+        const struct sim_operand e = dec_element(o, k);
+        to[k] = dec_src(d, &e, t);
+    }
+}
+
+/* Between a tensor in global memory and a box in the shared memory of blocks of the cluster. Its
+   operands are more than an instruction has room for: they are in code->copies. */
+void dec_cp_tensor(struct dec *d) {
+    const struct sim_operand *o = d->in->opd;
+    struct sim_code *code = d->code;
+    struct sim_tensor_copy c = { .act = tensor_act(d) };
+    const bool loads = c.act == SIM_TENSOR_LOAD;
+    const struct sim_operand *map = &o[loads ? 1 : 0], *shared = &o[loads ? 0 : 1];
+    unsigned k = loads ? 3 : 2;
+    c.im2col = dec_has(d, "im2col") || dec_has(d, "im2col_no_offs");
+    c.multicast = dec_has(d, "multicast::cluster");
+    c.dims = map->list[0].n;
+    c.map = whole_address(d, map, SIM_GENERIC);
+    read_sources(d, &map->list[0], SIM_S32, c.at);
+    c.shared = whole_address(d, shared, loads ? SIM_SHARED_CLUSTER : SIM_SHARED);
+    if (loads) c.barrier = whole_address(d, &o[2], SIM_SHARED_CLUSTER);
+    if (loads && c.im2col) {
+        c.noffsets = o[k].n;
+        read_sources(d, &o[k++], SIM_U16, c.offset);
+    }
+    if (c.multicast) c.ranks = dec_src(d, &o[k], SIM_U16);
+    d->nrest = 0;
+    code->copies = dec_grow(d, code->copies, &d->cap_copies, code->ncopies + 1, sizeof c);
+    code->copies[code->ncopies] = c;
+    struct sim_insn *i = dec_emit_untyped(d, "cp_tensor");
+    i->imm = code->ncopies++;
+    i->flags = SIM_I_SEEN | SIM_I_ORDERS;
+    i->slot = next_slot(d);
+}
+
+/* The field, and which element of it. */
+void dec_tensormap_replace(struct dec *d) {
+    static const char *const fields[SIM_TENSOR_FIELDS] = { "global_address", "rank", "box_dim",
+        "global_dim", "global_stride", "element_stride", "elemtype", "interleave_layout",
+        "swizzle_mode", "fill_mode" };
+    const struct sim_operand *o = d->in->opd;
+    const bool wide = d->in->type[0] == SIM_B64;
+    unsigned field = 0;
+    while (field + 1 < SIM_TENSOR_FIELDS && !dec_has(d, fields[field])) field++;
+    d->nrest = 0;
+    const uint32_t a = whole_address(d, &o[0], d->space),
+                   b = dec_src(d, &o[d->in->n - 1], d->in->type[0]);
+    struct sim_insn *i = dec_emit_untyped(d, "tensormap_replace");
+    i->a = a;
+    i->b = b;
+    i->imm = (int64_t)(d->in->n > 2 ? o[1].imm : 0);
+    i->flags = SIM_I_SEEN | SIM_I_ORDERS | (wide ? SIM_I_SECOND : 0) | field << SIM_I_USER;
+    i->slot = next_slot(d);
+}
+
+/* tensormap.cp_fenceproxy */
+void dec_tensormap_copy(struct dec *d) {
+    const struct sim_operand *o = d->in->opd;
+    d->nrest = 0;
+    if (o[2].imm != 128) dec_unsupported(d);
+    const uint32_t to = whole_address(d, &o[0], SIM_GLOBAL),
+                   from = whole_address(d, &o[1], SIM_SHARED);
+    struct sim_insn *i = dec_emit_untyped(d, "cp_bulk");
+    i->d = to;
+    i->a = from;
+    i->b = dec_const(d, 128, 4);
+    i->flags = SIM_I_SEEN | SIM_I_ORDERS;
+    i->slot = next_slot(d);
+}
+
 /* The copies are complete, so it arrives now; without .noinc the counts cancel. */
 void dec_cp_arrive(struct dec *d) {
     if (dec_has(d, "noinc")) emit_mbarrier(d, &d->in->opd[0], MB_ARRIVE, dec_const(d, 1, 4), NULL);
@@ -406,7 +478,8 @@ void dec_cp_async(struct dec *d) {
     dec_take(d, "async");
     bool policy = false;
     for (unsigned k = 0; k < d->in->nmods; k++) policy |= !strcmp(d->in->mods[k], "L2::cache_hint");
-    const struct place to = place_of(d, &o[0], SIM_SHARED), from = place_of(d, &o[1], SIM_GLOBAL);
+    const struct dec_place to = dec_place_of(d, &o[0], SIM_SHARED),
+                           from = dec_place_of(d, &o[1], SIM_GLOBAL);
     const bool has_size = d->in->n - (policy ? 1 : 0) > 3;
     uint32_t bytes = 0;
     /* ignore-src */
@@ -464,11 +537,11 @@ void dec_mbarrier_test(struct dec *d) {
     const struct sim_operand *o = d->in->opd;
     const bool parity = dec_take(d, "parity");
     if (!dec_take(d, "test_wait")) dec_take(d, "try_wait");
-    const struct place p = place_of(d, &o[1], d->space);
+    const struct dec_place p = dec_place_of(d, &o[1], d->space);
     const uint32_t b = dec_src(d, &o[2], parity ? SIM_U32 : SIM_B64),
                    dst = dec_dst(d, &o[0], SIM_PRED);
     struct sim_insn *i = dec_emit_untyped(d, "mbarrier_test");
-    set_place(d, i, &p, 0);
+    dec_set_place(d, i, &p, 0);
     i->d = dst;
     i->b = b;
     i->width = (uint8_t)p.space;

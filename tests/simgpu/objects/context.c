@@ -20,8 +20,8 @@ int sim_context_not_there(const void *handle) {
 }
 
 static void activate(struct sim_context *c, unsigned flags) {
-    static const uint64_t limits[8] = { 1024, 0x840000, 8 << 20, 0, 2048, 64, 0,
-        SIM_BLOCK_SHARED_OPTIN };
+    const uint64_t limits[8] = { 1024, 0x840000, 8 << 20, 0, 2048, 64, 0,
+        sim_settings.capability->block_shared };
     memcpy(c->limits, limits, sizeof limits);
     c->id = next_id++;
     c->flags = c->is_primary ? flags | CU_CTX_MAP_HOST : flags;

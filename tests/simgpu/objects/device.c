@@ -1,5 +1,5 @@
-/* device.c - the devices: their number, memory and attributes. All values are invented; they follow
-   compute capability 9.0, so that PTX for sm_90 and below loads. */
+/* device.c - the devices: their number, memory and attributes. All values are invented, except for
+   those that depend on the compute capability (base/settings.c). */
 #include "objects.h"
 
 struct sim_device sim_devices[SIM_MAX_DEVICES];
@@ -32,6 +32,9 @@ static void device_setting(struct sim_device *d) {
     char variable[32], *end;
     int n = 0;
     snprintf(d->name, sizeof d->name, "simgpu CPU device (not a GPU)");
+    if (sim_settings.capability->sm != 90)
+        snprintf(d->name, sizeof d->name, "simgpu CPU device (not a GPU), compute capability %u.%u",
+                sim_settings.capability->sm / 10, sim_settings.capability->sm % 10);
     snprintf(variable, sizeof variable, "SIMGPU_DEVICE_%d", d->number);
     for (const char *text = getenv(variable); text && *text;
             text += strcspn(text, ";"), text += *text == ';') {
@@ -163,29 +166,32 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
         { 65, 2048 }, { 66, 32768 }, { 67, 32768 }, { 68, 2046 }, { 69, 268435456 }, { 70, 131072 },
         { 71, 65000 }, { 72, 2097120 }, { 73, 32768 }, { 74, 32768 }, { 77, 32768 },
         { 36, 1000000 }, { 37, 64 }, { 38, 1 << 20 }, /* memory kHz, bus width, L2 bytes */
-        { 39, SIM_SM_THREADS }, { 40, 2 }, { 41, 1 }, /* threads per SM, copy engines, unified
-                                                         addressing */
-        { 51, 32 }, { 75, SIM_CC_MAJOR }, { 76, SIM_CC_MINOR }, /* pitch, capability */
-        { 78, 1 }, { 79, 1 }, { 80, 1 },                        /* priorities, L1 */
-        { 81, SIM_SM_SHARED }, { 82, SIM_SM_REGS },             /* per SM */
-        { 83, 1 }, { 89, 1 },                      /* managed memory, also while the host uses it */
-        { 86, 1 }, { 87, 2 },                      /* atomics on host memory; float:double */
-        { 90, 1 }, { 91, 1 },                      /* preemption, registered pointers */
-        { 95, 1 }, { 96, 1 },                      /* cooperative, also on several devices */
-        { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, /* registering of host memory */
-        { 102, 1 }, { 103, 1 },                    /* virtual memory, also as files */
-        { 106, SIM_SM_BLOCKS }, { 109, SIM_MAX_WINDOW }, { 111, SIM_BLOCK_SHARED_RESERVED },
-        { 113, 1 }, { 115, 1 }, { 119, 1 }, { 120, 1 }, /* read-only registering, pools, as files,
-                                                           clusters */
-        { 122, 1 }, { 123, 1 },                         /* waits for values */
-        { 125, 1 }, { 126, SIM_SYNC_DOMAINS },          /* events of processes, domains of memory */
+        { 40, 2 }, { 41, 1 }, { 51, 32 },             /* copy engines, unified addressing, pitch */
+        { 78, 1 }, { 79, 1 }, { 80, 1 },              /* priorities, L1 */
+        { 82, SIM_SM_REGS },                          /* per SM */
+        { 83, 1 }, { 89, 1 },   /* managed memory, also while the host uses it */
+        { 86, 1 }, { 87, 2 },   /* atomics on host memory; float:double */
+        { 90, 1 }, { 91, 1 },   /* preemption, registered pointers */
+        { 95, 1 }, { 96, 1 },   /* cooperative, also on several devices */
+        { 99, 1 },              /* registering of host memory */
+        { 102, 1 }, { 103, 1 }, /* virtual memory, also as files */
+        { 109, SIM_MAX_WINDOW }, { 113, 1 }, { 115, 1 }, { 119, 1 }, /* read-only registering,
+                                                                        pools, as files */
+        { 122, 1 }, { 123, 1 },                                      /* waits for values */
+        { 125, 1 },                                                  /* events of processes */
         { 134, -1 }, { VIRTUAL_ON_NUMA, 1 }, { VIRTUAL_ON_HOST, 1 }, /* no NUMA; virtual memory of
                                                                         the host */
     };
+    const struct sim_capability *const c = sim_settings.capability;
+    const unsigned of_capability[][2] = { { 39, c->sm_threads }, { 75, c->sm / 10 },
+        { 76, c->sm % 10 }, { 81, c->sm_shared }, { 97, c->block_shared }, { 106, c->sm_blocks },
+        { 111, c->reserved_shared }, { 120, c->sm >= 90 }, { 126, c->sync_domains } };
     if (attribute < 1 || attribute > LAST_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;
     *value = attribute == PCI_BUS ? device->number + 1 : 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].number == attribute) *value = known[i].value;
+    for (size_t i = 0; i < sizeof of_capability / sizeof *of_capability; i++)
+        if (of_capability[i][0] == (unsigned)attribute) *value = (int)of_capability[i][1];
     if ((attribute == VIRTUAL_ON_NUMA && sim_settings.driver_version < 12020) ||
             (attribute == VIRTUAL_ON_HOST && sim_settings.driver_version < 13000))
         *value = 0;

@@ -116,8 +116,7 @@ static int add_text(
 /* ---- containers ---- */
 
 static bool runs_here(const unsigned char *entry) {
-    const unsigned device = SIM_CC_MAJOR * 10 + SIM_CC_MINOR,
-                   arch = (unsigned)number(entry + 28, 4);
+    const unsigned device = sim_settings.capability->sm, arch = (unsigned)number(entry + 28, 4);
     const uint64_t flags = number(entry + 40, 8);
     if (number(entry, 2) != PTX || arch > device) return false;
     if (flags & THIS_ONLY) return arch == device;
@@ -164,9 +163,10 @@ static int add_fatbin(struct sim_texts *t, const char *name, const unsigned char
     }
     if (best) return add_text(t, name, best, log);
     sim_log_add(log,
-            "simgpu executes PTX, and the fatbin in '%s' has none for compute capability %d.%d or "
+            "simgpu executes PTX, and the fatbin in '%s' has none for compute capability %u.%u or "
             "lower. It contains%s\n",
-            name, SIM_CC_MAJOR, SIM_CC_MINOR, bytes ? ":" : " nothing");
+            name, sim_settings.capability->sm / 10, sim_settings.capability->sm % 10,
+            bytes ? ":" : " nothing");
     list(p + header, bytes, log);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }

@@ -9,14 +9,15 @@ struct sim_occupancy sim_occupancy(
     const struct sim_code_info *info = sim_code_info(f->code);
     /* of a warp */
     unsigned warps = (threads + 31) / 32, registers = (sim_registers(f) * 32 + 255) / 256 * 256;
-    uint64_t shared = (info->static_shared + dynamic_shared + SIM_BLOCK_SHARED_RESERVED + 127) /
-            128 * 128;
-    unsigned most = SIM_SM_REGS / registers * 32, blocks = SIM_SM_BLOCKS;
+    const struct sim_capability *const c = sim_settings.capability;
+    const uint64_t used = info->static_shared + dynamic_shared + c->reserved_shared,
+                   shared = (used + 127) / 128 * 128;
+    unsigned most = SIM_SM_REGS / registers * 32, blocks = c->sm_blocks;
     struct sim_occupancy o = { 0, most < SIM_BLOCK_THREADS ? (int)most : SIM_BLOCK_THREADS };
     if (!warps || threads > (unsigned)o.max_threads) return o;
-    if (SIM_SM_THREADS / 32 / warps < blocks) blocks = SIM_SM_THREADS / 32 / warps;
+    if (c->sm_threads / 32 / warps < blocks) blocks = c->sm_threads / 32 / warps;
     if (SIM_SM_REGS / registers / warps < blocks) blocks = SIM_SM_REGS / registers / warps;
-    if (SIM_SM_SHARED / shared < blocks) blocks = (unsigned)(SIM_SM_SHARED / shared);
+    if (c->sm_shared < blocks * shared) blocks = (unsigned)(c->sm_shared / shared);
     o.blocks = (int)blocks;
     return o;
 }
@@ -48,7 +49,7 @@ int sim_attribute(
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = (int)sim_registers(f); break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)f->module->image->sm; break;
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = SIM_CC_MAJOR * 10 + SIM_CC_MINOR; break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = (int)sim_settings.capability->sm; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         *value = p->max_dynamic == SIM_DEFAULT ? sim_default_dynamic(info->static_shared)
                                                : p->max_dynamic;
@@ -77,7 +78,8 @@ int sim_prefer(const struct sim_function *f, struct sim_preferences *p, int attr
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         if (value < 0 ||
-                value + (int64_t)sim_code_info(f->code)->static_shared > SIM_BLOCK_SHARED_OPTIN)
+                value + (int64_t)sim_code_info(f->code)->static_shared >
+                        sim_settings.capability->block_shared)
             return CUDA_ERROR_INVALID_VALUE;
         p->max_dynamic = value;
         return CUDA_SUCCESS;

@@ -150,7 +150,7 @@ int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void
 }
 
 bool sim_jit_is_for_us(int target) {
-    return !target || (target & 0xffff) == SIM_CC_MAJOR * 10 + SIM_CC_MINOR;
+    return !target || (unsigned)(target & 0xffff) == sim_settings.capability->sm;
 }
 
 /* ---- logs ---- */

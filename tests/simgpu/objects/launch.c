@@ -109,6 +109,7 @@ static int find_cluster(
         return f->func->explicit_cluster || prefers ? CUDA_ERROR_INVALID_CLUSTER_SIZE
                                                     : CUDA_SUCCESS;
     }
+    if (sim_settings.capability->sm < 90) return CUDA_ERROR_NOT_SUPPORTED;
     for (int i = 0; i < 3; i++)
         if ((own[i] && n[i] != own[i]) || (prefers && n[i] && l->set.preferred[i] % n[i]))
             return CUDA_ERROR_INVALID_CLUSTER_SIZE;
@@ -380,7 +381,8 @@ static int read_attribute(const CUlaunchAttribute *a, struct sim_attributes *set
         if (!is_window(&a->value.window)) return CUDA_ERROR_INVALID_VALUE;
         break;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-        if (a->value.domains[0] >= SIM_SYNC_DOMAINS || a->value.domains[1] >= SIM_SYNC_DOMAINS)
+        if (a->value.domains[0] >= sim_settings.capability->sync_domains ||
+                a->value.domains[1] >= sim_settings.capability->sync_domains)
             return CUDA_ERROR_INVALID_VALUE;
         break;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
@@ -456,7 +458,7 @@ int sim_launch_stream_get(const struct sim_stream *s, unsigned id, CUlaunchAttri
         return CUDA_SUCCESS;
     }
     if (!at) return CUDA_ERROR_INVALID_VALUE;
-    if (!set.has_domains) set.domains[1] = 1;
+    if (!set.has_domains) set.domains[1] = sim_settings.capability->sync_domains > 1;
     set.priority = s->priority;
     memcpy(value, at, bytes);
     return CUDA_SUCCESS;
@@ -534,7 +536,7 @@ int sim_kernel_get(const struct sim_work *work, unsigned id, CUlaunchAttributeVa
     const bool readable = id != CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING;
     const void *at = readable && is_of_node(id) ? attribute_at(&set, id, &bytes) : NULL;
     if (!at) return CUDA_ERROR_INVALID_VALUE;
-    if (!set.has_domains) set.domains[1] = 1;
+    if (!set.has_domains) set.domains[1] = sim_settings.capability->sync_domains > 1;
     set.priority = -work->op->priority; /* also that of the stream which captured it */
     memcpy(value, at, bytes);
     return CUDA_SUCCESS;

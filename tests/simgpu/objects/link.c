@@ -34,8 +34,8 @@ int sim_link_texts(
         wants |= strstr(at, "cudaCG") || strstr(at, "cudaGraphSetConditional");
     }
     if (wants) inputs[n++] = (struct sim_input){ "the device runtime", sim_device_runtime };
-    const int result = sim_image_link(inputs, n, more, (unsigned)sim_max_ptx(),
-            SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, out);
+    const int result = sim_image_link(
+            inputs, n, more, (unsigned)sim_max_ptx(), sim_settings.capability->sm, errors, out);
     free(inputs);
     return result;
 }
@@ -173,8 +173,9 @@ static void report(
         const struct sim_func *f = image->funcs[i];
         if (!f->is_entry || f->input < from) continue;
         if (*who)
-            sim_log_add(&s->infos, "%sinfo    : Compiling entry function '%s' for 'sm_%da'\n", who,
-                    f->name, SIM_CC_MAJOR * 10 + SIM_CC_MINOR);
+            sim_log_add(&s->infos, "%sinfo    : Compiling entry function '%s' for 'sm_%u%s'\n", who,
+                    f->name, sim_settings.capability->sm,
+                    sim_settings.capability->sm < 90 ? "" : "a");
         else sim_log_add(&s->infos, "info    : Function properties for '%s':\n", f->name);
     }
 }

@@ -128,7 +128,7 @@ static int parse_fatbin(
     if (!result && found.count > 1) result = sim_link_texts(&found, false, errors, image);
     else if (!result)
         result = sim_image_parse(found.bytes + strlen(found.bytes) + 1, (unsigned)sim_max_ptx(),
-                SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, image);
+                sim_settings.capability->sm, errors, image);
     free(found.bytes);
     return result;
 }
@@ -161,7 +161,7 @@ int sim_module_parse(const void *text, size_t limit, const struct sim_jit_option
     } else if (linked) result = parse_linked(text, errors, &registers, &image);
     else
         result = sim_image_parse(
-                text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, &image);
+                text, (unsigned)sim_max_ptx(), sim_settings.capability->sm, errors, &image);
     /* as measured */
     if (!result && o->has_target && !linked && (o->target < 10 || !sim_jit_is_for_us(o->target)))
         result = o->target < 10 ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_INVALID_SOURCE;
@@ -277,7 +277,9 @@ static int decode(const struct sim_function *f, struct sim_log *errors, struct s
 const struct sim_preferences sim_no_preferences = { SIM_DEFAULT, -1, 0, { 0 } };
 
 int sim_default_dynamic(uint32_t fixed) {
-    return (fixed <= SIM_BLOCK_SHARED ? SIM_BLOCK_SHARED : SIM_BLOCK_SHARED_OPTIN) - (int)fixed;
+    return (int)(fixed <= SIM_BLOCK_SHARED ? SIM_BLOCK_SHARED
+                                           : sim_settings.capability->block_shared) -
+            (int)fixed;
 }
 
 static void set_code(struct sim_function *f, struct sim_code *code) {
@@ -341,8 +343,9 @@ static void report(const struct sim_module *m, struct sim_log *log) {
     sim_report_globals(log, m->image, 0, "ptxas ");
     for (unsigned i = 0; i < m->nfunctions; i++) {
         const struct sim_code_info *info = sim_code_info(m->functions[i].code);
-        sim_log_add(log, "ptxas info    : Compiling entry function '%s' for 'sm_%da'\n",
-                m->functions[i].func->name, SIM_CC_MAJOR * 10 + SIM_CC_MINOR);
+        sim_log_add(log, "ptxas info    : Compiling entry function '%s' for 'sm_%u%s'\n",
+                m->functions[i].func->name, sim_settings.capability->sm,
+                sim_settings.capability->sm < 90 ? "" : "a");
         sim_log_add(log, "ptxas info    : Used %u registers", sim_registers(&m->functions[i]));
         if (info->local_bytes)
             sim_log_add(log, ", %u bytes cumulative stack size", (unsigned)info->local_bytes);

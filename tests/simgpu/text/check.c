@@ -4,11 +4,12 @@
 
    The form that an instruction matches is remembered in it. An instruction that passes may still be
    one that the decoder does not run. */
+#include "../base/matrix.h"
 #include "forms.h"
 
 /* ---- the table, compiled once: modifier names become numbers ---- */
 
-#define MAX_MODS 700
+#define MAX_MODS 900
 #define MAX_IDS 9000
 
 struct modifier {
@@ -77,6 +78,9 @@ static unsigned compile_groups(const char *text, unsigned short *first, bool *wi
 }
 
 static void compile(void) {
+    enum { LARGEST = 256, STEP = 8 };
+    static const unsigned depths[] = { 8, 16, 32, 256 };
+    static char shapes[LARGEST / STEP * sizeof depths / sizeof *depths][16], *shape = shapes[0];
     for (unsigned t = SIM_PRED; t <= SIM_B128; t++) {
         const char *name = px_type_name((enum sim_type)t);
         modifiers[find_modifier(name, strlen(name), true)].type = (unsigned char)(1 + t);
@@ -94,6 +98,9 @@ static void compile(void) {
         find_modifier(c, n, true);
         c += n;
     }
+    for (unsigned n = STEP; n <= LARGEST; n += STEP) /* of wgmma */
+        for (size_t k = 0; k < sizeof depths / sizeof *depths; k++, shape += sizeof shapes[0])
+            find_modifier(shape, (size_t)sprintf(shape, "m64n%uk%u", n, depths[k]), true);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         struct compiled *f = &compiled[i];
         f->ngroups = (unsigned short)compile_groups(forms[i].mods, &f->first_group, &f->wild);
@@ -194,29 +201,67 @@ static bool is_memory_register(const struct checked *c, const struct sim_operand
     return scalar_register(c, o) && !o->negated && fits_memory(c->type[0], register_type(c, o));
 }
 
-/* A vector's elements have one type, or one size if an element is only bits. `exact`: the size of
-   the instruction's type. */
-static bool is_vector(
-        const struct checked *c, const struct sim_operand *o, bool target, bool exact) {
-    enum sim_type t = c->type[0], common = SIM_NOTYPE;
-    if (o->kind == SIM_O_REG && !o->component && reg_of(c->px, o)->vec == c->vec)
-        common = register_type(c, o);
-    else if (o->kind != SIM_O_VEC || o->n != c->vec) return false;
+/* A vector of n registers, also constants, that may hold a type t. Its elements have one type, or
+   one size if an element is only bits: *common; none if there is no register. */
+static bool is_vector_of(const struct checked *c, const struct sim_operand *o, enum sim_type t,
+        unsigned n, bool target, enum sim_type *common) {
+    *common = SIM_NOTYPE;
+    if (o->kind == SIM_O_REG && !o->component && reg_of(c->px, o)->vec == n)
+        *common = register_type(c, o);
+    else if (o->kind != SIM_O_VEC || o->n != n) return false;
     for (unsigned i = 0; o->kind == SIM_O_VEC && i < o->n; i++) {
         const struct sim_operand *e = &o->list[i];
         if (target ? e->kind == SIM_O_SINK : e->kind == SIM_O_IMM && fits_constant(t, e)) continue;
         if (!scalar_register(c, e) || e->negated) return false;
         const enum sim_type have = register_type(c, e);
-        const bool bits = class_of(have) == C_BITS || class_of(common) == C_BITS;
-        if (common != SIM_NOTYPE && have != common &&
-                !(bits && sim_type_size(have) == sim_type_size(common)))
+        const bool bits = class_of(have) == C_BITS || class_of(*common) == C_BITS;
+        if (*common != SIM_NOTYPE && have != *common &&
+                !(bits && sim_type_size(have) == sim_type_size(*common)))
             return false;
-        if (common == SIM_NOTYPE || class_of(have) == C_BITS) common = have;
+        if (*common == SIM_NOTYPE || class_of(have) == C_BITS) *common = have;
     }
+    return true;
+}
+
+/* `exact`: registers of the size of the instruction's type. */
+static bool is_vector(
+        const struct checked *c, const struct sim_operand *o, bool target, bool exact) {
+    enum sim_type t = c->type[0], common;
+    if (!is_vector_of(c, o, t, c->vec, target, &common)) return false;
     if (common == SIM_NOTYPE) return true;
     if (exact && sim_type_size(common) != sim_type_size(t)) return false;
     return fits_memory(t, common) ||
             (t == SIM_F32 && class_of(common) == C_INT && sim_type_size(common) == 4);
+}
+
+/* A constant in a matrix: 0f of f32, no integer of f64; none of other types in A and B. */
+static bool is_matrix_constant(const struct sim_operand *o, enum sim_type t, bool factor) {
+    if (t == SIM_F32) return o->fbits == 32;
+    if (t == SIM_B64) return factor || o->fbits == 64;
+    return !factor && fits_constant(t, o);
+}
+
+/* The registers of a matrix; those of integers in A and B may have any type of 32 bits. */
+static bool is_fragment(const struct checked *c, const struct sim_operand *o, char letter) {
+    struct sim_mma x;
+    enum sim_type common;
+    if (!sim_mma_read(&x, c->in->op, c->in->mods, c->in->nmods)) return false;
+    const enum sim_matrix which = letter == '0' ? x.which : (enum sim_matrix)(letter - '0');
+    const struct sim_fragment f = sim_fragment_of(&x, which);
+    const bool target = letter == '0', factor = letter == '1' || letter == '2';
+    const enum sim_type t = f.type == SIM_E_F16            ? SIM_F16X2
+            : f.type == SIM_E_BF16 || f.type == SIM_E_TF32 ? SIM_BF16X2
+            : f.type == SIM_E_F32                          ? SIM_F32
+            : f.type == SIM_E_F64                          ? (x.how.wmma ? SIM_F64 : SIM_B64)
+            : f.type == SIM_E_S32                          ? SIM_S32
+                                                           : SIM_B32;
+    for (unsigned k = 0; o->kind == SIM_O_VEC && k < o->n; k++)
+        if (o->list[k].kind == SIM_O_IMM && !is_matrix_constant(&o->list[k], t, factor))
+            return false;
+    if (f.registers == 1 && o->kind != SIM_O_VEC) return false;
+    if (!is_vector_of(c, o, t, f.registers, target, &common)) return false;
+    if (common == SIM_NOTYPE) return !target;
+    return fits(t, common, false) && !(t == SIM_S32 && common == SIM_F16X2);
 }
 
 static bool is_predicate(const struct checked *c, const struct sim_operand *o) {
@@ -399,6 +444,28 @@ static bool is_texels(const struct checked *c, const struct sim_operand *o) {
     return is_vector(c, o, true, true);
 }
 
+/* Of copies of tensors: the number of dimensions. */
+static unsigned dims_of(const struct checked *c) {
+    for (unsigned k = 0; k < c->in->nmods; k++) {
+        const char *m = c->in->mods[k];
+        if (m[0] >= '1' && m[0] <= '5' && m[1] == 'd' && !m[2]) return (unsigned)(m[0] - '0');
+    }
+    return 0;
+}
+
+static bool is_source_vector(
+        const struct checked *c, const struct sim_operand *o, unsigned n, enum sim_type t) {
+    if (o->kind != SIM_O_VEC || o->n != n) return false;
+    for (unsigned k = 0; k < n; k++)
+        if (!is_source(c, &o->list[k], t, false)) return false;
+    return true;
+}
+
+static bool is_tensor(const struct checked *c, const struct sim_operand *o) {
+    return o->kind == SIM_O_MEM && o->n == 1 && o->list[0].kind == SIM_O_VEC &&
+            o->list[0].n == dims_of(c) && is_coordinate_vector(c, &o->list[0], 0, true, false);
+}
+
 static bool operand_fits(const struct checked *c, char letter, const struct sim_operand *o) {
     enum sim_type t0 = c->type[0], t1 = c->type[1];
     const bool surface = !strcmp(c->in->op, "suld") || !strcmp(c->in->op, "sust");
@@ -443,7 +510,7 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
         return is_source(c, o, SIM_U32, false) &&
                 !(o->kind == SIM_O_REG && register_type(c, o) == SIM_F16X2);
     case 'f': return is_source(c, o, SIM_F32, false);
-    case 'k': return c->has_policy && is_target(c, o, SIM_B64, false);
+    case 'k': return c->has_policy && is_source(c, o, SIM_B64, false);
     case 'n': return o->kind == SIM_O_IMM && !o->fbits;
     case 'm': return o->kind == SIM_O_MEM;
     case 'g':
@@ -465,9 +532,17 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
     case 'H': return is_object(c, o, true);
     case 'Q': return is_object(c, o, false);
     case 'F': return is_offsets(c, o);
+    case 'l': return is_tensor(c, o);
+    case '#': return dims_of(c) > 2 && is_source_vector(c, o, dims_of(c) - 2, SIM_U16);
+    case '6': return is_source(c, o, SIM_U16, false);
     case 'C': return is_derivatives(c, o);
     case 'Z': return o->kind != SIM_O_SINK && is_predicate(c, o);
     case 'U': return is_source(c, o, SIM_U64, false);
+    case '0':
+    case '1':
+    case '2':
+    case '3': return is_fragment(c, o, letter);
+    case '4': return o->kind == SIM_O_REG && is_source(c, o, SIM_B32, false);
     case 'L': return o->kind == SIM_O_LABEL;
     case 'T': return o->kind == SIM_O_TARGETS;
     default: return true;
@@ -553,6 +628,18 @@ static bool has(const struct checked *c, const char *words) {
     return false;
 }
 
+/* whether one of each of the lists between `&` is present */
+static bool has_each(const struct checked *c, const char *lists) {
+    char words[64];
+    for (;; lists++) {
+        const size_t n = strcspn(lists, "&");
+        snprintf(words, sizeof words, "%.*s", (int)n, lists);
+        if (!has(c, words)) return false;
+        lists += n;
+        if (!*lists) return true;
+    }
+}
+
 /* Some modifiers are part of the name: they follow the opcode at once, in this order, and ptxas's
    messages have them: "mad.lo". */
 static const struct {
@@ -565,12 +652,14 @@ static const struct {
     { "bar|barrier", "cta|warp|cluster|red|arrive|wait" },
     { "fence|membar", "proxy" },
     { "pmevent", "mask" },
+    { "tensormap", "replace|cp_fenceproxy" },
     { "tex", "base|level|grad" },
     { "txq", "level" },
     { "suld|sust|sured", "b|p" },
     { "cvt", "pack" },
     { "cvta", "to" },
-    { "cp", "reduce|async|mbarrier|bulk|wait_all|wait_group|commit_group" },
+    { "wmma", "load|store|mma|a|b|c|d" },
+    { "cp", "reduce|async|mbarrier|bulk|prefetch|tensor|wait_all|wait_group|commit_group" },
     { "mbarrier",
             "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|noComplete|expect_tx|"
             "complete_tx|parity" },
@@ -622,8 +711,21 @@ static void require(const struct checked *c, unsigned sm, unsigned version, cons
                 version / 10, version % 10);
 }
 
+/* As ptxas names it, for .target sm_90a only. */
+static void check_wgmma(const struct checked *c) {
+    const struct sim_image *m = c->px->image;
+    const char *types = !has(c, "mma_async") ? ""
+            : has(c, "s8|u8")                ? " with integer types"
+            : has(c, "b1")                   ? " with boolean type"
+                                             : " with floating point types";
+    if (m->sm == 90 && m->sm_suffix) return;
+    px_error(c->px, c->in->line, "Instruction 'wgmma.%s%s' not supported on .target 'sm_%u%.1s'",
+            c->in->nmods ? c->in->mods[0] : "", types, m->sm, &m->sm_suffix);
+}
+
 static void check_features(const struct checked *c) {
     const struct sim_image *m = c->px->image;
+    if (is(c, "wgmma")) check_wgmma(c);
     if (is(c, "ld|st") && c->vec * sim_type_size(c->type[0]) > 16)
         require(c, 100, 88, "Feature", "256 bit wide load/store");
     if (is(c, "max") && c->in->n > 3)
@@ -651,14 +753,23 @@ static void check_features(const struct checked *c) {
                         ? "mbarrier.arrive with count argument and without '.noComplete' modifier"
                         : "mbarrier.arrive_drop with count argument and without '.noComplete' "
                           "modifier");
-    if (is(c, "setmaxnreg") && m->sm == 90 && !m->sm_suffix_a)
+    if (is(c, "setmaxnreg") && m->sm >= 90 && !m->sm_suffix)
         px_error(c->px, c->in->line, "Instruction 'setmaxnreg%s' not supported on .target 'sm_%u'",
                 has(c, "inc") ? ".inc" : ".dec", m->sm);
+    if (is(c, "tensormap") && has(c, "replace") && m->sm <= 90 && !m->sm_suffix) {
+        require(c, 0, 83, "Feature", name_of(c));
+        px_error(c->px, c->in->line, "Instruction '%s' not supported on .target 'sm_%u'",
+                name_of(c), m->sm);
+        return;
+    }
+    if (has(c, "tensor") && has(c, "mbarrier::complete_tx::bytes") && has(c, "shared::cta"))
+        require(c, 0, 86, "Feature",
+                "cp.async.bulk.tensor with destination state space as .shared::cta");
     if (m->sm >= 100 && m->version >= 86) return; /* newer than every row */
     for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
         const struct feature *f = &features[i];
         if (m->sm >= f->sm && m->version >= f->version) continue;
-        if ((f->op[0] != '*' && strcmp(f->op, c->in->op)) || (f->word && !has(c, f->word)))
+        if ((f->op[0] != '*' && strcmp(f->op, c->in->op)) || (f->word && !has_each(c, f->word)))
             continue;
         require(c, f->sm, f->version, f->kind, f->name ? f->name : name_of(c));
         return;
@@ -684,6 +795,23 @@ static enum sim_space space_of(const struct checked *c) {
 /* Operand k if it is a constant, else NULL. */
 static const struct sim_operand *constant(const struct sim_instr *in, unsigned k) {
     return k < in->n && in->opd[k].kind == SIM_O_IMM ? &in->opd[k] : NULL;
+}
+
+/* The constant of tensormap.replace: a dimension, or a field's value. */
+static void check_field(const struct checked *c) {
+    static const struct {
+        const char *field;
+        unsigned most;
+    } fields[] = { { "box_dim", 4 }, { "global_dim", 4 }, { "global_stride", 4 },
+        { "element_stride", 4 }, { "elemtype", 12 }, { "interleave_layout", 2 },
+        { "swizzle_mode", 3 }, { "fill_mode", 1 } };
+    const struct sim_operand *value = constant(c->in, 1);
+    for (size_t k = 0; value && k < sizeof fields / sizeof *fields; k++)
+        if (has(c, fields[k].field) && value->imm > fields[k].most)
+            px_error(c->px, c->in->line,
+                    "Argument 1 of instruction '%s': value '%llu' expected to be in range [0..%u] "
+                    "when .%s modifier is used.",
+                    name_of(c), (unsigned long long)value->imm, fields[k].most, fields[k].field);
 }
 
 /* Values of constants; modifiers that depend on each other or on the type. */
@@ -743,13 +871,35 @@ static void check_details(const struct checked *c) {
         require(c, 0, 71, "Feature", feature);
         require(c, 60, 0, "Feature", feature);
     }
+    if (is(c, "tensormap") && has(c, "replace")) check_field(c);
+    struct sim_mma x;
+    if (is(c, "mma|wmma") && strstr(in->form->mods, "row col") &&
+            sim_mma_read(&x, in->op, in->mods, in->nmods) && x.a_col)
+        say(c, "Illegal alayout '.col' for");
+    const struct sim_operand *selector = is(c, "mma") ? constant(in, 5) : NULL;
+    if (selector && sim_mma_read(&x, in->op, in->mods, in->nmods)) {
+        const unsigned last = has_each(c, "m16n8k32&f16") ? 3 : 4 / sim_metadata_lanes(&x.how) - 1;
+        if (selector->imm && has(c, F8))
+            px_error(px, in->line,
+                    "Argument 5 of instruction 'mma': unexpected value '%lld', expected to be 0",
+                    (long long)selector->imm);
+        else if (selector->imm > last)
+            px_error(px, in->line,
+                    "Argument 6 of instruction 'Sparse mma': value '%lld' out of range, expected "
+                    "to be in range [0..%u]",
+                    (long long)selector->imm, last);
+    }
     const char *late = late_part(c);
     if (late) px_error(px, in->line, "Unknown modifier '.%s'", late);
-    if (is(c, "cp") && has(c, "ca|cg")) {
+    const enum sim_select select = in->form ? in->form->select : SIM_SELECT_NONE;
+    if (select == SIM_SELECT_CP_ASYNC || select == SIM_SELECT_CP_TENSOR ||
+            select == SIM_SELECT_TENSORMAP_COPY) {
+        const bool stores = has(c, "bulk_group|cp_fenceproxy");
         unsigned global = 0, shared = 0;
         while (strcmp(in->mods[global], "global")) global++;
         while (strncmp(in->mods[shared], "shared", 6)) shared++;
-        if (global < shared) say(c, "State space mismatch between instruction and address in");
+        if ((global < shared) != stores)
+            say(c, "State space mismatch between instruction and address in");
     }
     const struct sim_operand *bytes = is(c, "cp") && has(c, "ca|cg") ? constant(in, 2) : NULL;
     if (bytes) {
@@ -781,7 +931,7 @@ static void check_address(const struct checked *c, const struct sim_operand *o) 
     }
     if (o->reg >= 0) {
         const struct sim_reg *r = reg_of(px, o);
-        if (!holds_address(r->type, is(c, "ld|st") ? 2 : 4))
+        if (!holds_address(r->type, is(c, "ld|st") || has(c, "tensor") ? 2 : 4))
             px_error(px, c->in->line,
                     "Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit "
                     "only.",
@@ -795,7 +945,7 @@ static void check_address(const struct checked *c, const struct sim_operand *o) 
     } else if (!v) {
         if (!o->name && space != SIM_LOCAL)
             px_error(px, c->in->line, "Immediate addresses allowed only for .local state space");
-    } else if (is(c, "ld|st|atom|red")) {
+    } else if (is(c, "ld|st|atom|red|wmma|ldmatrix|stmatrix")) {
         const bool none = v->space == SIM_CONST || v->space == SIM_PARAM ||
                 (v->space == SIM_LOCAL && is(c, "atom"));
         if (space == SIM_GENERIC ? none : space != v->space)

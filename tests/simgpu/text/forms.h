@@ -32,7 +32,11 @@
      R    vector that receives texels, or the pair vector|predicate
      H    [texture or surface, coordinates]           Q    [texture], [surface]
      F    offsets of texels                           C    derivatives of coordinates
+     l    [tensor map, coordinates]                   #    offsets of im2col
+     6    16-bit integer source
      Z    predicate destination, but not _            U    64-bit integer source
+     0    registers of D, or of the matrix that is    1 2 3  of A, B, C
+          loaded                                      4    32-bit register, source
      .    all letters after it are optional */
 #include "ptx.h"
 
@@ -408,8 +412,42 @@ static const struct sim_form forms[] = {
     F("cp", "async mbarrier arrive noinc? shared|shared::cta?", "b64", "m", CP_ARRIVE),
     F("cp", "async bulk commit_group", "", "", CP_BULK),
     F("cp", "async bulk wait_group read?", "", "n", CP_BULK),
+#define TENSOR "tensor 1d|2d|3d|4d|5d "
+#define PIXELS "tensor 3d|4d|5d "
+#define TENSOR_LOAD(mode, args) \
+    F("cp", \
+            "async bulk " TENSOR "shared::cluster|shared::cta global " mode \
+            " mbarrier::complete_tx::bytes L2::cache_hint?", \
+            "", "mlm" args ".k", CP_TENSOR), \
+            F("cp", \
+                    "async bulk " TENSOR "shared::cluster global " mode \
+                    " mbarrier::complete_tx::bytes multicast::cluster L2::cache_hint?", \
+                    "", "mlm" args "6.k", CP_TENSOR)
+    TENSOR_LOAD("tile?", ""),
+    TENSOR_LOAD("im2col", "#"),
+#define TENSOR_STORE(op, mode) \
+    F("cp", op " " mode " global shared::cta bulk_group L2::cache_hint?", "", "lm.k", CP_TENSOR)
+#define REDUCTIONS " add|min|max|inc|dec|and|or|xor"
+    TENSOR_STORE("async bulk " TENSOR, "tile?"),
+    TENSOR_STORE("async bulk " PIXELS, "im2col_no_offs"),
+    TENSOR_STORE("reduce async bulk " TENSOR REDUCTIONS, "tile?"),
+    TENSOR_STORE("reduce async bulk " PIXELS REDUCTIONS, "im2col_no_offs"),
+    F("cp", "async bulk prefetch " TENSOR "L2 global tile? L2::cache_hint?", "", "l.k", NOTHING),
+    F("cp", "async bulk prefetch " TENSOR "L2 global im2col L2::cache_hint?", "", "l#.k", NOTHING),
+    F("cp", "async bulk prefetch L2 global L2::cache_hint?", "", "mu.k", NOTHING),
     F("cp", "async bulk *", "", "xxx.xxxxx", CP_BULK),
     F("cp", "reduce async bulk *", "", "x.xxxxxxx", NONE),
+#define REPLACE(field) "replace tile " field " global|shared::cta? b1024"
+    F("tensormap", REPLACE("global_address"), "b64", "ma", TENSORMAP_REPLACE),
+    F("tensormap", REPLACE("rank"), "b32", "ma", TENSORMAP_REPLACE),
+    F("tensormap", REPLACE("box_dim|global_dim|element_stride"), "b32", "mna", TENSORMAP_REPLACE),
+    F("tensormap", REPLACE("global_stride"), "b64", "mna", TENSORMAP_REPLACE),
+    F("tensormap", REPLACE("elemtype|interleave_layout|swizzle_mode|fill_mode"), "b32", "mn",
+            TENSORMAP_REPLACE),
+    F("tensormap", REPLACE("swizzle_atomicity"), "b32", "mn", NONE),
+    F("tensormap",
+            "cp_fenceproxy global shared::cta tensormap::generic release " SCOPE " sync aligned",
+            "", "mmn", TENSORMAP_COPY),
 #define ARRIVE "arrive|arrive_drop "
 #define BLOCKS "release|relaxed cta|cluster "
     F("mbarrier", "init shared|shared::cta?", "b64", "mu", MBARRIER_INIT),
@@ -511,18 +549,73 @@ static const struct sim_form forms[] = {
     F("sured", "p min|max 1d|2d|3d" OUTSIDE, "b64", "Ha", SURED),
     F("istypep", "", "texref|samplerref|surfref", "ZU", ISTYPEP),
 
+#define MMA "sync aligned "
+#define SPARSE "sp|sp::ordered_metadata sync aligned "
+#define F8 "e4m3|e5m2"
+#define I8 "s8|u8"
+#define I4 "s4|u4"
+    F("mma", MMA "m8n8k4 row|col row|col", "f16 f16 f16 f16", "0123", MMA),
+    F("mma", MMA "m8n8k4 row|col row|col", "f32 f16 f16 f16|f32", "0123", MMA),
+    F("mma", MMA "m16n8k8|m16n8k16 row col", "f16 f16 f16 f16", "0123", MMA),
+    F("mma", MMA "m16n8k8|m16n8k16 row col", "f32 f16 f16 f32", "0123", MMA),
+    F("mma", MMA "m16n8k8|m16n8k16 row col", "f32 bf16 bf16 f32", "0123", MMA),
+    F("mma", MMA "m16n8k4|m16n8k8 row col", "f32 tf32 tf32 f32", "0123", MMA),
+    F("mma", MMA "m16n8k16|m16n8k32 row col", "f16 " F8 " " F8 " f16", "0123", MMA),
+    F("mma", MMA "m16n8k16|m16n8k32 row col", "f32 " F8 " " F8 " f32", "0123", MMA),
+    F("mma", MMA "m8n8k4|m16n8k4|m16n8k8|m16n8k16 row col " RND "?", "f64 f64 f64 f64", "0123",
+            MMA),
+    F("mma", MMA "m8n8k16|m16n8k16|m16n8k32 row col satfinite?", "s32 " I8 " " I8 " s32", "0123",
+            MMA),
+    F("mma", MMA "m8n8k32|m16n8k32|m16n8k64 row col satfinite?", "s32 " I4 " " I4 " s32", "0123",
+            MMA),
+    F("mma", MMA "m8n8k128|m16n8k128|m16n8k256 row col xor|and popc", "s32 b1 b1 s32", "0123", MMA),
+    F("mma", SPARSE "m16n8k16|m16n8k32 row col", "f16 f16 f16 f16", "01234n", MMA),
+    F("mma", SPARSE "m16n8k16|m16n8k32 row col", "f32 f16 f16 f32", "01234n", MMA),
+    F("mma", SPARSE "m16n8k16|m16n8k32 row col", "f32 bf16 bf16 f32", "01234n", MMA),
+    F("mma", SPARSE "m16n8k8|m16n8k16 row col", "f32 tf32 tf32 f32", "01234n", MMA),
+    F("mma", SPARSE "m16n8k64 row col", "f32 " F8 " " F8 " f32", "01234n", MMA),
+    F("mma", SPARSE "m16n8k32|m16n8k64 row col satfinite?", "s32 " I8 " " I8 " s32", "01234n", MMA),
+    F("mma", SPARSE "m16n8k64|m16n8k128 row col satfinite?", "s32 " I4 " " I4 " s32", "01234n",
+            MMA),
+#define WMMA "mma sync aligned "
+#define TILES "m16n16k16|m8n32k16|m32n8k16"
+    F("wmma", WMMA "row|col row|col " TILES, "f16|f32 f16|f32", "0123", MMA),
+    F("wmma", WMMA "row|col row|col " TILES, "f32 bf16 bf16 f32", "0123", MMA),
+    F("wmma", WMMA "row|col row|col m16n16k8", "f32 tf32 tf32 f32", "0123", MMA),
+    F("wmma", WMMA "row|col row|col m8n8k4 " RND "?", "f64 f64 f64 f64", "0123", MMA),
+    F("wmma", WMMA "row|col row|col " TILES " satfinite?", "s32 s8 s8 s32", "0123", MMA),
+    F("wmma", WMMA "row|col row|col " TILES " satfinite?", "s32 u8 u8 s32", "0123", MMA),
+    F("wmma", WMMA "row col m8n8k32 satfinite?", "s32 s4 s4 s32", "0123", MMA),
+    F("wmma", WMMA "row col m8n8k32 satfinite?", "s32 u4 u4 s32", "0123", MMA),
+    F("wmma", WMMA "row col m8n8k128 xor|and popc", "s32 b1 b1 s32", "0123", MMA),
+#define MATRIX_SPACE " global|shared|shared::cta?"
+#define LOAD_MATRIX(mods, type) F("wmma", "load " mods MATRIX_SPACE, type, "0m.u", WMMA_LOAD)
+#define STORE_MATRIX(mods, type) F("wmma", "store " mods MATRIX_SPACE, type, "m3.u", WMMA_STORE)
+    LOAD_MATRIX("a|b sync aligned row|col " TILES, "f16|bf16|s8|u8"),
+    LOAD_MATRIX("a|b sync aligned row|col m16n16k8", "tf32"),
+    LOAD_MATRIX("a|b sync aligned row|col m8n8k4", "f64"),
+    LOAD_MATRIX("a sync aligned row m8n8k32", "s4|u4"),
+    LOAD_MATRIX("b sync aligned col m8n8k32", "s4|u4"),
+    LOAD_MATRIX("a sync aligned row m8n8k128", "b1"),
+    LOAD_MATRIX("b sync aligned col m8n8k128", "b1"),
+    LOAD_MATRIX("c sync aligned row|col " TILES, "f16|f32|s32"),
+    LOAD_MATRIX("c sync aligned row|col m16n16k8", "f32"),
+    LOAD_MATRIX("c sync aligned row|col m8n8k4", "f64"),
+    LOAD_MATRIX("c sync aligned row|col m8n8k32|m8n8k128", "s32"),
+    STORE_MATRIX("d sync aligned row|col " TILES, "f16|f32|s32"),
+    STORE_MATRIX("d sync aligned row|col m16n16k8", "f32"),
+    STORE_MATRIX("d sync aligned row|col m8n8k4", "f64"),
+    STORE_MATRIX("d sync aligned row|col m8n8k32|m8n8k128", "s32"),
+    F("ldmatrix", "sync aligned m8n8 x1|x2|x4 trans? shared|shared::cta?", "b16", "0m", LDMATRIX),
+    F("stmatrix", "sync aligned m8n8 x1|x2|x4 trans? shared|shared::cta?", "b16", "m3", STMATRIX),
+    F("movmatrix", "sync aligned m8n8 trans", "b16", "r4", MOVMATRIX),
+
 /* known, but not checked */
 #define FREE(op) F(op, "*", "", ".xxxxxxxxxxxx", NONE)
-    FREE("wmma"),
-    FREE("mma"),
     FREE("_mma"),
-    FREE("ldmatrix"),
-    FREE("stmatrix"),
-    FREE("movmatrix"),
     FREE("wgmma"),
     FREE("tcgen05"),
     FREE("multimem"),
-    FREE("tensormap"),
     FREE("clusterlaunchcontrol"),
 };
 
@@ -627,7 +720,11 @@ static const struct {
 #define SPECIAL_ENVREG (sizeof specials / sizeof *specials - 3)
 
 /* Features that need a newer .target or .version than the text may have. `word`: modifiers or
-   types; name NULL: the instruction's. */
+   types, `&`: each of these; name NULL: the instruction's. */
+#define SHAPE(shape, sm, version) \
+    { "mma", shape, sm, version, "Feature", "." shape }
+#define DOUBLES(shape, sm, version) \
+    { "mma", shape "&f64", sm, version, "Feature", "." shape " with double types" }
 static const struct feature {
     const char *op, *word;
     unsigned char sm, version;
@@ -665,6 +762,40 @@ static const struct feature {
     { "dp2a", NULL, 61, 50, "Instruction", NULL },
     { "lop3", "or|and", 70, 82, "Feature", "lop3.<BoolOp>" },
     { "ldmatrix", NULL, 75, 65, "Feature", NULL },
+    { "stmatrix", NULL, 90, 78, "Feature", NULL },
+    { "movmatrix", NULL, 75, 78, "Feature", NULL },
+    { "mma", "sp::ordered_metadata", 80, 85, "Feature", ".sp::ordered_metadata" },
+    { "mma", F8, 89, 84, "Feature", "mma with FP8 floating point type" },
+    { "mma", F8 "&m16n8k16", 89, 87, "Feature",
+            "mma with FP8 floating point type and .m16n8k16 shape" },
+    { "mma", F8 "&f16", 89, 87, "Feature",
+            "mma with FP8 floating point type and FP16 accumulation" },
+    { "mma", "sp|sp::ordered_metadata", 80, 71, "Feature", "Sparse MMA" },
+    DOUBLES("m8n8k4", 80, 70),
+    DOUBLES("m16n8k4", 90, 78),
+    DOUBLES("m16n8k8", 90, 78),
+    DOUBLES("m16n8k16", 90, 78),
+    { "mma", "and", 80, 71, "Modifier", ".and' on 'mma" },
+    SHAPE("m8n8k16", 75, 65),
+    SHAPE("m8n8k32", 75, 65),
+    SHAPE("m8n8k128", 75, 70),
+    { "mma", "m16n8k8&f16", 75, 65, "Feature", ".m16n8k8" },
+    { "mma", "m16n8k8&bf16|tf32", 80, 70, "Feature", ".m16n8k8" },
+    SHAPE("m16n8k4", 80, 70),
+    SHAPE("m16n8k16", 80, 70),
+    SHAPE("m16n8k32", 80, 70),
+    SHAPE("m16n8k64", 80, 70),
+    SHAPE("m16n8k128", 80, 70),
+    SHAPE("m16n8k256", 80, 70),
+    { "mma", NULL, 70, 64, "Feature", NULL },
+    { "wmma", "bf16|tf32", 80, 70, "Feature", "WMMA with .bf16/.tf32 FP types" },
+    { "wmma", "f64", 80, 70, "Feature", "WMMA with fp64 types" },
+    { "wmma", "m16n16k8", 80, 70, "Modifier", ".m16n16k8" },
+    { "wmma", "and", 80, 71, "Modifier", ".and' on 'wmma.mma" },
+    { "wmma", "s4|u4|m8n8k32", 75, 63, "Feature", "WMMA with sub-byte integer types" },
+    { "wmma", "b1|m8n8k128", 75, 63, "Feature", "WMMA with bit types" },
+    { "wmma", "s8|u8|s32", 72, 63, "Feature", "WMMA with integer types" },
+    { "wmma", NULL, 70, 63, "Feature", NULL },
     { "clmad", NULL, 80, 93, "Feature", NULL },
     { "fma", "f32", 20, 20, "Feature", "fma.f32" },
     { "add", "bf16", 90, 78, "Feature", "add.bf16" },
@@ -725,4 +856,8 @@ static const struct feature {
     { "fence", "proxy", 70, 75, "Feature", "fence.proxy" },
     { "membar", "proxy", 70, 75, "Feature", "membar.proxy" },
     { "cp", "bulk", 90, 80, "Feature", NULL },
+    { "tensormap", NULL, 90, 83, "Feature", NULL },
+    { "prefetch", "tensormap", 90, 80, "Modifier", ".tensormap" },
+    { "fence", "tensormap::generic", 90, 83, "Feature",
+            "fence.proxy with unidirection proxy fence" },
 };

@@ -26,10 +26,11 @@ static const struct {
     { 80, 70 },
     { 86, 71 },
     { 87, 74 },
-    { 88, 90 },
+    { 88, 73 },
     { 89, 78 },
     { 90, 78 },
     { 100, 86 },
+    { 101, 86 },
     { 103, 88 },
     { 110, 90 },
     { 120, 87 },
@@ -73,19 +74,41 @@ static bool is_option(const char *name) {
     return false;
 }
 
-/* The .version that introduced sm_NN, sm_NNa or sm_NNf, and its number; 0: no such architecture. */
-static unsigned introduced(const char *name, unsigned *sm, bool *suffix) {
+/* The .version that introduced sm_NN, sm_NNa or sm_NNf, its number, and its suffix or 0; 0: no such
+   architecture. */
+static unsigned introduced(const char *name, unsigned *sm, char *suffix) {
     if (strncmp(name, "sm_", 3) || name[3] < '1' || name[3] > '9') return 0;
     char *end;
     const unsigned long number = strtoul(name + 3, &end, 10);
-    *suffix = !end[1] && ((*end == 'a' && number >= 90) || (*end == 'f' && number >= 100));
-    if (*end && !*suffix) return 0;
+    const bool is_known = !*end || (*end == 'a' && number >= 90) || (*end == 'f' && number >= 100);
+    if (!is_known || (*end && end[1])) return 0;
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         if (targets[i].sm == number) {
+            const unsigned since = number == 90 && *end ? 80 : targets[i].version;
             *sm = targets[i].sm;
-            return number == 90 && *suffix ? 80 : targets[i].version;
+            *suffix = *end;
+            return *end == 'f' && since < 88 ? 88 : since;
         }
     return 0;
+}
+
+/* sm_101 was the first name of sm_110. */
+static unsigned renamed(unsigned sm) { return sm == 101 ? 110 : sm; }
+
+/* Whether the device can run it: an older architecture; with `a` only that one, with `f` an older
+   one of the same family. */
+static void check_target(struct px *px, const char *name, unsigned sm, char suffix) {
+    const unsigned device = px->device_sm, newest = renamed(sm);
+    if (sm > device)
+        px_fatal(px, 218, 0,
+                "SM version specified by .target is higher than default SM version assumed");
+    if (suffix == 'a' && newest != device)
+        px_fatal(px, 218, 0, "Program with .target '%s' cannot be compiled to future architecture",
+                name);
+    if (suffix == 'f' && newest / 10 != device / 10)
+        px_fatal(px, 218, 0,
+                "Program with .target '%s' cannot be compiled to different SM-family architecture",
+                name);
 }
 
 static void parse_target(struct px *px) {
@@ -100,7 +123,7 @@ static void parse_target(struct px *px) {
         if (px->t.kind != T_IDENT) px_syntax(px);
         const char *name = px->t.name->text;
         unsigned sm = 0;
-        bool suffix = false;
+        char suffix = 0;
         const unsigned since = introduced(name, &sm, &suffix);
         px->debug |= !strcmp(name, "debug");
         px->independent |= !strcmp(name, "texmode_independent");
@@ -110,11 +133,8 @@ static void parse_target(struct px *px) {
                 px_error(px, line, "PTX .version %u.%u does not support .target %s",
                         m->version / 10, m->version % 10, name);
             m->sm = sm;
-            m->sm_suffix_a = suffix;
-            if (suffix && sm != px->device_sm)
-                px_fatal(px, 218, 0,
-                        "PTX with .target '%s' cannot be compiled for architecture 'sm_%u'", name,
-                        px->device_sm);
+            m->sm_suffix = suffix;
+            check_target(px, name, sm, suffix);
         } else if (!is_option(name)) {
             if (m->sm || !strncmp(name, "sm_", 3) || !strncmp(name, "compute_", 8))
                 px_fatal(px, 218, line, "Unsupported .target '%s'", name);
@@ -127,9 +147,6 @@ static void parse_target(struct px *px) {
     if (!m->sm)
         px_fatal(px, 218, line,
                 "Target architecture not defined at start of file 'application ptx input'");
-    if (m->sm > px->device_sm)
-        px_fatal(px, 218, 0,
-                "SM version specified by .target is higher than default SM version assumed");
 }
 
 void px_parse_header(struct px *px) {

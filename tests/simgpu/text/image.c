@@ -87,7 +87,7 @@ static void parse_inputs(struct px *px) {
         px->cur = text;
         px->line = 1;
         px->image->version = px->image->sm = 0;
-        px->image->sm_suffix_a = false;
+        px->image->sm_suffix = 0;
         for (const char *c = text; *c; c++) {
             if (*c == '\n') line++;
             if ((unsigned char)*c > 127)

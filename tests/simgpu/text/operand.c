@@ -238,11 +238,13 @@ static void call_operands(struct px *px) {
     }
 }
 
-/* Whether its address may have coordinates: not yet those of tensors. */
-static bool has_coordinates(const char *op) {
+/* Whether its address may have coordinates. */
+static bool has_coordinates(const struct sim_instr *in) {
     static const char *const ops[] = { "tex", "tld4", "txq", "suld", "sust", "sured", "suq" };
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (!strcmp(op, ops[i])) return true;
+        if (!strcmp(in->op, ops[i])) return true;
+    for (unsigned k = 0; !strcmp(in->op, "cp") && k < in->nmods; k++)
+        if (!strcmp(in->mods[k], "tensor")) return true;
     return false;
 }
 
@@ -273,7 +275,7 @@ void px_instruction(struct px *px, int pred, bool pred_negated) {
     px_expect(px, ';');
     for (size_t i = base; i < px->stack.n; i++) {
         struct px_operand *p = (struct px_operand *)px->stack.data + i;
-        if (p->beyond && (!has_coordinates(in.op) || p->o.n > 1)) { /* 2: a separate sampler */
+        if (p->beyond && (!has_coordinates(&in) || p->o.n > 1)) { /* 2: a separate sampler */
             char name[160];
             int n = snprintf(name, sizeof name, "%s", in.op);
             for (unsigned k = 0; k < in.nmods && n >= 0 && n < (int)sizeof name; k++)

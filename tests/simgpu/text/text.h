@@ -149,6 +149,9 @@ enum sim_select {
     SIM_SELECT_CP_ASYNC,
     SIM_SELECT_CP_ARRIVE,
     SIM_SELECT_CP_BULK,
+    SIM_SELECT_CP_TENSOR,
+    SIM_SELECT_TENSORMAP_REPLACE,
+    SIM_SELECT_TENSORMAP_COPY,
     SIM_SELECT_MBARRIER_INIT,
     SIM_SELECT_MBARRIER_INVAL,
     SIM_SELECT_MBARRIER_ARRIVE,
@@ -161,6 +164,12 @@ enum sim_select {
     SIM_SELECT_SURED,
     SIM_SELECT_SUQ,
     SIM_SELECT_ISTYPEP,
+    SIM_SELECT_MMA,
+    SIM_SELECT_WMMA_LOAD,
+    SIM_SELECT_WMMA_STORE,
+    SIM_SELECT_LDMATRIX,
+    SIM_SELECT_STMATRIX,
+    SIM_SELECT_MOVMATRIX,
     SIM_SELECTS
 };
 
@@ -234,7 +243,7 @@ struct sim_func {
 struct sim_image {
     unsigned version; /* .version 7.4 is 74 */
     unsigned sm;      /* .target sm_75 is 75 */
-    bool sm_suffix_a; /* sm_90a */
+    char sm_suffix;   /* a for sm_90a, f for sm_100f, or 0 */
     unsigned address_size;
     struct sim_var **vars; /* of module scope */
     unsigned nvars;
@@ -257,8 +266,8 @@ void sim_log_free(struct sim_log *log);
 
 /* Parses `text` (NUL-terminated). Returns 0 and *out, or the CUresult that a driver returns: 218
    (syntax, unknown target, unknown name), 222 (.version above max_version, e.g. 90), 200 (not PTX
-   at all). device_sm: PTX with a higher
-   .target is 218. Errors are written to `errors` in ptxas's words ("ptxas application ptx input,
+   at all). device_sm: PTX with a .target that it does not run is 218, too. Errors are written to
+   `errors` in ptxas's words ("ptxas application ptx input,
    line 5; error   : ..."). An unsupported feature is 218 with its name and line. Unresolved externs
    other than the system functions are an error. */
 int sim_image_parse(const char *text, unsigned max_version, unsigned device_sm,

@@ -343,6 +343,11 @@ static void put_operand(struct fuzz_source *s, struct grammar_text *t, char lett
     case 'f':
     case 'u':
     case 'v': put_source(s, t, none, 4); break;
+    case '0':
+    case '1':
+    case '2':
+    case '3': put_vector(s, t, 1u << fuzz_pick(s, 4), size == 8 ? 8 : 4, letter == '0'); break;
+    case '4': put_register(s, t, 4, false); break;
     case 'k': put_register(s, t, 8, false); break;
     case 'n': grammar_add(t, "%llu", (unsigned long long)fuzz_number(s)); break;
     case 'm': put_address(s, t, mods); break;
