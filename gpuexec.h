@@ -26,6 +26,7 @@
         >>copies      copies of boxes, arrays of copies
         >>array       memory for textures and surfaces, of up to three dimensions
         >>texture     reading it through coordinates and filters; writing it
+        >>tensormap   tensors whose boxes kernels copy to and from shared memory
         >>stream      queues of work
         >>current     the stream that a thread uses in a context if a call names none
         >>pool        device memory allocated and freed in stream order, and its pools
@@ -69,12 +70,12 @@
         >>impl-library, impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory,
         >>impl-stream, impl-waits, impl-hints, impl-current, impl-cached, impl-pool, impl-virtual,
         >>impl-growth, impl-managed, impl-event, impl-array, impl-transfer, impl-explain,
-        >>impl-copies, impl-texture, impl-arguments, impl-dims, impl-attributes, impl-launch,
-        >>impl-params, impl-kept, impl-used, impl-graph, impl-capture, impl-nodes, impl-changes,
-        >>impl-batch, impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection, impl-nvtx,
-        >>impl-label, impl-cupti, impl-work, impl-slices, impl-timeline, impl-order, impl-finder,
-        >>impl-reach, impl-uses, impl-found, impl-spans, impl-json, impl-lanes, impl-style,
-        >>impl-script, impl-page, impl-picture
+        >>impl-copies, impl-texture, impl-tensormap, impl-arguments, impl-dims, impl-attributes,
+        >>impl-launch, impl-params, impl-kept, impl-used, impl-graph, impl-capture, impl-nodes,
+        >>impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc, impl-messages,
+        >>impl-connection, impl-nvtx, impl-label, impl-cupti, impl-work, impl-slices, impl-timeline,
+        >>impl-order, impl-finder, impl-reach, impl-uses, impl-found, impl-spans, impl-json,
+        >>impl-lanes, impl-style, impl-script, impl-page, impl-picture
 
     ------------------------------------------------------------------------------------------------
     >>start
@@ -179,6 +180,7 @@
       REGISTER                 gpuexec_register, _register_with, _unregister,
                                gpuexec_pinned_address, gpuexec_alloc_pinned_with and
                                gpuexec_alloc_write_combined
+      TENSORMAP                >>tensormap
       TIMELINE                 >>timeline
       TRACE                    >>trace. GPUEXEC_TRACE=1 and gpuexec_setup_desc.trace still print
                                driver calls, but without names of objects
@@ -666,6 +668,24 @@
       Old code declares texture and surface references (texture<...>, .texref, .surfref) in a module
       instead of taking objects: gpuexec_texture_bind and gpuexec_surface_bind set them.
 
+    TENSOR MAPS (>>tensormap)
+      From compute capability 9.0 on, one thread of a kernel can start the copy of a whole box of a
+      tensor to or from shared memory (cp.async.bulk.tensor). A tensor map describes the tensor and
+      the size of the box. It is a value, and an argument of a kernel:
+          gpuexec_tensor_map_desc desc = { 0 };                        // 500 rows of 1000 floats
+          gpuexec_tensor_map map;
+          desc.type = GPUEXEC_TENSOR_F32, desc.address = x;
+          desc.rank = 2, desc.dims[0] = 1000, desc.dims[1] = 500;      // the innermost is first
+          desc.box[0] = 32, desc.box[1] = 8;
+          gpuexec_tensor_map_encode(ctx, &desc, &map);
+          gpuexec_launch(fn, s, dims, GPUEXEC_ARGS(map, out)); // __grid_constant__ CUtensorMap map
+      Strides that are 0 are packed; rows of a multiple of 16 bytes can be. For others, allocate
+      with gpuexec_alloc_pitched, and set strides[0] to the pitch. What a box has outside of the
+      tensor is 0 in shared memory, and is not written. All rules of CUDA's documentation are
+      checked before the driver is called, and that the tensor is within its allocation; of
+      coordinates, which kernels compute, gpuexec knows nothing: see gpuexec_tensor_map_encode.
+      With .channels and .pixels instead of .box, copies are im2col, as convolutions need them.
+
     ------------------------------------------------------------------------------------------------
     >>guide
 
@@ -1067,12 +1087,12 @@
       What the finder cannot see, it assumes to be right. It does not see what other code enqueues,
       so it does not check work on streams that other code can use (adopted, or given away with
       gpuexec_stream_native). It does not see accesses of the host, nor those of kernels through
-      textures, surfaces or addresses that they read from memory. Kernels that only add atomically,
-      or that wait for each other through memory, may overlap. Host functions and waits for values
-      order all work before them. Memory that gpuexec did not allocate is not checked. Other code
-      that waits for work (cudaDeviceSynchronize) is not seen: in an adopted context, work that has
-      ended counts as waited for; elsewhere, such a program needs a wait of gpuexec, too. A launch
-      then takes the host a few microseconds: see BENCHMARKS.md.
+      textures, surfaces, tensor maps or addresses that they read from memory. Kernels that only add
+      atomically, or that wait for each other through memory, may overlap. Host functions and waits
+      for values order all work before them. Memory that gpuexec did not allocate is not checked.
+      Other code that waits for work (cudaDeviceSynchronize) is not seen: in an adopted context,
+      work that has ended counts as waited for; elsewhere, such a program needs a wait of gpuexec,
+      too. A launch then takes the host a few microseconds: see BENCHMARKS.md.
 
     TRACING DRIVER CALLS (>>trace)
       GPUEXEC_TRACE=1 prints each driver call: its arguments as numbers, with the names and places
@@ -1197,9 +1217,9 @@
       concurrently on the same object. However, no thread may destroy an object while another thread
       is using it, and no other call may run during gpuexec_shutdown.
 
-    NOT SUPPORTED in this version: CUDA arrays, texture objects and surface objects. On a GPU, you
-    can use gpuexec_driver_symbol() and the native handles to call the driver directly. The CPU
-    device supports few of the driver's functions.
+    NOT SUPPORTED in this version: multicast objects, external memory and semaphores, sparse arrays.
+    On a GPU, you can use gpuexec_driver_symbol() and the native handles to call the driver
+    directly. The CPU device has what tests/simgpu/README.md lists.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -1269,6 +1289,8 @@
 #define GPUEXEC_NO_QUERIES
 #undef GPUEXEC_NO_REGISTER
 #define GPUEXEC_NO_REGISTER
+#undef GPUEXEC_NO_TENSORMAP
+#define GPUEXEC_NO_TENSORMAP
 #undef GPUEXEC_NO_TIMELINE
 #define GPUEXEC_NO_TIMELINE
 #undef GPUEXEC_NO_TRACE
@@ -2843,6 +2865,120 @@ GPUEXEC_API gpuexec_result gpuexec_surface_bind_at(
 
 /* Destroys the surface. Work that uses it must have finished. cuSurfObjectDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_surface_destroy_at(const char *where, gpuexec_surface surface);
+
+/* -------------------------------------------------------------------------------------------------
+   >>tensormap   Tensor maps: values that describe tensors in device memory, and what one bulk copy
+   of a kernel (cp.async.bulk.tensor) copies of them. They need compute capability 9.0 and a driver
+   for CUDA 12.0. */
+
+/* CUDA's CUtensorMap, without its alignment: a launch copies its bytes, so a host copy needs none.
+   A kernel takes it as `const __grid_constant__ CUtensorMap map`, in PTX as
+   `.param .align 64 .b8 map[128]`; nvcc aligns it to 128 from CUDA 13.0 on. For a parameter block,
+   use gpuexec_params_add_struct(params, &map, sizeof map, 64), or 128. A copy in device memory
+   needs the same alignment. */
+typedef struct gpuexec_tensor_map {
+    unsigned long long opaque[16];
+} gpuexec_tensor_map;
+
+/* CUDA's CUtensorMapDataType, with its numbers. TF32: loads round to it. */
+typedef enum gpuexec_tensor_type {
+    GPUEXEC_TENSOR_U8 = 0,
+    GPUEXEC_TENSOR_U16,
+    GPUEXEC_TENSOR_U32,
+    GPUEXEC_TENSOR_S32,
+    GPUEXEC_TENSOR_U64,
+    GPUEXEC_TENSOR_S64,
+    GPUEXEC_TENSOR_F16,
+    GPUEXEC_TENSOR_F32,
+    GPUEXEC_TENSOR_F64,
+    GPUEXEC_TENSOR_BF16,
+    GPUEXEC_TENSOR_F32_FTZ,
+    GPUEXEC_TENSOR_TF32,
+    GPUEXEC_TENSOR_TF32_FTZ,
+    /* packed elements of 4 and 6 bits, which copies align in shared memory; they need compute
+       capability 10.0 */
+    GPUEXEC_TENSOR_U4_ALIGN8,
+    GPUEXEC_TENSOR_U4_ALIGN16,
+    GPUEXEC_TENSOR_U6_ALIGN16
+} gpuexec_tensor_type;
+
+/* CUDA's CUtensorMapInterleave. In an interleaved tensor, such as NC/8HWC8 with elements of 2
+   bytes, each pixel has slices of 16 or 32 bytes of its channels: the dimensions are W, (H, (D,))
+   slices of C, N. dims[0], box[0] and coordinates count slices then, and a box has one of C. */
+typedef enum gpuexec_interleave {
+    GPUEXEC_INTERLEAVE_NONE = 0,
+    GPUEXEC_INTERLEAVE_16B,
+    GPUEXEC_INTERLEAVE_32B
+} gpuexec_interleave;
+
+/* CUDA's CUtensorMapSwizzle: how a copy permutes pieces of 16, 32 or 64 bytes (atoms) of a box in
+   shared memory, within 32, 64 or 128 bytes, which a shorter row of a box takes, too. */
+typedef enum gpuexec_swizzle {
+    GPUEXEC_SWIZZLE_NONE = 0,
+    GPUEXEC_SWIZZLE_32B,
+    GPUEXEC_SWIZZLE_64B,
+    GPUEXEC_SWIZZLE_128B,
+    /* these need compute capability 10.0 */
+    GPUEXEC_SWIZZLE_128B_ATOM_32B,
+    GPUEXEC_SWIZZLE_128B_ATOM_32B_FLIP_8B,
+    GPUEXEC_SWIZZLE_128B_ATOM_64B
+} gpuexec_swizzle;
+
+typedef enum gpuexec_l2_promotion { /* CUDA's CUtensorMapL2promotion: what L2 fetches at once */
+    GPUEXEC_L2_PROMOTION_NONE = 0,
+    GPUEXEC_L2_PROMOTION_64B,
+    GPUEXEC_L2_PROMOTION_128B,
+    GPUEXEC_L2_PROMOTION_256B
+} gpuexec_l2_promotion;
+
+/* Index 0 is the innermost dimension, whose elements follow each other. */
+typedef struct gpuexec_tensor_map_desc {
+    unsigned start_canary;
+    gpuexec_tensor_type type;
+    gpuexec_ptr address;        /* a multiple of 16; of 32 with GPUEXEC_INTERLEAVE_32B or elements
+                                   of type U4_ALIGN16 or U6_ALIGN16 */
+    unsigned rank;              /* 1 to 5 dimensions; 3 to 5 if interleaved or im2col */
+    unsigned long long dims[5]; /* elements of each dimension, at most 2^32 */
+    unsigned long long strides[4]; /* strides[i]: bytes from one element of dimension i + 1 to the
+                                      next, a multiple of what the address is, less than 2^40, in
+                                      any order; 0: packed */
+    unsigned box[5];               /* what a copy copies: 1 to 256 elements of each dimension;
+                                      box[0]: a multiple of 16 bytes, and at most the bytes of the
+                                      swizzle, if not interleaved */
+    unsigned element_strides[5];   /* 1 to 8; 2: of the box, only every second element of that
+                                      dimension; 0: 1. Without interleaving, [0] has no effect */
+    gpuexec_interleave interleave;
+    gpuexec_swizzle swizzle; /* GPUEXEC_INTERLEAVE_32B needs GPUEXEC_SWIZZLE_32B */
+    gpuexec_l2_promotion promotion;
+    int fill_nan; /* 1: elements outside of the tensor are a special NaN, not 0; only for floats.
+                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA */
+    int overlap;  /* 1: elements may have the same memory, as with windows that overlap */
+    /* im2col, instead of box. The dimensions are C, W, (H, (D,)) N, if not interleaved: */
+    unsigned channels; /* elements of C that a copy takes of each pixel, 1 to 256; as box[0] */
+    unsigned pixels;   /* pixels that a copy takes, 1 to 1024 */
+    /* offsets of W, H and D that bound the pixels: from the first, and from the last one. From
+       -32768 to 32767 with rank 3, from -128 to 127 with rank 4, from -16 to 15 with rank 5 */
+    int lower[3], upper[3];
+    unsigned end_canary;
+} gpuexec_tensor_map_desc;
+
+/* Encodes a tensor map for the context's device. GPUEXEC_BAD_ARGUMENT if a member breaks a rule of
+   CUDA's documentation, or the tensor exceeds the allocation that has the address; then *map is 0.
+   GPUEXEC_NOT_SUPPORTED before compute capability 9.0. GPUEXEC_OLD_DRIVER before CUDA 12.0. The
+   memory must stay allocated while kernels use the map, which nothing needs to destroy.
+   Kernels must obey three rules, and end with CUDA_ERROR_ILLEGAL_INSTRUCTION or
+   CUDA_ERROR_MISALIGNED_ADDRESS otherwise (measured on an H200). Without interleaving, a copy
+   begins at a coordinate of dimension 0 that is a multiple of 16 bytes; a copy to the tensor has no
+   negative coordinates; in shared memory, a box is aligned to 128 bytes.
+   cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col, cuDeviceGetAttribute. */
+GPUEXEC_API gpuexec_result gpuexec_tensor_map_encode_at(const char *where, gpuexec_context context,
+        const gpuexec_tensor_map_desc *desc, gpuexec_tensor_map *map);
+
+/* Changes the address in a map that gpuexec_tensor_map_encode or CUDA has encoded for that
+   context's device. Whether the tensor fits into its new allocation is not checked: a map does not
+   show its size. After a failure, *map has not changed. cuTensorMapReplaceAddress. */
+GPUEXEC_API gpuexec_result gpuexec_tensor_map_replace_address_at(
+        const char *where, gpuexec_context context, gpuexec_tensor_map *map, gpuexec_ptr address);
 
 /* -------------------------------------------------------------------------------------------------
    >>stream   Queues of work. */
@@ -5372,6 +5508,9 @@ template <class Handle> GXI_INLINE gpuexec_owner<Handle> gpuexec_own(Handle hand
 #define gpuexec_surface_create(...) gpuexec_surface_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_surface_bind(...) gpuexec_surface_bind_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_surface_destroy(...) gpuexec_surface_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_tensor_map_encode(...) gpuexec_tensor_map_encode_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_tensor_map_replace_address(...) \
+    gpuexec_tensor_map_replace_address_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_virtual_create(...) gpuexec_virtual_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_virtual_grow(...) gpuexec_virtual_grow_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_virtual_grow_on(...) gpuexec_virtual_grow_on_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -6652,6 +6791,16 @@ typedef size_t(GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuTexRefSetFlags,        2000, (gxi_cu_texref reference, unsigned flags)) \
     ROW(REQUIRED, cuSurfRefSetArray,       3000, \
         (gxi_cu_surfref reference, gxi_cu_array array, unsigned flags)) \
+    ROW(OPTIONAL, cuTensorMapEncodeTiled, 12000, \
+        (void *map, int type, uint32_t rank, void *address, const uint64_t *dims, \
+            const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave, \
+            int swizzle, int promotion, int fill)) \
+    ROW(OPTIONAL, cuTensorMapEncodeIm2col, 12000, \
+        (void *map, int type, uint32_t rank, void *address, const uint64_t *dims, \
+            const uint64_t *strides, const int *lower, const int *upper, uint32_t channels, \
+            uint32_t pixels, const uint32_t *steps, int interleave, int swizzle, int promotion, \
+            int fill)) \
+    ROW(OPTIONAL, cuTensorMapReplaceAddress, 12000, (void *map, void *address)) \
     ROW(REQUIRED, cuMemGetAllocationGranularity, 10020, \
         (size_t *bytes, const void *properties, int option)) \
     ROW(REQUIRED, cuMemAddressReserve,    10020, \
@@ -17979,16 +18128,21 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx, *const log = call->log;
     char *const cited = gxi_cite_sources(log, ptx);
     const unsigned says = gxi_log_words_of(log);
-    char version[GXI_VALUE] = "", target[GXI_VALUE] = "", suffix;
+    char version[GXI_VALUE] = "", target[GXI_VALUE] = "";
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
-    int sm, supported = gxi_ptx_of_driver(gxi.driver.version), target_sm = 0;
+    gxi_image_target part = { GXI_PTX, 0, 0 };
+    const char *why = NULL;
+    int sm, supported = gxi_ptx_of_driver(gxi.driver.version);
     gxi_device_capability(&query, gxi_context_of(context)->device, &sm);
     if (cited) call->log = cited;
     if (ptx) {
         gxi_ptx_directive(ptx, ".version", version);
         gxi_ptx_directive(ptx, ".target", target);
-        target_sm = gxi_ptx_architecture(target, &suffix);
+        part.arch = gxi_ptx_architecture(target, &part.suffix);
+        /* there is none: the log says so */
+        if (part.arch < (part.suffix == 'f' ? 100 : 90)) part.suffix = 0;
+        gxi_target_rank(&part, sm, &why);
     }
     if (cu == GXI_NO_BINARY_FOR_GPU) gxi_image_describe(&parts, image, sm);
     if (!parts.p) gxi_add(&parts, "nothing");
@@ -18007,11 +18161,19 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                 "%s is PTX with .version %s, but the driver (CUDA %d.%d) supports .version %d.%d "
                 "at most",
                 name, version, GXI_DOTTED(gxi.driver.version), supported / 10, supported % 10);
-    } else if (cu == GXI_INVALID_PTX && target_sm > sm) {
+    } else if (cu == GXI_INVALID_PTX && why) {
         gxi_add(&cure,
                 "compile it for this device's architecture or an older one: nvcc -ptx "
                 "-arch=compute_%d",
                 sm);
+        if (part.suffix == 'a')
+            gxi_add(&cure, "; what is compiled for %s runs on compute capability %d.%d only",
+                    target, part.arch / 10, part.arch % 10);
+        if (part.suffix == 'f')
+            gxi_add(&cure,
+                    "; what is compiled for %s runs on compute capability %d.%d and higher %d.x "
+                    "only",
+                    target, part.arch / 10, part.arch % 10, part.arch / 10);
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p,
                 "%s is PTX for .target %s, but device %d has compute capability %d.%d", name,
                 target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
@@ -27562,24 +27724,28 @@ static GXI_COLD GXI_PRINTF(4) gpuexec_result gxi_fail_transfer(
     return result;
 }
 
-/* Refuses device memory that gpuexec has freed; the driver would refuse it, too, but not say why.
+/* Whether the address is in device memory that gpuexec has freed; then adds what it was part of.
    Other code may have allocated the same address since the free: the driver knows. It also knows
    memory of gpuexec_alloc until the free on a stream has run. */
+static int gxi_add_if_freed(const gxi_call *caller, gxi_text *t, uint64_t address) {
+    gpuexec_pointer_info now;
+    gxi_call own = *caller; /* so that results here do not replace the caller's */
+    gxi_range was;
+    /* for the driver, a cached block is allocated */
+    const int cached = GXI_LOAD(&gxi.hooks.is_cached) && GXI_LOAD(&gxi.hooks.is_cached)(address),
+              freed = gxi_add_freed(t, "", address, &was);
+    if (cached && !freed) gxi_add(t, "its pool caches the block");
+    return cached ||
+            (freed && was.kind == GPUEXEC_MEMORY_DEVICE && was.pooled != GXI_OF_GRAPH &&
+                    gxi_pointer_query(&own, address, &now) == 0 &&
+                    now.kind == GPUEXEC_MEMORY_PAGEABLE);
+}
+/* Refuses device memory that gpuexec has freed; the driver would refuse it, too, but not say
+   why. */
 static gpuexec_result gxi_check_freed(gxi_call *call, const gxi_transfer *x, const gxi_side *side) {
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result = GPUEXEC_OK;
-    gpuexec_pointer_info now;
-    gxi_call own = *call; /* so that results here do not replace the caller's */
-    gxi_range was;
-    /* for the driver, a cached block is allocated */
-    const int cached = GXI_LOAD(&gxi.hooks.is_cached) &&
-            GXI_LOAD(&gxi.hooks.is_cached)(side->address),
-              freed = gxi_add_freed(&t, "", side->address, &was);
-    if (cached && !freed) gxi_add(&t, "its pool caches the block");
-    if (cached ||
-            (freed && was.kind == GPUEXEC_MEMORY_DEVICE && was.pooled != GXI_OF_GRAPH &&
-                    gxi_pointer_query(&own, side->address, &now) == 0 &&
-                    now.kind == GPUEXEC_MEMORY_PAGEABLE))
+    if (gxi_add_if_freed(call, &t, side->address))
         result = gxi_fail_transfer(call, x, "free memory only after the last call that uses it",
                 "%s 0x%llx was freed: %s", side->role, (unsigned long long)side->address,
                 t.p ? t.p : "");
@@ -29467,6 +29633,486 @@ GPUEXEC_API gpuexec_result gpuexec_surface_bind_at(
     if (!cu) cu = GXI_TRY(cuSurfRefSetArray, (reference, s->view.array->natives[s->level], 0));
     gxi_leave(&scope);
     return cu ? gxi_fail_reference(call, cu, m, "surface", name) : GPUEXEC_OK;
+}
+#endif
+
+#if !defined(GPUEXEC_NO_TENSORMAP)
+/* -------------------------------------------------------------------------------------------------
+   >>impl-tensormap   Tensor maps. A driver returns CUDA_ERROR_INVALID_VALUE for whatever is wrong,
+   so all rules of CUDA's documentation are checked here first. An H200's driver refused exactly the
+   same of 1,400 random descriptions, but for elements that overlap and, with im2col, other swizzles
+   with GPUEXEC_INTERLEAVE_32B, both of which it accepts. */
+
+enum {
+    GXI_TENSOR_RANK = 5,
+    GXI_ALL_STRIDES = GXI_TENSOR_RANK,
+    GXI_TENSOR_MAP_ALIGNMENT = 128, /* 64 before CUDA 13.0 */
+    GXI_MAX_BOX = 256,
+    GXI_MAX_PIXELS = 1024,
+    GXI_MAX_ELEMENT_STRIDE = 8
+};
+#define GXI_MAX_TENSOR_DIM ((uint64_t)1 << 32)
+#define GXI_TENSOR_STRIDE_LIMIT (((uint64_t)1 << 40) - 1)
+
+static const struct {
+    const char *name;
+    unsigned char bits, is_float;
+} gxi_tensor_types[] = { { "U8", 8, 0 }, { "U16", 16, 0 }, { "U32", 32, 0 }, { "S32", 32, 0 },
+    { "U64", 64, 0 }, { "S64", 64, 0 }, { "F16", 16, 1 }, { "F32", 32, 1 }, { "F64", 64, 1 },
+    { "BF16", 16, 1 }, { "F32_FTZ", 32, 1 }, { "TF32", 32, 1 }, { "TF32_FTZ", 32, 1 },
+    { "U4_ALIGN8", 4, 0 }, { "U4_ALIGN16", 4, 0 }, { "U6_ALIGN16", 6, 0 } };
+static const char *const gxi_interleaves[] = { "NONE", "16B", "32B" };
+static const struct {
+    const char *name;
+    unsigned bytes; /* of a row, at most */
+} gxi_swizzles[] = { { "NONE", 0 }, { "32B", 32 }, { "64B", 64 }, { "128B", 128 },
+    { "128B_ATOM_32B", 128 }, { "128B_ATOM_32B_FLIP_8B", 128 }, { "128B_ATOM_64B", 128 } };
+
+/* One reason to refuse a desc: a member and its value. */
+static GXI_COLD GXI_PRINTF(3) gpuexec_result
+        gxi_fail_tensor(gxi_call *call, const char *cure, const char *format, ...) {
+    gxi_text t = { 0, 0, 0, 0 };
+    gpuexec_result result;
+    va_list list;
+    va_start(list, format);
+    gxi_add_list(&t, format, list);
+    va_end(list);
+    result = gxi_fail(
+            call, GPUEXEC_BAD_ARGUMENT, cure, "gpuexec_tensor_map_desc.%s", t.p ? t.p : "");
+    gxi_text_free(&t);
+    return result;
+}
+static const char *gxi_type_name_of_tensor(const gpuexec_tensor_map_desc *d) {
+    return gxi_tensor_types[d->type].name;
+}
+static uint64_t gxi_bytes_of_elements(const gpuexec_tensor_map_desc *d, uint64_t elements) {
+    return (elements * gxi_tensor_types[d->type].bits + 7) / 8;
+}
+/* 128 elements of these types have 128 bytes in shared memory. */
+static int gxi_is_padded(const gpuexec_tensor_map_desc *d) {
+    return d->type >= GPUEXEC_TENSOR_U4_ALIGN16;
+}
+/* What the address and the strides are multiples of; *why: what requires more than 16. */
+static unsigned gxi_unit_of_tensor(const gpuexec_tensor_map_desc *d, const char **why) {
+    const int interleaved = d->interleave == GPUEXEC_INTERLEAVE_32B;
+    *why = interleaved         ? ", because interleave is GPUEXEC_INTERLEAVE_32B"
+            : gxi_is_padded(d) ? ", because the elements are padded in shared memory"
+                               : "";
+    return interleaved || gxi_is_padded(d) ? 32 : 16;
+}
+
+static gpuexec_result gxi_check_tensor_enums(gxi_call *call, const gpuexec_tensor_map_desc *d) {
+    const struct {
+        const char *member, *last;
+        unsigned value, limit;
+    } rows[] = { { "type", "GPUEXEC_TENSOR_U6_ALIGN16", (unsigned)d->type,
+                         GPUEXEC_TENSOR_U6_ALIGN16 },
+        { "interleave", "GPUEXEC_INTERLEAVE_32B", (unsigned)d->interleave, GPUEXEC_INTERLEAVE_32B },
+        { "swizzle", "GPUEXEC_SWIZZLE_128B_ATOM_64B", (unsigned)d->swizzle,
+                GPUEXEC_SWIZZLE_128B_ATOM_64B },
+        { "promotion", "GPUEXEC_L2_PROMOTION_256B", (unsigned)d->promotion,
+                GPUEXEC_L2_PROMOTION_256B } };
+    unsigned i;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].value > rows[i].limit)
+            return gxi_fail_tensor(call, "use a constant of the member's type",
+                    "%s is %d; the last valid value is %s (%u)", rows[i].member, (int)rows[i].value,
+                    rows[i].last, rows[i].limit);
+    return GPUEXEC_OK;
+}
+/* Members that exclude each other. */
+static gpuexec_result gxi_check_tensor_modes(gxi_call *call, const gpuexec_tensor_map_desc *d) {
+    const char *const swizzle = gxi_swizzles[d->swizzle].name;
+    if (!d->rank || d->rank > GXI_TENSOR_RANK)
+        return gxi_fail_tensor(call,
+                d->rank ? "join dimensions whose elements follow each other, or use several maps"
+                        : "set it to the number of dimensions",
+                "rank is %u; it must be 1 to 5", d->rank);
+    if (d->rank < 3 && d->channels)
+        return gxi_fail_tensor(call,
+                "leave channels at 0 to copy boxes; for im2col, the dimensions are C, W, (H, (D,)) "
+                "N",
+                "rank is %u, but channels is %u: im2col needs a rank of 3 to 5", d->rank,
+                d->channels);
+    if (d->rank < 3 && d->interleave)
+        return gxi_fail_tensor(call, "use GPUEXEC_INTERLEAVE_NONE, or add dimensions of 1 element",
+                "rank is %u, but interleave is GPUEXEC_INTERLEAVE_%s, which needs a rank of 3 to 5",
+                d->rank, gxi_interleaves[d->interleave]);
+    if (d->interleave == GPUEXEC_INTERLEAVE_32B && d->swizzle != GPUEXEC_SWIZZLE_32B)
+        return gxi_fail_tensor(call, "use GPUEXEC_SWIZZLE_32B",
+                "swizzle is GPUEXEC_SWIZZLE_%s, but interleave is GPUEXEC_INTERLEAVE_32B, which "
+                "needs GPUEXEC_SWIZZLE_32B",
+                swizzle);
+    if (d->type == GPUEXEC_TENSOR_U6_ALIGN16 && d->interleave)
+        return gxi_fail_tensor(call, "use GPUEXEC_INTERLEAVE_NONE",
+                "interleave is GPUEXEC_INTERLEAVE_%s, but elements of GPUEXEC_TENSOR_U6_ALIGN16 "
+                "are never interleaved",
+                gxi_interleaves[d->interleave]);
+    if (gxi_is_padded(d) && d->swizzle != GPUEXEC_SWIZZLE_NONE &&
+            d->swizzle != GPUEXEC_SWIZZLE_128B && d->swizzle != GPUEXEC_SWIZZLE_128B_ATOM_32B &&
+            (d->type != GPUEXEC_TENSOR_U6_ALIGN16 || d->swizzle != GPUEXEC_SWIZZLE_128B_ATOM_64B))
+        return gxi_fail_tensor(call, "use GPUEXEC_SWIZZLE_128B, or GPUEXEC_SWIZZLE_NONE",
+                "swizzle is GPUEXEC_SWIZZLE_%s, which elements of GPUEXEC_TENSOR_%s do not have",
+                swizzle, gxi_type_name_of_tensor(d));
+    if (d->fill_nan && !gxi_tensor_types[d->type].is_float)
+        return gxi_fail_tensor(call,
+                "leave fill_nan at 0: elements outside of the tensor are then 0",
+                "fill_nan is %d, but elements of GPUEXEC_TENSOR_%s have no NaN", d->fill_nan,
+                gxi_type_name_of_tensor(d));
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_check_tensor_address(
+        gxi_call *call, const char *what, gpuexec_ptr address, unsigned unit, const char *why) {
+    if (!address)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "check the result of gpuexec_alloc",
+                "%s is the device address 0", what);
+    if (address % unit)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "begin at a multiple, and add the rest to the coordinates; gpuexec_alloc returns "
+                "aligned memory",
+                "%s is 0x%llx; it must be a multiple of %u%s", what, address, unit, why);
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_check_tensor_dims(gxi_call *call, gpuexec_tensor_map_desc *d) {
+    const unsigned multiple = gxi_is_padded(d) ? 128 : d->type == GPUEXEC_TENSOR_U4_ALIGN8 ? 2 : 1;
+    unsigned i;
+    for (i = 0; i < d->rank; i++) {
+        if (!d->dims[i])
+            return gxi_fail_tensor(call,
+                    "set the number of elements of each dimension, and rank to their number",
+                    "dims[%u] is 0, but rank is %u", i, d->rank);
+        if (d->dims[i] > GXI_MAX_TENSOR_DIM)
+            return gxi_fail_tensor(call, "use several maps",
+                    "dims[%u] is %llu; it must be at most %llu", i, d->dims[i],
+                    (unsigned long long)GXI_MAX_TENSOR_DIM);
+        if (!d->element_strides[i]) d->element_strides[i] = 1;
+        if (d->element_strides[i] > GXI_MAX_ELEMENT_STRIDE)
+            return gxi_fail_tensor(call,
+                    "set the bytes from one element to the next in strides; leave this at 0 to "
+                    "copy each element",
+                    "element_strides[%u] is %u; it must be 1 to %d", i, d->element_strides[i],
+                    GXI_MAX_ELEMENT_STRIDE);
+    }
+    if (d->dims[0] % multiple)
+        return gxi_fail_tensor(call, "pad the rows",
+                "dims[0] is %llu; elements of GPUEXEC_TENSOR_%s need a multiple of %u", d->dims[0],
+                gxi_type_name_of_tensor(d), multiple);
+    return GPUEXEC_OK;
+}
+/* Of dimension 0. Measured on an H200: of an interleaved tensor, it counts slices. */
+static uint64_t gxi_row_of_tensor(const gpuexec_tensor_map_desc *d) {
+    return d->interleave ? d->dims[0] * (d->interleave == GPUEXEC_INTERLEAVE_32B ? 32 : 16)
+                         : gxi_bytes_of_elements(d, d->dims[0]);
+}
+/* The bytes from the first element to the end of the last one, of dimension 0 and those with
+   strides less than strides[which], or of all. At most GXI_MAX_MEMORY_BYTES for each dimension. */
+static uint64_t gxi_span_of_tensor(const gpuexec_tensor_map_desc *d, unsigned which) {
+    uint64_t bytes = gxi_row_of_tensor(d);
+    unsigned i;
+    for (i = 0; i + 1 < d->rank; i++) {
+        const uint64_t steps = d->dims[i + 1] - 1, stride = d->strides[i];
+        if (which != GXI_ALL_STRIDES &&
+                (i == which || stride > d->strides[which] ||
+                        (stride == d->strides[which] && i > which)))
+            continue;
+        bytes += stride && steps > GXI_MAX_MEMORY_BYTES / stride ? GXI_MAX_MEMORY_BYTES
+                                                                 : steps * stride;
+    }
+    return bytes;
+}
+/* A packed stride; 0 after a failure. */
+static uint64_t gxi_packed_stride_of_tensor(
+        gxi_call *call, const gpuexec_tensor_map_desc *d, unsigned i, unsigned unit) {
+    const uint64_t bytes = i ? d->strides[i - 1] : gxi_row_of_tensor(d), count = i ? d->dims[i] : 1;
+    if (count > GXI_TENSOR_STRIDE_LIMIT / bytes)
+        gxi_fail_tensor(call, "use several maps",
+                "strides[%u] is 0, but dims[%u] times strides[%u], %llu times %llu bytes, is more "
+                "than %llu",
+                i, i, i - 1, (unsigned long long)count, (unsigned long long)bytes,
+                (unsigned long long)GXI_TENSOR_STRIDE_LIMIT);
+    else if (bytes % unit) /* of the rows */
+        gxi_fail_tensor(call, "pad the rows, as gpuexec_alloc_pitched does, and set strides[0]",
+                "strides[0] is 0, but packed rows of %llu elements of GPUEXEC_TENSOR_%s have %llu "
+                "bytes; it must be a multiple of %u, such as %llu",
+                d->dims[0], gxi_type_name_of_tensor(d), (unsigned long long)bytes, unit,
+                (unsigned long long)((bytes + unit - 1) / unit * unit));
+    else return bytes * count;
+    return 0;
+}
+/* Fills in those that are 0. */
+static gpuexec_result gxi_check_tensor_strides(
+        gxi_call *call, gpuexec_tensor_map_desc *d, unsigned unit, const char *why) {
+    unsigned i;
+    for (i = 0; i + 1 < d->rank; i++) {
+        if (!d->strides[i] && !(d->strides[i] = gxi_packed_stride_of_tensor(call, d, i, unit)))
+            return gxi_failed_result();
+        if (d->strides[i] % unit)
+            return gxi_fail_tensor(call,
+                    "strides are in bytes; pad the rows, as gpuexec_alloc_pitched does",
+                    "strides[%u] is %llu; it must be a multiple of %u%s", i, d->strides[i], unit,
+                    why);
+        if (d->strides[i] > GXI_TENSOR_STRIDE_LIMIT)
+            return gxi_fail_tensor(call, "use several maps",
+                    "strides[%u] is %llu; it must be at most %llu", i, d->strides[i],
+                    (unsigned long long)GXI_TENSOR_STRIDE_LIMIT);
+    }
+    for (i = 0; i + 1 < d->rank && !d->overlap; i++) {
+        const uint64_t bytes = gxi_span_of_tensor(d, i);
+        if (d->strides[i] < bytes && d->dims[i + 1] > 1)
+            return gxi_fail_tensor(call,
+                    "strides are in bytes, not in elements; if elements have the same memory on "
+                    "purpose, set overlap to 1",
+                    "strides[%u] is %llu, less than the %llu bytes of the elements within it", i,
+                    d->strides[i], (unsigned long long)bytes);
+    }
+    return GPUEXEC_OK;
+}
+/* The elements of dimension 0 that a copy takes. */
+static gpuexec_result gxi_check_tensor_row(
+        gxi_call *call, const gpuexec_tensor_map_desc *d, const char *member, unsigned elements) {
+    const unsigned bits = gxi_tensor_types[d->type].bits;
+    const unsigned long long bytes = gxi_bytes_of_elements(d, elements);
+    if (!elements || elements > GXI_MAX_BOX)
+        return gxi_fail_tensor(call,
+                elements ? "copy several boxes" : "set the number of elements that a copy takes",
+                "%s is %u; it must be 1 to %d", member, elements, GXI_MAX_BOX);
+    if (gxi_is_padded(d)) {
+        if (elements == 128) return GPUEXEC_OK;
+        return gxi_fail_tensor(call, "use 128", "%s is %u; elements of GPUEXEC_TENSOR_%s need 128",
+                member, elements, gxi_type_name_of_tensor(d));
+    }
+    if (!d->interleave && elements * bits % 128)
+        return gxi_fail_tensor(call, "copy more elements, and ignore the rest",
+                "%s is %u, of GPUEXEC_TENSOR_%s: %llu bytes; it must be a multiple of 16 bytes, "
+                "which %u elements have",
+                member, elements, gxi_type_name_of_tensor(d), bytes, 128 / bits);
+    if (!d->interleave && d->swizzle && bytes > gxi_swizzles[d->swizzle].bytes)
+        return gxi_fail_tensor(call, "use a smaller box, or GPUEXEC_SWIZZLE_NONE",
+                "%s is %u, of GPUEXEC_TENSOR_%s: %llu bytes, but GPUEXEC_SWIZZLE_%s allows at most "
+                "%u",
+                member, elements, gxi_type_name_of_tensor(d), bytes, gxi_swizzles[d->swizzle].name,
+                gxi_swizzles[d->swizzle].bytes);
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_check_tensor_box(gxi_call *call, const gpuexec_tensor_map_desc *d) {
+    unsigned i;
+    for (i = 0; i < 3; i++)
+        if (d->lower[i] || d->upper[i])
+            return gxi_fail_tensor(call, "for im2col, set channels and pixels, too",
+                    "%s[%u] is %d, but channels is 0", d->lower[i] ? "lower" : "upper", i,
+                    d->lower[i] ? d->lower[i] : d->upper[i]);
+    if (d->pixels)
+        return gxi_fail_tensor(call, "for im2col, set channels, too",
+                "pixels is %u, but channels is 0", d->pixels);
+    for (i = 1; i < d->rank; i++)
+        if (!d->box[i] || d->box[i] > GXI_MAX_BOX)
+            return gxi_fail_tensor(call,
+                    d->box[i] ? "copy several boxes"
+                              : "set the number of elements of each dimension that a copy takes",
+                    "box[%u] is %u; it must be 1 to %d", i, d->box[i], GXI_MAX_BOX);
+    return gxi_check_tensor_row(call, d, "box[0]", d->box[0]);
+}
+/* im2col. Measured on an H200: of an interleaved tensor, W is dims[0]. */
+static gpuexec_result gxi_check_tensor_pixels(gxi_call *call, const gpuexec_tensor_map_desc *d) {
+    const int limit = d->rank == 3 ? 32768 : d->rank == 4 ? 128 : 16;
+    unsigned i;
+    for (i = 0; i < GXI_TENSOR_RANK; i++)
+        if (d->box[i])
+            return gxi_fail_tensor(call, "set box, or channels and pixels",
+                    "box[%u] is %u, but channels is %u: im2col has no box", i, d->box[i],
+                    d->channels);
+    if (!d->pixels || d->pixels > GXI_MAX_PIXELS)
+        return gxi_fail_tensor(call, "set the number of pixels that a copy takes",
+                "pixels is %u; it must be 1 to %d", d->pixels, GXI_MAX_PIXELS);
+    for (i = 0; i + 2 < d->rank; i++) {
+        const unsigned which = d->interleave ? i : i + 1;
+        const int lower_fits = d->lower[i] >= -limit && d->lower[i] < limit;
+        if (!lower_fits || d->upper[i] < -limit || d->upper[i] >= limit)
+            return gxi_fail_tensor(call,
+                    "use the offsets of the first and the last pixel: for 3 x 3 filters, -1 and -1",
+                    "%s[%u] is %d; with rank %u, it must be %d to %d",
+                    lower_fits ? "upper" : "lower", i, lower_fits ? d->upper[i] : d->lower[i],
+                    d->rank, -limit, limit - 1);
+        if ((long long)d->dims[which] + d->upper[i] - d->lower[i] < 1)
+            return gxi_fail_tensor(call, "upper is added to the last pixel, lower to the first",
+                    "lower[%u] is %d and upper[%u] is %d, which leave none of the %llu elements of "
+                    "dims[%u]",
+                    i, d->lower[i], i, d->upper[i], d->dims[which], which);
+    }
+    return gxi_check_tensor_row(call, d, "channels", d->channels);
+}
+/* Without a device. Fills in the defaults. */
+static gpuexec_result gxi_check_tensor(gxi_call *call, gpuexec_tensor_map_desc *d) {
+    const char *why;
+    unsigned unit;
+    if (gxi_check_tensor_enums(call, d) || gxi_check_tensor_modes(call, d))
+        return gxi_failed_result();
+    unit = gxi_unit_of_tensor(d, &why);
+    if (gxi_check_tensor_address(call, "gpuexec_tensor_map_desc.address", d->address, unit, why) ||
+            gxi_check_tensor_dims(call, d) || gxi_check_tensor_strides(call, d, unit, why))
+        return gxi_failed_result();
+    return d->channels ? gxi_check_tensor_pixels(call, d) : gxi_check_tensor_box(call, d);
+}
+/* d NULL: an address. */
+static gpuexec_result gxi_check_tensor_device(
+        gxi_call *call, const gxi_context *info, const gpuexec_tensor_map_desc *d) {
+    const int ordinal = info->ordinal;
+    int sm;
+    if (!GXI_HAS(cuTensorMapEncodeTiled) || !GXI_HAS(cuTensorMapEncodeIm2col) ||
+            !GXI_HAS(cuTensorMapReplaceAddress))
+        return gxi_fail_old_driver(
+                call, "install a newer NVIDIA driver", "tensor maps need", 12000);
+    if (gxi_device_capability(call, info->device, &sm)) return gxi_fail_device(call, ordinal);
+    if (sm < 90)
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                "on this device, copy with loads and stores, or with cp.async",
+                "tensor maps need compute capability 9.0; device %d has %d.%d", ordinal, sm / 10,
+                sm % 10);
+    if (!d || sm >= 100 ||
+            (d->type < GPUEXEC_TENSOR_U4_ALIGN8 && d->swizzle < GPUEXEC_SWIZZLE_128B_ATOM_32B))
+        return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use other types, or a swizzle of 16-byte atoms",
+            "gpuexec_tensor_map_desc.%s_%s, which needs compute capability 10.0; device %d has "
+            "%d.%d",
+            d->type < GPUEXEC_TENSOR_U4_ALIGN8 ? "swizzle is GPUEXEC_SWIZZLE"
+                                               : "type is GPUEXEC_TENSOR",
+            d->type < GPUEXEC_TENSOR_U4_ALIGN8 ? gxi_swizzles[d->swizzle].name
+                                               : gxi_type_name_of_tensor(d),
+            ordinal, sm / 10, sm % 10);
+}
+/* That memory of gpuexec has these bytes. */
+static gpuexec_result gxi_check_tensor_memory(
+        gxi_call *call, const char *what, gpuexec_ptr address, uint64_t bytes) {
+    gxi_text freed = { 0, 0, 0, 0 };
+    const char *where = NULL, *label = "";
+    gpuexec_result result = GPUEXEC_OK;
+    gxi_piece piece;
+    gxi_range range;
+    if (gxi_range_find(address, &range)) {
+        const unsigned long long left = range.bytes - (address - range.lo);
+        if (bytes <= left) return GPUEXEC_OK;
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                range.pooled == GXI_VIRTUAL_MEMORY
+                        ? "let the range grow first, with gpuexec_virtual_grow, or check dims and "
+                          "strides"
+                        : "check dims, which are in elements, and strides, which are in bytes",
+                "%s is 0x%llx: only %llu byte%s remain%s from there to the end of its "
+                "allocation%s (%llu bytes, %s at %s), but the tensor has %llu",
+                what, address, left, gxi_plural_s(left), left == 1 ? "s" : "",
+                gxi_range_label(&range), (unsigned long long)range.bytes, GXI_GOT_AT(&range),
+                (unsigned long long)bytes);
+    }
+    if (gxi_add_if_freed(call, &freed, address))
+        result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "free memory only after the last call that uses it",
+                "%s is 0x%llx, which was freed: %s", what, address, freed.p ? freed.p : "");
+    else if (gxi_virtual_find(address, &where, &label, &piece))
+        result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                "let the range grow first, with gpuexec_virtual_grow",
+                "%s is 0x%llx, byte %llu of the virtual range%s created at %s, which has %llu "
+                "bytes",
+                what, address, (unsigned long long)piece.offset, label, gxi_place_text(where),
+                (unsigned long long)piece.bytes);
+    gxi_text_free(&freed);
+    return result;
+}
+
+/* Room for a map with its alignment. */
+typedef struct gxi_aligned_map {
+    unsigned char bytes[sizeof(gpuexec_tensor_map) + GXI_TENSOR_MAP_ALIGNMENT];
+} gxi_aligned_map;
+static void *gxi_map_of_aligned(gxi_aligned_map *room) {
+    const size_t after = (uintptr_t)room->bytes % GXI_TENSOR_MAP_ALIGNMENT;
+    return room->bytes + (after ? GXI_TENSOR_MAP_ALIGNMENT - after : 0);
+}
+static int gxi_tensor_map_make(gxi_call *call, const gpuexec_tensor_map_desc *d, void *map) {
+    void *const address = (void *)(uintptr_t)d->address;
+    const int type = (int)d->type, interleave = (int)d->interleave, swizzle = (int)d->swizzle,
+              promotion = (int)d->promotion, fill = d->fill_nan != 0;
+    uint64_t dims[GXI_TENSOR_RANK], strides[GXI_TENSOR_RANK];
+    unsigned i;
+    for (i = 0; i < GXI_TENSOR_RANK; i++) {
+        dims[i] = d->dims[i];
+        strides[i] = i + 1 < d->rank ? d->strides[i] : 0;
+    }
+    return d->channels
+            ? GXI_TRY(cuTensorMapEncodeIm2col,
+                      (map, type, d->rank, address, dims, strides, d->lower, d->upper, d->channels,
+                              d->pixels, d->element_strides, interleave, swizzle, promotion, fill))
+            : GXI_TRY(cuTensorMapEncodeTiled,
+                      (map, type, d->rank, address, dims, strides, d->box, d->element_strides,
+                              interleave, swizzle, promotion, fill));
+}
+static gpuexec_result gxi_tensor_map_encode(gxi_call *call, const gxi_slot *context,
+        gpuexec_tensor_map_desc *d, gpuexec_tensor_map *map) {
+    const gxi_context *const info = gxi_context_of(context);
+    gxi_aligned_map room;
+    gxi_scope scope;
+    int cu;
+    if (gxi_check_tensor(call, d) || gxi_check_tensor_device(call, info, d) ||
+            gxi_check_tensor_memory(call, "gpuexec_tensor_map_desc.address", d->address,
+                    gxi_span_of_tensor(d, GXI_ALL_STRIDES)) ||
+            gxi_enter(call, context->cu_context, &scope))
+        return gxi_failed_result();
+    cu = gxi_tensor_map_make(call, d, gxi_map_of_aligned(&room));
+    gxi_leave(&scope);
+    if (cu)
+        return gxi_fail_cu(call, NULL,
+                "cannot encode a tensor map of GPUEXEC_TENSOR_%s for "
+                "device %d",
+                gxi_type_name_of_tensor(d), info->ordinal);
+    memcpy(map, gxi_map_of_aligned(&room), sizeof *map);
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_check_map(gxi_call *call, const gpuexec_tensor_map *map) {
+    return map ? GPUEXEC_OK
+               : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the address of a gpuexec_tensor_map",
+                         "map is NULL");
+}
+GPUEXEC_API gpuexec_result gpuexec_tensor_map_encode_at(const char *where, gpuexec_context context,
+        const gpuexec_tensor_map_desc *desc, gpuexec_tensor_map *map) {
+    gpuexec_tensor_map_desc d;
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_tensor_map_encode, GXI_MAKES);
+    if (map) memset(map, 0, sizeof *map);
+    if (!(slot = gxi_begin_with_context(call, context)) || gxi_check_map(call, map))
+        return gxi_failed_result();
+    if (!desc)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a gpuexec_tensor_map_desc",
+                "the desc is NULL: the tensor is not known");
+    if (gxi_check_desc(call, "gpuexec_tensor_map_desc", desc->start_canary, desc->end_canary))
+        return gxi_failed_result();
+    d = *desc;
+    return gxi_tensor_map_encode(call, slot, &d, map);
+}
+GPUEXEC_API gpuexec_result gpuexec_tensor_map_replace_address_at(
+        const char *where, gpuexec_context context, gpuexec_tensor_map *map, gpuexec_ptr address) {
+    static const gpuexec_tensor_map none = { { 0 } };
+    gxi_aligned_map room;
+    gxi_scope scope;
+    gxi_slot *slot;
+    int cu;
+    GXI_CALL(gpuexec_tensor_map_replace_address, GXI_MAKES);
+    if (!(slot = gxi_begin_with_context(call, context)) || gxi_check_map(call, map))
+        return gxi_failed_result();
+    if (!memcmp(map, &none, sizeof none))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "encode it with gpuexec_tensor_map_encode",
+                "the map is 0: it was not encoded");
+    if (gxi_check_tensor_address(call, "the new address", address, 16, "") ||
+            gxi_check_tensor_device(call, gxi_context_of(slot), NULL) ||
+            gxi_check_tensor_memory(call, "the new address", address, 1) ||
+            gxi_enter(call, slot->cu_context, &scope))
+        return gxi_failed_result();
+    memcpy(gxi_map_of_aligned(&room), map, sizeof *map);
+    cu = GXI_TRY(
+            cuTensorMapReplaceAddress, (gxi_map_of_aligned(&room), (void *)(uintptr_t)address));
+    gxi_leave(&scope);
+    if (cu)
+        return gxi_fail_cu(call,
+                "pass a map that gpuexec_tensor_map_encode has encoded; some need a multiple of 32",
+                "cannot replace the address of a tensor map by 0x%llx", address);
+    memcpy(map, gxi_map_of_aligned(&room), sizeof *map);
+    return GPUEXEC_OK;
 }
 #endif
 

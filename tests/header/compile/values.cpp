@@ -14,6 +14,9 @@ static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
                           "[b]; st.global.f64 [%rd+8], %d;\n"
                           "  ld.param.u32 %r1, [c]; ld.param.u32 %r2, [c+4]; st.global.u32 "
                           "[%rd+16], %r1; st.global.u32 [%rd+20], %r2; ret; }\n"
+                          ".visible .entry last(.param .align 64 .b8 map[128], .param .u64 out)\n"
+                          "{ .reg .u64 %a, %b; ld.param.u64 %a, [map+120]; ld.param.u64 %b, "
+                          "[out]; st.global.u64 [%b], %a; ret; }\n"
                           ".visible .entry nothing() { ret; }\n";
 
 namespace {
@@ -141,6 +144,29 @@ void held_values(gpuexec_context ctx, gpuexec_stream s, gpuexec_kernel fn, gpuex
     check(std::strstr(gpuexec_error_text(), "is a float") != nullptr, __LINE__);
     gpuexec_take_error();
 }
+// A value of 128 bytes, which C++ has at any address.
+void tensor_map(gpuexec_context ctx, gpuexec_stream s, gpuexec_kernel last, gpuexec_ptr out) {
+    gpuexec_tensor_map map{};
+    gpuexec_tensor_map_desc desc{};
+    gpuexec_device_info device{};
+    unsigned long long got = 0;
+    map.opaque[15] = 77;
+    gpuexec_launch(last, s, gpuexec_grid(1, 1, 0), map, out);
+    gpuexec_copy_out(s, &got, out, sizeof got);
+    check(gpuexec_stream_sync(s) == GPUEXEC_OK && got == 77, __LINE__);
+    check(gpuexec_tensor_map_encode(ctx, &desc, &map) == GPUEXEC_BAD_ARGUMENT, __LINE__);
+    gpuexec_take_error();
+    gpuexec_device_get_info(0, &device);
+    if (device.compute_capability < 90 || gpuexec_driver_version() < 12000) return;
+    desc.type = GPUEXEC_TENSOR_U8;
+    desc.address = out;
+    desc.rank = 1;
+    desc.dims[0] = desc.box[0] = 16;
+    check(gpuexec_tensor_map_encode(ctx, &desc, &map) == GPUEXEC_OK, __LINE__);
+    gpuexec_launch(last, s, gpuexec_grid(1, 1, 0), map, out);
+    gpuexec_copy_out(s, &got, out, sizeof got);
+    check(gpuexec_stream_sync(s) == GPUEXEC_OK && got == map.opaque[15], __LINE__);
+}
 }    // namespace
 
 int main() {
@@ -162,6 +188,7 @@ int main() {
     check(got.a == 6 && got.b > 2.4 && got.b < 2.6 && got.c.x == 7 && got.c.y > 7.9f, __LINE__);
     double b = 1.25;
     pair c = { 1, 2.0f };
+    tensor_map(ctx, s, gpuexec_kernel_get(mod, "last"), out);
     check(gpuexec_launch(fn, s, one, GPUEXEC_ARGS(out, five, b, c)) == GPUEXEC_OK, __LINE__);
     check(gpuexec_launch(fn, s, one, out, odd{ 3 }, b, c) == GPUEXEC_OK, __LINE__);
     gpuexec_copy_out(s, &got, out, sizeof got);

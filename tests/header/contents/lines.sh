@@ -17,6 +17,7 @@ exempt_from_columns() {
         LICENSE) ;;                                  # not our text
         examples/*.svg) ;;                           # as gpuexec_timeline_page wrote them
         tests/device/random/[A-Z]*[A-Z]) ;;          # rows that build/random writes and reads
+        tests/device/forms/DIFFERENCES) ;;           # forms as build/forms prints them
         tests/device/probe/*.txt) ;;                 # rows that tests/device/probe prints and reads
         tests/*/fuzz/regressions/*/*.ptx) return 1 ;;
         tests/*/fuzz/regressions/*) ;;                          # bytes as fuzzing found them

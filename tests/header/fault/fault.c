@@ -1625,6 +1625,34 @@ FLOW(textures) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
+FLOW(tensor_maps) {
+    gpuexec_context ctx;
+    gpuexec_ptr p;
+    gpuexec_tensor_map_desc tiles, pixels;
+    gpuexec_tensor_map map;
+    gpuexec_device_info info;
+    memset(&info, 0, sizeof info);
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    GET(p, gpuexec_alloc(ctx, 8192));
+    memset(&tiles, 0, sizeof tiles);
+    tiles.address = p;
+    tiles.rank = 3;
+    tiles.dims[0] = tiles.dims[1] = 16;
+    tiles.dims[2] = 4;
+    pixels = tiles;
+    tiles.box[0] = 16;
+    tiles.box[1] = tiles.box[2] = 1;
+    pixels.channels = pixels.pixels = 16;
+    QUERY(gpuexec_device_get_info(0, &info));
+    if (info.compute_capability >= 90 && gpuexec_driver_version() >= 12000) {
+        DO(gpuexec_tensor_map_encode(ctx, &pixels, &map));
+        DO(gpuexec_tensor_map_encode(ctx, &tiles, &map));
+        DO(gpuexec_tensor_map_replace_address(ctx, &map, p));
+    }
+    CLEAN(gpuexec_free(p));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
 #define TAKE(v, call) VALUE(GXI_WORKS, #call, v, call, v != 0)
 FLOW(pool) {
     gpuexec_context ctx, made, adopted;

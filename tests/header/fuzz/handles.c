@@ -13,7 +13,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 177, ENDS = 77 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 179, ENDS = 77 };
 
 /* handles, some of them stale; the same for the arrays below */
 static uint64_t pool[KINDS][KEPT];
@@ -367,6 +367,33 @@ static const gpuexec_texture_desc *texture_desc_of(struct fuzz_source *s, gpuexe
     d->view_channels = (unsigned)N(5);
     return d;
 }
+/* Mostly valid: a power of two now and then. */
+static const gpuexec_tensor_map_desc *tensor_map_desc_of(
+        struct fuzz_source *s, gpuexec_tensor_map_desc *d) {
+    memset(d, 0, sizeof *d);
+    d->start_canary = N(50) == 1;
+    d->type = (gpuexec_tensor_type)N(N(9) ? 13 : 17);
+    d->address = address_of(s) & ~(gpuexec_ptr)15;
+    d->rank = 1 + (unsigned)N(N(9) ? 5 : 7);
+    for (int i = 0; i < 5; i++) {
+        d->dims[i] = N(20) ? 16 * (unsigned)N(4) + (i > 0) : 1ull << N(64);
+        d->box[i] = N(20) ? 16 / ((unsigned)i + 1) : (unsigned)N(300);
+        d->element_strides[i] = N(9) ? 0 : (unsigned)N(10);
+        if (i < 4) d->strides[i] = N(5) ? 0 : N(9) ? 16 * (unsigned)N(200) : 1ull << N(64);
+    }
+    d->interleave = (gpuexec_interleave)(N(9) ? 0 : N(4));
+    d->swizzle = (gpuexec_swizzle)(N(9) ? 0 : N(8));
+    d->promotion = (gpuexec_l2_promotion)N(N(9) ? 4 : 6);
+    d->fill_nan = N(9) == 1;
+    d->overlap = N(4) == 1;
+    if (N(3)) return N(50) == 1 ? NULL : d;
+    memset(d->box, 0, sizeof d->box);
+    d->channels = 16 * (unsigned)N(18);
+    d->pixels = (unsigned)N(1100);
+    d->lower[N(3)] = N(5) - 2;
+    d->upper[N(3)] = N(9) ? N(5) - 2 : (int)fuzz_number(s);
+    return d;
+}
 #define OBJECT(call) \
     do { \
         const uint64_t number = (call); \
@@ -419,6 +446,8 @@ static void use(struct fuzz_source *s) {
     gpuexec_array_desc array;
     gpuexec_array_info array_info;
     gpuexec_texture_desc texture;
+    gpuexec_tensor_map_desc tensor;
+    gpuexec_tensor_map map;
     int sizes[3];
     gpuexec_context contexts[3], rest;
     gpuexec_context_scope scope;
@@ -1121,6 +1150,14 @@ static void use(struct fuzz_source *s) {
         break;
     CALL:
         MAKE(SURFACE, gpuexec_surface_create(array_of(s), (unsigned)N(3) / 2));
+        break;
+    CALL:
+        RESULT(gpuexec_tensor_map_encode(C, tensor_map_desc_of(s, &tensor), N(9) ? &map : NULL));
+        break;
+    CALL:
+        memset(&map, N(2), sizeof map);
+        if (N(2)) gpuexec_tensor_map_encode(C, tensor_map_desc_of(s, &tensor), &map);
+        RESULT(gpuexec_tensor_map_replace_address(C, N(9) ? &map : NULL, address_of(s)));
         break;
     CALL:
         RESULT(gpuexec_surface_bind(surface_of(s), M, N(9) ? "u" : names[N(9)]));

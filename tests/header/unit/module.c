@@ -991,6 +991,40 @@ TEST(versions_and_targets) {
     }
 }
 
+/* wgmma is for sm_90a only, as ptxas says; there, the CPU device names what it lacks. */
+TEST(products_of_warpgroups) {
+    static const struct {
+        const char *target, *code, *says;
+    } cases[] = {
+        { "sm_90a", "wgmma.fence.sync.aligned",
+                "line 5; error   : Instruction "
+                "'wgmma.fence.sync.aligned' is not supported by this CPU device" },
+        { "sm_90a",
+                "wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16 {%a}, %d, %d, 1, 1, 1, 0, 0",
+                "Instruction 'wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16' is not supported "
+                "by this CPU device" },
+        { "sm_90", "wgmma.commit_group.sync.aligned",
+                "Instruction 'wgmma.commit_group' not supported on .target 'sm_90'" },
+        { "sm_90", "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%a}, %d, %d, 1",
+                "Instruction 'wgmma.mma_async with integer types' not supported on .target "
+                "'sm_90'" },
+        { "sm_90a", "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%a}, %d, %d, 1",
+                "Unknown modifier '.m64n12k16'" },
+    };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    char text[400];
+    size_t i;
+    if (!on_cpu_device()) SKIP("a GPU has these instructions");
+    if (gpuexec_driver_version() < 12000) SKIP("the driver does not know PTX 8.0");
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text,
+                ".version 8.0\n.target %s\n.address_size 64\n"
+                ".entry e() { .reg .f32 %%a; .reg .b64 %%d;\n%s; ret; }\n",
+                cases[i].target, cases[i].code);
+        CHECK_NOT_MADE(gpuexec_module_load(ctx, text, 0, NULL), GPUEXEC_BAD_IMAGE, cases[i].says);
+    }
+}
+
 /* The CPU device knows the instructions of PTX 9.0 and a few newer ones; of the others it says
    whose they are. */
 TEST_ALONE(instructions_newer_than_ptx_9_0) {

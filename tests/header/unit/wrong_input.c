@@ -237,20 +237,27 @@ TEST(ptx_too_new) {
 }
 
 TEST(target_too_new) {
+    static const char *const targets[] = { "sm_100", "sm_100a", "sm_100f", "sm_103", "sm_103a",
+        "sm_103f", "sm_110", "sm_110a", "sm_110f", "sm_120", "sm_120a", "sm_120f", "sm_121",
+        "sm_121a", "sm_121f", "sm_130" };
     setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_device_info d;
-    char capability[16];
+    char capability[16], cure[60], text[200];
+    size_t i;
     CHECK_OK(gpuexec_device_get_info(0, &d));
     snprintf(capability, sizeof capability, "%d.%d", d.compute_capability / 10,
             d.compute_capability % 10);
-    if (d.compute_capability >= 120) SKIP("this device is as new as the image");
-    if (gpuexec_driver_version() < 12080) SKIP("this driver does not know sm_120");
-    CHECK_NOT_MADE(gpuexec_module_load(s.ctx,
-                           ".version 8.7\n.target sm_120\n.address_size 64\n"
-                           ".visible .entry k() { ret; }\n",
-                           0, NULL),
-            GPUEXEC_IMAGE_TOO_NEW, "sm_120", capability);
-    CHECK_CURE();
+    snprintf(cure, sizeof cure, "nvcc -ptx -arch=compute_%d", d.compute_capability);
+    if (d.compute_capability >= 100) SKIP("this device is as new as the images");
+    if (gpuexec_driver_version() < 13000) SKIP("this driver does not know PTX 9.0");
+    for (i = 0; i < sizeof targets / sizeof *targets; i++) {
+        snprintf(text, sizeof text,
+                ".version 9.0\n.target %s\n.address_size 64\n.visible .entry k() { ret; }\n",
+                targets[i]);
+        CHECK_NOT_MADE(gpuexec_module_load(s.ctx, text, 0, NULL), GPUEXEC_IMAGE_TOO_NEW, targets[i],
+                capability, cure);
+        CHECK_CURE();
+    }
 }
 
 TEST(not_an_image) {
