@@ -126,6 +126,7 @@ prepare() {
         esac
         for source in kernels/*.cu; do
             own=$(sed -n 's|^// nvcc: ||p' "$source")
+            case $own in *-arch=*) continue ;; esac # needs that architecture: its PTX as it is
             echo $how -fmad=false $own $source -o "$out/$form/kernels/$(basename "$source" .cu).ptx"
         done
     done >"$out/jobs"
