@@ -2441,4 +2441,3 @@ CORPUS(wmma) {
             SAME(16 * i + j, c[16 * i + j], sum);
         }
 }
-
