@@ -21,8 +21,8 @@
    - wmma of f16 with an f16 C and an f32 D: the sum of f32 begins with C; with an f32 C and an f16
      D: the sum of f32, converted.
    - m8n8k4 of f16: no tensor core. Steps of f32, each of which rounds to nearest: two products by
-     mul and fma, the other two by a mul and fma that it has alone (f16 D) or two more fma (f32 D),
-   and one or two add to C.
+     mul and fma, the other two by another mul and fma (f16 D) or two more fma (f32 D), and one or
+     two add to C.
    - f64: fma in the order of k from C on, each of which rounds.
    - integers, b1: exact; .satfinite acts on the sum of C and all products.
 
