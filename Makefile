@@ -249,8 +249,8 @@ $(BUILD)/fuzz/words: $(BUILD)/fuzz/words.o $(BUILD)/fuzz/grammar.o
 # another driver.
 run: $(SIMGPU) $(FIND_DEVICE) $(EXAMPLES)
 	@sh examples/run.sh $(BUILD) $(EXAMPLES)
-check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(TEXELS) $(TENSORS) $(BOXES) $(FORMS) $(ANSWERS) \
-    $(FUZZERS)
+check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(TEXELS) $(TENSORS) $(BOXES) $(FORMS) \
+    $(ANSWERS) $(FUZZERS)
 	@sh tests/check.sh $(BUILD)
 
 # How much of gpuexec.h the tests reach on the CPU device, measured by gcov. Nothing is inlined, so

@@ -29,8 +29,8 @@
    Measured on an H200: all results of the 315 forms in tests/device/tensors, 46,016,000, are bit
    for bit those of this file. They also rule out: a fixed point one bit lower or higher, sums of
    fewer products, rounding down, exponents of normalised products and factors, and exponents of
-   products that are 0. Measured by themselves: a sum of terms that are all -0 is +0, and a C of 0
-   has no exponent. */
+   products that are 0. Measured one by one: a sum of terms that are all -0 is +0, and a C of 0 has
+   no exponent. */
 #ifndef SIM_PRODUCTS_H
 #define SIM_PRODUCTS_H
 
