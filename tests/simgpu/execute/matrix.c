@@ -66,8 +66,8 @@ static void find_columns(
         const struct sim_products *p = &x->how; \
         const unsigned rows = x->four ? 4 * p->m : p->m, k = length(p), \
                        stored = p->sparse ? k / 2 : k; \
-        u##BITS a[MOST], b[MOST], c[MOST], chosen[MOST]; \
-        uint8_t column[MOST]; \
+        u##BITS a[MOST] = { 0 }, b[MOST] = { 0 }, c[MOST] = { 0 }, chosen[MOST] = { 0 }; \
+        uint8_t column[MOST] = { 0 }; \
         (void)members; \
         gather_##BITS(w, &x->of[SIM_MATRIX_A], a, stored, 1); \
         gather_##BITS(w, &x->of[SIM_MATRIX_B], b, 1, k); \

@@ -54,8 +54,9 @@ static uint64_t offset_of(const struct pieces *p, uint32_t l, unsigned e, uint32
 static void do_wmma_load(
         struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) {
     const struct pieces p = pieces_of(&w->block->code->mmas[i->c]);
-    const unsigned step = p.apart ? 1 : p.packed;
+    const unsigned step = p.apart ? 1 : p.packed, words = p.f->n / p.packed;
     (void)members;
+    if (!words) return;
     SIM_EACH_LANE (lanes) {
         const uint64_t a = address(w, i, l);
         const u32 stride = SIM_AT(u32, i->b)[l];
@@ -67,7 +68,7 @@ static void do_wmma_load(
             v[e / p.packed] |= load_piece(from, p.size) << e % p.packed * p.f->bits;
         }
         for (unsigned r = 0; r < p.f->registers; r++) {
-            const u64 word = v[r % (p.f->n / p.packed)];
+            const u64 word = v[r % words];
             if (p.f->bits == 64) SIM_AT(u64, p.f->at[r])[l] = word;
             else SIM_AT(u32, p.f->at[r])[l] = (u32)word;
         }
