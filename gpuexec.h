@@ -29152,6 +29152,7 @@ static int gxi_has_srgb(int format) {
 }
 
 static int gxi_is_nan(float x) { return !(x < 0) && !(x >= 0); }
+static int gxi_is_set(float x) { return x < 0 || x > 0; }
 /* How it samples. */
 static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
     gpuexec_texture_desc *const d = &t->desc;
@@ -29221,18 +29222,19 @@ static gpuexec_result gxi_check_sampling(gxi_call *call, gxi_texture *t) {
                 gxi_is_nan(d->level_bias)          ? "level_bias"
                         : gxi_is_nan(d->min_level) ? "min_level"
                                                    : "max_level");
-    if (d->min_level < 0 || (d->max_level != 0 && d->max_level < d->min_level))
+    if (d->min_level < 0 || (gxi_is_set(d->max_level) && d->max_level < d->min_level))
         return gxi_fail_texture(call, "set 0 <= min_level <= max_level",
                 "min_level is %g and max_level is %g", (double)d->min_level, (double)d->max_level);
     if (!mipmapped &&
-            (d->level_filter || d->level_bias != 0 || d->min_level != 0 || d->max_level != 0))
+            (d->level_filter || gxi_is_set(d->level_bias) || gxi_is_set(d->min_level) ||
+                    gxi_is_set(d->max_level)))
         return gxi_fail_texture(call,
                 "leave level_filter, level_bias, min_level and max_level at 0",
                 "%s is not 0, but the texture does not read a mipmapped array",
-                d->level_filter              ? "level_filter"
-                        : d->level_bias != 0 ? "level_bias"
-                        : d->min_level != 0  ? "min_level"
-                                             : "max_level");
+                d->level_filter                     ? "level_filter"
+                        : gxi_is_set(d->level_bias) ? "level_bias"
+                        : gxi_is_set(d->min_level)  ? "min_level"
+                                                    : "max_level");
     if (!d->max_anisotropy) d->max_anisotropy = 1;
     if (mipmapped && d->max_level <= 0) d->max_level = (float)(d->levels - 1);
     d->normalized = d->normalized != 0;
