@@ -15863,7 +15863,10 @@ static int gxi_access_copy(gxi_access_reader *r, const gxi_access_form *form) {
             gxi_access_has(r, ".wait_all") || gxi_access_has(r, ".mbarrier") ||
             gxi_access_has(r, ".prefetch"))
         return 1;
-    if (gxi_access_has(r, ".tensor")) return 0; /* the tensor map has the address */
+    if (gxi_access_has(r, ".tensor")) { /* the tensor map has the address */
+        gxi_flow_fact(&r->f, GXI_NODE_LOADED, GXI_FACT_READ | GXI_FACT_WRITE);
+        return gxi_access_escape(r);
+    }
     if (form->nspaces < 2 || !gxi_access_address(r, form, 0, &to) ||
             !gxi_access_address(r, form, 1, &from))
         return 0;

@@ -3,7 +3,7 @@
 #include <cuda.h>
 #include <cuda/barrier>
 namespace cde = cuda::device::experimental;
-extern "C" __global__ void tiles(const __grid_constant__ CUtensorMap from,
+extern "C" __global__ void boxes(const __grid_constant__ CUtensorMap from,
         const __grid_constant__ CUtensorMap to, int *out) {
     __shared__ alignas(1024) int s[16 * 16];
     __shared__ cuda::barrier<cuda::thread_scope_block> bar;

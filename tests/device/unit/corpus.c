@@ -2406,7 +2406,7 @@ CORPUS(tensor_copy) {
     from_map = map_of(&cu, IN(host, W * H), W, H);
     to_map = map_of(&cu, to, W, H);
     gpuexec_context_pop(run.ctx);
-    LAUNCH("tiles", GRID(TILES, 256), from_map, to_map, out);
+    LAUNCH("boxes", GRID(TILES, 256), from_map, to_map, out);
     o = BACK(int, out, TILES * 256);
     t = BACK(int, to, W *H);
     for (b = 0; b < TILES; b++)
