@@ -2393,7 +2393,7 @@ static tensor_map map_of(const driver_calls *cu, gpuexec_ptr address, int width,
     return map;
 }
 
-/* Tiles begin 4 to the left and 3 above; what is outside is 0, and is not stored. */
+/* The first tile begins at (-4, -3): loads fill with 0 what is out of bounds. Stores skip it. */
 CORPUS(tensor_copy) {
     enum { W = 44, H = 37, TILES = 9 };
     int *host = NEW(int, W *H), b, i;

@@ -1,5 +1,5 @@
-/* tensormap.c - tensor maps: their descs, what is refused before the driver is called, maps as
-   arguments of kernels. */
+/* tensormap.c - tensor maps: right and wrong descriptions, and maps as arguments of kernels. Wrong
+   ones are refused before the driver is called. */
 #include "../../test.h"
 
 static const char words_ptx[] =

@@ -74,7 +74,7 @@ bool sim_block_alpha(
         unsigned format, const unsigned char *block, unsigned x, unsigned y, unsigned *alpha) {
     if (format != CU_AD_FORMAT_BC3_UNORM && format != CU_AD_FORMAT_BC3_UNORM_SRGB) return false;
     const struct between v = between_of(block, 4 * y + x, false);
-    /* measured: of 65536, and 48 of 256 is not what its neighbours are */
+    /* of 65536. Measured: 48 is exactly 48/256, the other shares are a 256th larger than that */
     const int share = v.share == 48 ? 48 * 256 : v.share * 257;
     *alpha = v.is_fixed ? (unsigned)v.fixed * 255
                         : (unsigned)(v.near * 65536 + (v.far - v.near) * share + 32768) >> 16;
