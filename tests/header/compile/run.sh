@@ -106,12 +106,12 @@ c_optimised() {
 }
 c_programs() {
     c="$* $strict -std=c99 $SAN_FLAGS"
-    quiet "$*: one file" $c -DGPUEXEC_IMPLEMENTATION $here/program.c -o "$out/one" $libs
-    quiet "$*: one file runs" "$out/one"
     quiet "$*: core only" $c -DGPUEXEC_CORE_ONLY -DGPUEXEC_IMPLEMENTATION $here/core.c \
         -o "$out/core" $libs
     quiet "$*: core only runs" "$out/core"
     quiet "$*: implementation" $c -c $here/implementation.c -o "$out/c.o"
+    quiet "$*: two files" $c $here/program.c "$out/c.o" -o "$out/two" $libs
+    quiet "$*: two files run" "$out/two"
     for std in c99 c11; do
         c11="$* $strict -std=$std $SAN_FLAGS"
         accepts c $c11 || { skip "$* -std=$std: not supported"; continue; }
@@ -121,8 +121,8 @@ c_programs() {
     refused "$*: a part that is omitted" 'undefined reference to .gpuexec_' $c \
         -DGPUEXEC_CORE_ONLY -DGPUEXEC_IMPLEMENTATION $here/program.c -o "$out/lacks" $libs
     [ -n "$MATRIX" ] || return 0
-    quiet "$*: two files" $c $here/program.c "$out/c.o" -o "$out/two" $libs
-    quiet "$*: two files run" "$out/two"
+    quiet "$*: one file" $c -DGPUEXEC_IMPLEMENTATION $here/program.c -o "$out/one" $libs
+    quiet "$*: one file runs" "$out/one"
     quiet "$*: static in two files" $c -DGPUEXEC_STATIC $here/program.c $here/static_two.c \
         -o "$out/static" $libs
     quiet "$*: static in two files runs" "$out/static"
@@ -186,15 +186,17 @@ cxx_optimised() {
 }
 cxx_programs() {
     c="$* $strict -std=c++11 $SAN_FLAGS"
-    quiet "$*: implementation in C++" $c -DGPUEXEC_IMPLEMENTATION $here/values.cpp -o "$out/cpp" \
-        $libs
-    quiet "$*: implementation in C++ runs" "$out/cpp"
     quiet "$*: implementation" $c -x c++ -c $here/implementation.c -o "$out/cpp.o"
+    quiet "$*: values" $c $here/values.cpp "$out/cpp.o" -o "$out/values" $libs
+    quiet "$*: values run" "$out/values"
     quiet "$*: owners" $c $here/owners.cpp "$out/cpp.o" -o "$out/owners" $libs
     quiet "$*: owners run" "$out/owners"
     quiet "$*: callbacks that throw" $c $here/throwing.cpp "$out/cpp.o" -o "$out/throwing" $libs
     quiet "$*: callbacks that throw end the program" "$out/throwing"
     [ -n "$MATRIX" ] || return 0
+    quiet "$*: implementation in C++" $c -DGPUEXEC_IMPLEMENTATION $here/values.cpp -o "$out/cpp" \
+        $libs
+    quiet "$*: implementation in C++ runs" "$out/cpp"
     while read -r cc; do
         quiet "$* and $cc: in C, to be used from C++" $cc $strict -std=c99 $SAN_FLAGS \
             -c $here/implementation.c \
