@@ -1,6 +1,7 @@
 /* timeline.c - arbitrary bytes as the file of a timeline: it is read and drawn as a page and as a
    picture, or refused with a text. What is drawn is bounded, and no text of the file ends the
    script that it is in. */
+#include <unistd.h>
 #include "../../../gpuexec.h"
 #include "../../support/fuzz/fuzz.h"
 
