@@ -1080,19 +1080,22 @@
       for certain, and it reports nothing else. Where it cannot follow a kernel (a branch on what
       was loaded, an index from memory), the kernel meets only work that uses the whole allocation,
       and the same launch once more. Of code without PTX (a cubin), nothing is known:
-      gpuexec_kernel_set_access(kernel, argument, GPUEXEC_USE_WRITE) says what it does. Captured and
-      built graphs are checked when they are launched: their nodes among each other, and the whole
-      graph with other work.
+      gpuexec_kernel_set_access(kernel, argument, GPUEXEC_USE_WRITE) says what it does. Of an array
+      or memory that a kernel reads or writes through a texture or a surface, which is one of its
+      arguments, the coordinates are not known: this, too, meets only work that uses the whole of
+      it, and the same launch once more. Captured and built graphs are checked when they are
+      launched: their nodes among each other, and the whole graph with other work.
 
       What the finder cannot see, it assumes to be right. It does not see what other code enqueues,
       so it does not check work on streams that other code can use (adopted, or given away with
       gpuexec_stream_native). It does not see accesses of the host, nor those of kernels through
-      textures, surfaces, tensor maps or addresses that they read from memory. Kernels that only add
-      atomically, or that wait for each other through memory, may overlap. Host functions and waits
-      for values order all work before them. Memory that gpuexec did not allocate is not checked.
-      Other code that waits for work (cudaDeviceSynchronize) is not seen: in an adopted context,
-      work that has ended counts as waited for; elsewhere, such a program needs a wait of gpuexec,
-      too. A launch then takes the host a few microseconds: see BENCHMARKS.md.
+      tensor maps, texture references of modules, or objects and addresses that they read from
+      memory. Kernels that only add atomically, or that wait for each other through memory, may
+      overlap. Host functions and waits for values order all work before them. Memory that gpuexec
+      did not allocate is not checked. Other code that waits for work (cudaDeviceSynchronize) is not
+      seen: in an adopted context, work that has ended counts as waited for; elsewhere, such a
+      program needs a wait of gpuexec, too. A launch then takes the host a few microseconds: see
+      BENCHMARKS.md.
 
     TRACING DRIVER CALLS (>>trace)
       GPUEXEC_TRACE=1 prints each driver call: its arguments as numbers, with the names and places
@@ -7620,6 +7623,7 @@ typedef struct gxi_line {
     char *p;
     size_t size, n;
 } gxi_line;
+struct gxi_array;
 /* The state of the library, by subsystem. Each struct says which section owns it, and which mutex
    guards it; "atomic" members are also read without it. */
 typedef struct gxi_state {
@@ -7865,6 +7869,8 @@ typedef struct gxi_state {
         /* memory of a pool was allocated in the stream's order, or will be freed (allocated 0) */
         void (*note_memory)(const gxi_call *call, const struct gxi_slot *stream,
                 const gxi_range *range, int allocated);
+        /* an array of gpuexec exists, with that handle, or will be freed (id 0) */
+        void (*note_array)(struct gxi_array *array, uint64_t id);
         void (*give_event)(struct CUevent_st *native); /* other code may record it from now on */
         void (*note_wait)(void); /* the host has waited for all work, unseen by before_call */
         void (*note_programmatic)(void);
@@ -10091,10 +10097,11 @@ static int gxi_slot_destroy(gxi_call *call, gxi_slot *slot) {
 
 #define GXI_ADOPTED_NAME "(adopted)" /* the driver does not report its name */
 /* what a kernel takes as a texture or a surface: 8 bytes of a parameter; kind: GXI_TEXTURE or
-   GXI_SURFACE */
+   GXI_SURFACE; access: GXI_VIEW_... */
 typedef struct gxi_kernel_view {
-    unsigned short parameter, offset, kind;
+    unsigned short parameter, offset, kind, access;
 } gxi_kernel_view;
+enum { GXI_VIEW_READ = 1, GXI_VIEW_WRITE = 2, GXI_VIEW_ATOMIC = 4 };
 enum { GXI_KERNEL_VIEWS = 64 }; /* at most */
 /* one block of memory: this, sizes, views, name, title */
 struct gxi_kernel {
@@ -14298,8 +14305,9 @@ static char *gxi_cite_sources(const char *log, const char *ptx) {
    takes its object from a register; that is known if a load of a parameter has set it, or a move of
    such a register, and nothing else. So only what certainly reaches an instruction is listed.
 
-   The signature of a kernel lists these words behind its parameters: ".texture 0+0 .surface 2+8"
-   are the whole parameter 0, and bytes 8 to 15 of parameter 2. */
+   The signature of a kernel lists these words behind its parameters: ".texture 0+0+1
+   .surface 2+8+2" are the whole parameter 0, which is read, and bytes 8 to 15 of parameter 2, a
+   surface that is written. */
 
 enum { GXI_FETCH_REGISTERS = 8, GXI_FETCH_MOVES = 8 };
 #if !defined(GPUEXEC_NO_ARRAY)
@@ -14310,6 +14318,7 @@ typedef struct gxi_fetch_name {
     int parameter;    /* its index; or, of the one that is loaded; -1: not known */
     unsigned offset;  /* in the parameter */
     unsigned kind;    /* of an object */
+    unsigned access;  /* to it: GXI_VIEW_... */
 } gxi_fetch_name;
 typedef struct gxi_fetch_names {
     gxi_fetch_name *at;
@@ -14320,24 +14329,24 @@ typedef struct gxi_fetch_reader {
     int failed; /* no memory */
 } gxi_fetch_reader;
 
-static void gxi_fetch_add(gxi_fetch_reader *r, gxi_fetch_names *list, const char *name,
-        const char *from, int parameter, unsigned offset, unsigned kind) {
+/* NULL: no memory. */
+static gxi_fetch_name *gxi_fetch_add(
+        gxi_fetch_reader *r, gxi_fetch_names *list, const char *name, int parameter) {
     gxi_fetch_name *grown;
     if (list->n == list->cap) {
         const size_t cap = list->cap ? list->cap * 2 : 64;
         grown = (gxi_fetch_name *)gxi_realloc(list->at, cap * sizeof *grown);
         if (!grown) {
             r->failed = 1;
-            return;
+            return NULL;
         }
         list->at = grown;
         list->cap = cap;
     }
+    memset(&list->at[list->n], 0, sizeof list->at[0]);
     list->at[list->n].name = name;
-    list->at[list->n].from = from;
     list->at[list->n].parameter = parameter;
-    list->at[list->n].offset = offset;
-    list->at[list->n++].kind = kind;
+    return &list->at[list->n++];
 }
 static void gxi_fetch_sort(gxi_fetch_names *list) {
     if (list->n) qsort(list->at, list->n, sizeof *list->at, gxi_ptx_order);
@@ -14363,7 +14372,7 @@ static void gxi_fetch_parameters(gxi_fetch_reader *r, const char *p) {
     for (p = gxi_ptx_space(p + 1); *p; p = gxi_ptx_space(end)) {
         end = gxi_ptx_next(p);
         if (*p == ',' || *p == ')') {
-            if (name) gxi_fetch_add(r, &r->parameters, name, NULL, index, 0, 0);
+            if (name) gxi_fetch_add(r, &r->parameters, name, index);
             if (*p == ')') return;
             index++;
             name = NULL;
@@ -14371,17 +14380,20 @@ static void gxi_fetch_parameters(gxi_fetch_reader *r, const char *p) {
         else if (!in_array && gxi_is_name((unsigned char)*p) && (*p < '0' || *p > '9')) name = p;
     }
 }
-static unsigned gxi_fetch_kind(const char *p, const char *end) {
-    static const struct {
-        const char *opcode;
-        unsigned kind;
-    } rows[] = { { "tex", GXI_TEXTURE }, { "tld4", GXI_TEXTURE }, { "txq", GXI_TEXTURE },
-        { "suld", GXI_SURFACE }, { "sust", GXI_SURFACE }, { "sured", GXI_SURFACE },
-        { "suq", GXI_SURFACE } };
+typedef struct gxi_fetch_opcode {
+    const char *opcode;
+    unsigned kind, access;
+} gxi_fetch_opcode;
+/* NULL: another opcode. */
+static const gxi_fetch_opcode *gxi_fetch_opcode_at(const char *p, const char *end) {
+    static const gxi_fetch_opcode rows[] = { { "tex", GXI_TEXTURE, GXI_VIEW_READ },
+        { "tld4", GXI_TEXTURE, GXI_VIEW_READ }, { "txq", GXI_TEXTURE, 0 },
+        { "suld", GXI_SURFACE, GXI_VIEW_READ }, { "sust", GXI_SURFACE, GXI_VIEW_WRITE },
+        { "sured", GXI_SURFACE, GXI_VIEW_ATOMIC }, { "suq", GXI_SURFACE, 0 } };
     unsigned i;
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (gxi_ptx_is(p, end, rows[i].opcode)) return rows[i].kind;
-    return GXI_NOTHING;
+        if (gxi_ptx_is(p, end, rows[i].opcode)) return &rows[i];
+    return NULL;
 }
 /* What an instruction's operands are, as far as it matters here. */
 typedef struct gxi_fetch_operands {
@@ -14419,9 +14431,10 @@ static const char *gxi_fetch_operands_read(gxi_fetch_operands *o, const char *p)
 /* An instruction at p. Returns the end of its statement. */
 static const char *gxi_fetch_instruction(gxi_fetch_reader *r, const char *p) {
     const char *const opcode = p, *const opcode_end = gxi_ptx_next(p), *end;
-    const unsigned kind = gxi_fetch_kind(opcode, opcode_end);
+    const gxi_fetch_opcode *const fetch = gxi_fetch_opcode_at(opcode, opcode_end);
     int is_param = 0, is_word = 0;
     const gxi_fetch_name *parameter;
+    gxi_fetch_name *added;
     gxi_fetch_operands o;
     unsigned i;
     for (p = gxi_ptx_space(opcode_end); *p == '.' || *p == ':'; p = gxi_ptx_space(end)) {
@@ -14433,16 +14446,21 @@ static const char *gxi_fetch_instruction(gxi_fetch_reader *r, const char *p) {
         else if (*p == ':' && *end != ':') end = gxi_ptx_next(end); /* .param::entry */
     }
     p = gxi_fetch_operands_read(&o, p);
-    if (kind && o.object && !o.offset && gxi_is_name((unsigned char)*o.object))
-        gxi_fetch_add(r, &r->objects, o.object, NULL, -1, 0, kind);
+    if (fetch && o.object && !o.offset && gxi_is_name((unsigned char)*o.object) &&
+            (added = gxi_fetch_add(r, &r->objects, o.object, -1)) != NULL) {
+        added->kind = fetch->kind;
+        added->access = fetch->access;
+    }
     parameter = is_word && is_param && gxi_ptx_is(opcode, opcode_end, "ld") && o.object &&
                     o.offset >= 0
             ? gxi_fetch_find(&r->parameters, o.object)
             : NULL;
     if (!is_word || !gxi_ptx_is(opcode, opcode_end, "mov") || o.nto != 1) o.from = NULL;
     for (i = 0; i < o.nto; i++)
-        gxi_fetch_add(r, &r->set, o.to[i], o.from, parameter ? parameter->parameter : -1,
-                (unsigned)o.offset + 8 * i, 0);
+        if ((added = gxi_fetch_add(r, &r->set, o.to[i], parameter ? parameter->parameter : -1))) {
+            added->from = o.from;
+            added->offset = (unsigned)o.offset + 8 * i;
+        }
     return p;
 }
 /* The body of a kernel, behind its brace. */
@@ -14496,13 +14514,15 @@ static void gxi_add_fetches(gxi_text *t, const char *list, const char *p) {
         if (k == n && n == GXI_KERNEL_VIEWS) continue;
         if (k == n) {
             found[n] = word;
+            found[n].access = 0;
             found[n++].kind = r.objects.at[i].kind;
         } else if (found[k].kind != r.objects.at[i].kind) found[k].kind = GXI_NOTHING; /* both */
+        found[k].access |= r.objects.at[i].access;
     }
     for (k = 0; k < n && !r.failed; k++)
         if (found[k].kind)
-            gxi_add(t, " %s %d+%u", found[k].kind == GXI_TEXTURE ? ".texture" : ".surface",
-                    found[k].parameter, found[k].offset);
+            gxi_add(t, " %s %d+%u+%u", found[k].kind == GXI_TEXTURE ? ".texture" : ".surface",
+                    found[k].parameter, found[k].offset, found[k].access);
     gxi_free(r.parameters.at);
     gxi_free(r.set.at);
     gxi_free(r.objects.at);
@@ -14524,16 +14544,18 @@ static unsigned gxi_ptx_views(const char *list, gxi_kernel_view *views) {
     if (*p != '(') return 0;
     while (*p && *p != ')') p = gxi_ptx_next(p);
     for (p = gxi_ptx_space(*p ? p + 1 : p); n < GXI_KERNEL_VIEWS && *p == '.'; n++) {
-        long parameter, offset;
+        long parameter, offset, access;
         end = gxi_ptx_next(p);
         if (gxi_ptx_is(p, end, ".texture")) views[n].kind = GXI_TEXTURE;
         else if (gxi_ptx_is(p, end, ".surface")) views[n].kind = GXI_SURFACE;
         else break;
         if ((parameter = gxi_ptx_number(gxi_ptx_space(end), &p)) < 0 || *p != '+' ||
-                (offset = gxi_ptx_number(p + 1, &p)) < 0)
+                (offset = gxi_ptx_number(p + 1, &p)) < 0 || *p != '+' ||
+                (access = gxi_ptx_number(p + 1, &p)) < 0)
             break;
         views[n].parameter = (unsigned short)parameter;
         views[n].offset = (unsigned short)offset;
+        views[n].access = (unsigned short)access;
     }
     return n;
 }
@@ -27414,6 +27436,7 @@ static int gxi_array_make(gxi_call *call, gxi_array *a) {
 static int gxi_array_release(gxi_call *call, gxi_array *a) {
     int cu = 0;
     GXI_IN_RELAXED_MODE {
+        GXI_HOOK(note_array, (a, 0));
         if (a->adopted) cu = 0;
         else if (a->mipmapped) cu = GXI_TRY(cuMipmappedArrayDestroy, (a->mipmapped));
         else if (a->natives[0]) cu = GXI_TRY(cuArrayDestroy, (a->natives[0]));
@@ -27459,9 +27482,12 @@ static GXI_COLD void gxi_fail_array(gxi_call *call, int cu, const gxi_slot *cont
 /* The handle; 0 after a failure. */
 static uint64_t gxi_array_new(gxi_call *call, const gxi_slot *context, gxi_array *a) {
     gxi_slot made = gxi_slot_template(context, context->id, a->adopted);
+    uint64_t id;
     made.data.array.info = a;
     a->users = 1;
-    return gxi_new(call, GXI_ARRAY, &made, &gxi_context_of(context)->first[GXI_ARRAY]);
+    id = gxi_new(call, GXI_ARRAY, &made, &gxi_context_of(context)->first[GXI_ARRAY]);
+    if (id && !a->adopted) GXI_HOOK(note_array, (a, id));
+    return id;
 }
 static uint64_t gxi_array_create(
         gxi_call *call, gpuexec_context context, const gpuexec_array_desc *desc) {
@@ -40742,12 +40768,24 @@ typedef struct gxi_use_list {
     gxi_use *at;
     unsigned n, cap;
 } gxi_use_list;
-/* an allocation, or a variable of a module */
+/* an allocation, a variable of a module, or an array */
 typedef struct gxi_area {
     struct gxi_area *next; /* in its bucket */
     uint64_t lo, bytes, serial;
     gxi_use_list uses;
+    const struct gxi_array *array; /* or NULL, then these are 0: */
+    uint64_t id;                   /* its handle */
+    const char *where;             /* kept */
 } gxi_area;
+/* Arrays have no addresses. Here their elements lie one after the other, level by level, from an
+   address on that no memory has: this, plus a multiple of GXI_ARRAY_ROOM. */
+#define GXI_ARRAYS_FROM ((uint64_t)1 << 63)
+#define GXI_ARRAY_ROOM ((uint64_t)1 << 40)
+typedef struct gxi_level {
+    struct gxi_level *next; /* in its bucket */
+    const struct CUarray_st *native;
+    uint64_t lo, row, slice; /* bytes */
+} gxi_level;
 typedef struct gxi_variable {
     struct gxi_variable *next;
     struct CUmod_st *module;
@@ -40766,6 +40804,8 @@ static struct {
     int on;
     gxi_area *areas[GXI_AREA_BUCKETS];
     size_t nareas, swept; /* areas; how many stayed at the last sweep */
+    gxi_level *levels[GXI_AREA_BUCKETS];
+    uint64_t arrays; /* so far */
     gxi_variable *variables;
     gxi_code *code;
     struct gxi_program *programs[GXI_ORDER_BUCKETS];
@@ -40919,7 +40959,7 @@ static int gxi_uses_conflict(const gxi_use *a, const gxi_use *b) {
 /* --- areas ------------------------------------------------------------------------------------ */
 
 static gxi_area **gxi_area_bucket(uint64_t lo) {
-    return &gxi_finder.areas[(size_t)(lo >> 8 ^ lo >> 17 ^ lo >> 27) % GXI_AREA_BUCKETS];
+    return &gxi_finder.areas[(size_t)((lo * 0x9E3779B97F4A7C15u) >> 32) % GXI_AREA_BUCKETS];
 }
 static void gxi_area_free(gxi_area **at) {
     gxi_area *const a = *at;
@@ -40948,7 +40988,8 @@ static void gxi_areas_sweep(void) {
             else at = &(*at)->next;
     gxi_finder.swept = gxi_finder.nareas;
 }
-/* The area that begins there; serial 0: of a variable. An older one there is emptied. */
+/* The area that begins there; serial 0: of a variable or an array. An older one there is emptied.
+ */
 static gxi_area *gxi_area_get(uint64_t lo, uint64_t bytes, uint64_t serial) {
     gxi_area **const bucket = gxi_area_bucket(lo), *a = *bucket;
     while (a && a->lo != lo) a = a->next;
@@ -40970,12 +41011,18 @@ static gxi_area *gxi_area_get(uint64_t lo, uint64_t bytes, uint64_t serial) {
     return a;
 }
 /* The area that contains the address; NULL: memory that gpuexec did not allocate. *kind: of an
-   allocation. */
+   allocation; else device memory. */
 static gxi_area *gxi_area_of(uint64_t address, gpuexec_memory_kind *kind) {
     const gxi_variable *v;
     gxi_range range;
     *kind = GPUEXEC_MEMORY_DEVICE;
     if (address < 65536) return NULL;
+    if (address >= GXI_ARRAYS_FROM) {
+        const uint64_t lo = address / GXI_ARRAY_ROOM * GXI_ARRAY_ROOM;
+        gxi_area *a = *gxi_area_bucket(lo);
+        while (a && a->lo != lo) a = a->next;
+        return a;
+    }
     if (gxi_range_find(address, &range)) {
         *kind = range.kind;
         return gxi_area_get(range.lo, range.bytes, range.serial);
@@ -40984,6 +41031,69 @@ static gxi_area *gxi_area_of(uint64_t address, gpuexec_memory_kind *kind) {
         if (address - v->lo < v->bytes) return gxi_area_get(v->lo, v->bytes, 0);
     return NULL;
 }
+
+/* --- arrays ----------------------------------------------------------------------------------- */
+
+static gxi_level **gxi_level_at(const struct CUarray_st *native) {
+    const uint64_t word = (uintptr_t)native;
+    gxi_level **at =
+            &gxi_finder.levels[(size_t)((word * 0x9E3779B97F4A7C15u) >> 32) % GXI_AREA_BUCKETS];
+    while (*at && (*at)->native != native) at = &(*at)->next;
+    return at;
+}
+/* Where it lies; 0: an array that gpuexec did not create. */
+static uint64_t gxi_level_lo(const struct CUarray_st *native) {
+    const gxi_level *const l = *gxi_level_at(native);
+    return l ? l->lo : 0;
+}
+static void gxi_level_remove(gxi_level **at) {
+    gxi_level *const l = *at;
+    *at = l->next;
+    gxi_area_forget(l->lo / GXI_ARRAY_ROOM * GXI_ARRAY_ROOM);
+    gxi_free(l);
+}
+#if !defined(GPUEXEC_NO_ARRAY)
+static uint64_t gxi_level_add(const gxi_array *a, unsigned level, uint64_t lo) {
+    gxi_level **const at = gxi_level_at(a->natives[level]), *l;
+    gpuexec_array_info info;
+    if (*at) gxi_level_remove(at); /* one whose end was not seen */
+    if (!(l = (gxi_level *)gxi_realloc(NULL, sizeof *l))) {
+        gxi_order.failed = 1;
+        return 0;
+    }
+    gxi_array_describe(a, level, &info);
+    l->next = *at;
+    l->native = a->natives[level];
+    l->lo = lo;
+    l->row = info.row_bytes;
+    l->slice = info.row_bytes * info.rows;
+    *at = l;
+    return l->slice * info.slices;
+}
+/* The hook of gxi_state. */
+static void gxi_finder_note_array(gxi_array *a, uint64_t id) {
+    const gxi_slot *const slot = id ? gxi_peek(id, GXI_ARRAY) : NULL;
+    const char *const where = slot ? gxi_place_copy(slot->where) : NULL;
+    gxi_level **at;
+    gxi_area *area;
+    unsigned i;
+    gxi_lock(&gxi_finder_mutex);
+    for (i = 0; !id && i < gxi_array_levels(a); i++)
+        if (*(at = gxi_level_at(a->natives[i])) != NULL) gxi_level_remove(at);
+    if (id && gxi_finder.on) {
+        const uint64_t lo = GXI_ARRAYS_FROM + gxi_finder.arrays++ % (1 << 22) * GXI_ARRAY_ROOM;
+        uint64_t bytes = 0;
+        for (i = 0; i < gxi_array_levels(a); i++) bytes += gxi_level_add(a, i, lo + bytes);
+        gxi_area_forget(lo); /* of a creation long ago */
+        if ((area = gxi_area_get(lo, bytes, 0)) != NULL) {
+            area->array = a;
+            area->id = id;
+            area->where = where;
+        }
+    }
+    gxi_unlock(&gxi_finder_mutex);
+}
+#endif
 
 /* --- reports ---------------------------------------------------------------------------------- */
 
@@ -41013,7 +41123,8 @@ static void gxi_text_add_use(
     gxi_add(t, ", %s", gxi_use_verb(u));
 }
 static void gxi_text_add_bytes(gxi_text *t, const gxi_use *u, const gxi_area *a) {
-    if (u->shape == GXI_USE_BYTES && !gxi_use_is_whole(u, a))
+    if (a->array && !gxi_use_is_whole(u, a)) gxi_add(t, " a part of it\n");
+    else if (u->shape == GXI_USE_BYTES && !gxi_use_is_whole(u, a))
         gxi_add(t, " bytes %llu to %llu of it\n", (unsigned long long)(u->lo - a->lo),
                 (unsigned long long)(gxi_use_end_of(u) - 1 - a->lo));
     else if (u->shape != GXI_USE_BYTES && u->lo != a->lo)
@@ -41024,6 +41135,14 @@ static void gxi_text_add_area(gxi_text *t, const gxi_area *a) {
     const gxi_variable *v = gxi_finder.variables;
     gxi_range range;
     const int is_freed = gxi_finder.freed && gxi_finder.freed->lo == a->lo;
+#if !defined(GPUEXEC_NO_ARRAY)
+    if (a->array) {
+        gxi_add(t, "an array%s of ", gxi_label_text(a->id));
+        gxi_add_extents(t, &a->array->desc);
+        gxi_add(t, ", created at %s\n", gxi_place_text(a->where));
+        return;
+    }
+#endif
     if (is_freed) range = *gxi_finder.freed;
     if (is_freed || (a->serial && gxi_range_find(a->lo, &range))) {
         gxi_add(t, "%llu bytes of %s memory%s at 0x%llx, %s at %s\n", (unsigned long long)a->bytes,
@@ -42036,10 +42155,9 @@ static uint64_t gxi_launch_key(const gxi_launched *l, const unsigned short *size
 /* What a kernel does whose PTX is known: first the bytes that it certainly uses; if it may use
    others, then those that pointers lead to. variables: the addresses of known->variables. */
 static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kernel *known,
-        const gxi_slot *kernel, const gxi_launched *l, const uint64_t *variables) {
+        const gxi_slot *kernel, const gxi_launched *l, const uint64_t *variables, uint64_t key) {
     const unsigned short *const sizes = kernel->data.kernel.sizes;
     const gxi_kernel *const info = gxi_kernel_of(kernel);
-    const uint64_t key = gxi_launch_key(l, sizes, known, variables);
     gxi_reach *const reach = &gxi_reach_now;
     unsigned k;
     size_t i;
@@ -42085,6 +42203,37 @@ static void gxi_uses_add_known(gxi_use_list *list, const struct gxi_access_kerne
     }
 }
 #endif
+#if !defined(GPUEXEC_NO_ARRAY)
+/* What a kernel does with textures and surfaces that are its arguments: where, depends on
+   coordinates. key: of the launch, or 0. strong: of the kernel's other accesses. gxi_tables_mutex
+   is held. */
+static void gxi_uses_add_views(gxi_use_list *list, const gxi_slot *kernel, const gxi_launched *l,
+        uint64_t key, unsigned strong) {
+    const unsigned short *const sizes = kernel->data.kernel.sizes;
+    const gxi_kernel *const info = gxi_kernel_of(kernel);
+    unsigned i;
+    for (i = 0; i < info->nviews; i++) {
+        const gxi_kernel_view *const v = &info->views[i];
+        const char *const at = gxi_argument_at(sizes, l->params, l->extra, v->parameter);
+        const gxi_view *other,
+                *const view = at && v->access
+                ? gxi_view_find(gxi_word_at(at + v->offset, 8), v->kind, kernel->cu_context, &other)
+                : NULL;
+        const struct CUarray_st *array;
+        unsigned access = strong;
+        if (!view) continue;
+        array = !view->array                                               ? NULL
+                : view->resource.type == GXI_RESOURCE_TYPE_MIPMAPPED_ARRAY ? view->array->natives[0]
+                                                                           : view->resource.u.array;
+        if (v->access & GXI_VIEW_READ) access |= GXI_ACCESS_READ;
+        if (v->access & GXI_VIEW_WRITE) access |= GXI_ACCESS_WRITE;
+        if (v->access & GXI_VIEW_ATOMIC) access |= GXI_ACCESS_READ | GXI_ACCESS_WRITE;
+        if (v->access == GXI_VIEW_ATOMIC) access |= GXI_ACCESS_STRONG;
+        gxi_uses_add_pointer(list, array ? gxi_level_lo(array) : view->memory,
+                key ? GXI_USE_SOME : GXI_USE_ANY, access, key ^ (uint64_t)(i + 1) << 48);
+    }
+}
+#endif
 static void gxi_uses_add_said(gxi_use_list *list, const gxi_slot *kernel, const gxi_launched *l) {
     const unsigned short *const sizes = kernel->data.kernel.sizes;
     unsigned i;
@@ -42126,7 +42275,8 @@ static void gxi_uses_add_kernel(gxi_use_list *list, const gxi_launched *l, const
     uint64_t variables[GXI_REACH_VARIABLES];
 #endif
     char text[GXI_PLACE + 32];
-    unsigned i;
+    uint64_t key = 0;
+    unsigned i, strong = 0;
 #if !defined(GPUEXEC_NO_IMAGES)
     for (i = 0; known && i < known->variable_count && i < GXI_REACH_VARIABLES; i++) {
         const gxi_variable *const v = gxi_variable_get(module, known->variables[i].name);
@@ -42142,7 +42292,11 @@ static void gxi_uses_add_kernel(gxi_use_list *list, const gxi_launched *l, const
     if (kernel && kernel->data.kernel.sizes) {
         const unsigned short *const sizes = kernel->data.kernel.sizes;
 #if !defined(GPUEXEC_NO_IMAGES)
-        if (known && !known->unknown) gxi_uses_add_known(list, known, kernel, l, variables);
+        if (known) {
+            key = gxi_launch_key(l, sizes, known, variables);
+            strong = known->strong;
+        }
+        if (known && !known->unknown) gxi_uses_add_known(list, known, kernel, l, variables, key);
         else
 #endif
             for (i = 0; i < sizes[0]; i++) {
@@ -42151,35 +42305,47 @@ static void gxi_uses_add_kernel(gxi_use_list *list, const gxi_launched *l, const
                     gxi_uses_add_words(list, at, sizes[i + 1]);
             }
         gxi_uses_add_said(list, kernel, l);
+#if !defined(GPUEXEC_NO_ARRAY)
+        gxi_uses_add_views(list, kernel, l, key, strong);
+#endif
     }
+    (void)key;
+    (void)strong;
     gxi_unlock(&gxi_tables_mutex);
 }
 
 /* --- copies ----------------------------------------------------------------------------------- */
 
 /* Whether it is memory that the driver does not know: a copy to it has ended when the call
-   returns. */
+   returns. 0: of an array, which the driver knows. */
 static int gxi_is_pageable(uint64_t address) {
     gxi_range range;
     unsigned type = 0;
     int attribute = GXI_POINTER_MEMORY_TYPE;
     void *value = &type;
-    if (gxi_range_find(address, &range)) return 0;
+    if (!address || gxi_range_find(address, &range)) return 0;
     return gxi.cu.cuPointerGetAttributes(1, &attribute, &value, address) != 0 || type == 0;
 }
 static void gxi_uses_add_line(gxi_use_list *list, uint64_t to, uint64_t from, uint64_t bytes) {
     gxi_use_add_bytes(list, from, bytes, GXI_ACCESS_READ);
     gxi_use_add_bytes(list, to, bytes, GXI_ACCESS_WRITE);
 }
-/* Returns the first byte. */
+/* Returns the first byte; 0: of an array. */
 static uint64_t gxi_uses_add_side(
         gxi_use_list *list, const gxi_copy_side *s, const gxi_memcpy3d *box, unsigned access) {
-    const uint64_t pitch = s->pitch ? s->pitch : box->width,
-                   slice = pitch * (s->height ? s->height : box->height),
-                   lo = gxi_side_of_node(s) + s->z * slice + s->y * pitch + s->x;
-    gxi_use_add_box(list, lo, box->width, pitch, box->height, slice, box->depth, access);
-    return lo;
+    const int is_array = s->type == GXI_MEMORYTYPE_ARRAY;
+    const gxi_level *const level = is_array ? *gxi_level_at((struct CUarray_st *)s->array) : NULL;
+    const uint64_t pitch = level ? level->row
+            : s->pitch           ? s->pitch
+                                 : box->width,
+                   slice = level ? level->slice : pitch * (s->height ? s->height : box->height),
+                   lo = (level ? level->lo : gxi_side_of_node(s)) + s->z * slice + s->y * pitch +
+            s->x;
+    if (!is_array || level)
+        gxi_use_add_box(list, lo, box->width, pitch, box->height, slice, box->depth, access);
+    return is_array ? 0 : lo;
 }
+/* Returns the first byte that is written; 0: of an array. */
 static uint64_t gxi_uses_add_3d(gxi_use_list *list, const gxi_memcpy3d *box) {
     gxi_uses_add_side(list, &box->from, box, GXI_ACCESS_READ);
     return gxi_uses_add_side(list, &box->to, box, GXI_ACCESS_WRITE);
@@ -42192,12 +42358,14 @@ static uint64_t gxi_uses_add_2d(gxi_use_list *list, const gxi_memcpy2d *c) {
     box.from.type = c->from_type;
     box.from.host = (void *)(uintptr_t)c->from_host;
     box.from.device = c->from_device;
+    box.from.array = c->from_array;
     box.from.pitch = c->from_pitch;
     box.to.x = c->to_x;
     box.to.y = c->to_y;
     box.to.type = c->to_type;
     box.to.host = c->to_host;
     box.to.device = c->to_device;
+    box.to.array = c->to_array;
     box.to.pitch = c->to_pitch;
     box.width = c->width;
     box.height = c->height;
@@ -42978,6 +43146,8 @@ static void gxi_finder_close(void) {
     gxi_finder.on = 0;
     for (i = 0; i < GXI_AREA_BUCKETS; i++)
         while (gxi_finder.areas[i]) gxi_area_free(&gxi_finder.areas[i]);
+    for (i = 0; i < GXI_AREA_BUCKETS; i++)
+        while (gxi_finder.levels[i]) gxi_level_remove(&gxi_finder.levels[i]);
     for (i = 0; i < GXI_ORDER_BUCKETS; i++)
         while (gxi_finder.programs[i]) gxi_program_free(&gxi_finder.programs[i]);
     while (gxi_finder.code) gxi_code_free(gxi_finder.code->native);
@@ -43008,6 +43178,9 @@ static void gxi_finder_start(void) {
     GXI_STORE(&gxi.hooks.before_call[GXI_WATCH_FINDER], &gxi_finder_before);
     GXI_STORE(&gxi.hooks.after_call[GXI_WATCH_FINDER], &gxi_finder_after);
     GXI_STORE(&gxi.hooks.note_memory, &gxi_finder_note_memory);
+#if !defined(GPUEXEC_NO_ARRAY)
+    GXI_STORE(&gxi.hooks.note_array, &gxi_finder_note_array);
+#endif
     GXI_STORE(&gxi.hooks.give_event, &gxi_point_give);
     GXI_STORE(&gxi.hooks.note_wait, &gxi_finder_note_wait);
     GXI_STORE(&gxi.hooks.end_finder, &gxi_finder_close);

@@ -1086,6 +1086,217 @@ MISTAKE(a_virtual_range, "\"one\"", "\"two\"") {
 }
 
 /* -------------------------------------------------------------------------------------------------
+   Arrays, textures and surfaces. */
+
+/* An array of 32-bit integers, with both ways to it. Zeros. */
+typedef struct picture {
+    gpuexec_array array;
+    gpuexec_texture texture;
+    gpuexec_surface surface;
+} picture;
+static gpuexec_copy_desc part_of(picture p, uint32_t *host, size_t first, size_t n, int is_out) {
+    gpuexec_copy_desc c;
+    gpuexec_side *const side = is_out ? &c.from : &c.to;
+    memset(&c, 0, sizeof c);
+    *(is_out ? &c.to : &c.from) = ON_HOST(host, 0);
+    side->array = p.array;
+    side->x = 4 * first;
+    c.width_bytes = 4 * n;
+    c.height = 1;
+    return c;
+}
+static gpuexec_result part_at(const char *where, gpuexec_stream s, picture p, uint32_t *host,
+        size_t first, size_t n, int is_out) {
+    const gpuexec_copy_desc c = part_of(p, host, first, n, is_out);
+    return gpuexec_copy_with_at(where, s, &c);
+}
+#define PART_IN(s, picture, host, first, n) part_at(GPUEXEC_HERE, s, picture, host, first, n, 0)
+#define PART_OUT(s, picture, host, first, n) part_at(GPUEXEC_HERE, s, picture, host, first, n, 1)
+#define ALL_IN(s, picture, host) PART_IN(s, picture, host, 0, WORDS)
+#define ALL_OUT(s, picture, host) PART_OUT(s, picture, host, 0, WORDS)
+
+static picture picture_open(ground *g) {
+    static const gpuexec_array_desc desc = {
+        .format = GPUEXEC_FORMAT_U32, .width = WORDS, .surface = 1
+    };
+    picture p;
+    gpuexec_texture_desc t = { .read_integers = 1 };
+    p.array = gpuexec_array_create(g->ctx, &desc);
+    CHECK_OK(gpuexec_label(p.array, "picture"));
+    t.array = p.array;
+    p.texture = gpuexec_texture_create(g->ctx, &t);
+    p.surface = gpuexec_surface_create(p.array, 0);
+    if (CHECK_MADE(p.texture) && CHECK_MADE(p.surface)) {
+        fill_host(g->p, 0);
+        CHECK_OK(ALL_IN(g->a, p, g->p));
+        CHECK_OK(gpuexec_stream_sync(g->a));
+        fill_host(g->p, 1);
+    }
+    return p;
+}
+static int picture_close(ground *g, picture p, int result) {
+    CHECK_OK(gpuexec_context_sync(g->ctx));
+    gpuexec_texture_destroy(p.texture);
+    gpuexec_surface_destroy(p.surface);
+    gpuexec_array_destroy(p.array);
+    return result;
+}
+static gpuexec_result look_at(const char *where, const ground *g, const char *kernel,
+        gpuexec_stream s, gpuexec_ptr to, gpuexec_texture texture) {
+    const unsigned long long object = gpuexec_texture_object(texture);
+    const uint32_t n = WORDS;
+    return gpuexec_launch_at(
+            where, kernel_of(g, kernel), s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(to, object, n));
+}
+static gpuexec_result draw_at(
+        const char *where, const ground *g, gpuexec_stream s, picture p, uint32_t value) {
+    const unsigned long long object = gpuexec_surface_object(p.surface);
+    const uint32_t n = WORDS;
+    return gpuexec_launch_at(where, kernel_of(g, "draw"), s, gpuexec_grid_for(n, 32),
+            GPUEXEC_ARGS(object, value, n));
+}
+#define LOOK(stream, to, texture) look_at(GPUEXEC_HERE, g, "look", stream, to, texture)
+#define FETCH(stream, to, texture) look_at(GPUEXEC_HERE, g, "fetch", stream, to, texture)
+#define DRAW(stream, picture, value) draw_at(GPUEXEC_HERE, g, stream, picture, value)
+
+MISTAKE(a_copy_to_an_array_and_a_texture, "\"one\"", "array \"picture\" of 64 elements") {
+    const picture p = picture_open(g);
+    fill_host(g->q, 7);
+    FIRST(ALL_IN(g->a, p, g->q));
+    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    SECOND(LOOK(g->b, g->d, p.texture));
+    return picture_close(g, p, holds(g, g->d, 7));
+}
+
+MISTAKE(a_texture_and_a_copy_to_its_array, "\"one\"", "\"two\"") {
+    const picture p = picture_open(g);
+    fill_host(g->q, 7);
+    FIRST(LOOK(g->a, g->d, p.texture));
+    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    SECOND(ALL_IN(g->b, p, g->q));
+    return picture_close(g, p, holds(g, g->d, 0));
+}
+
+MISTAKE(a_surface_and_a_copy_from_its_array, "\"one\"", "\"two\"") {
+    const picture p = picture_open(g);
+    FIRST(DRAW(g->a, p, 7));
+    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    SECOND(ALL_OUT(g->b, p, g->p));
+    return picture_close(g, p, copied(g, g->b, 7));
+}
+
+/* The same launch certainly writes the same elements. */
+PROGRAM(a_surface_drawn_twice, TEST, "\"one\"", "\"two\"", 0, "both write the same") {
+    const picture p = picture_open(g);
+    FIRST(DRAW(g->a, p, 7));
+    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    SECOND(DRAW(g->b, p, 7));
+    return picture_close(g, p, 1);
+}
+
+MISTAKE(parts_of_an_array_that_overlap, "\"one\"", "a part of it") {
+    const picture p = picture_open(g);
+    fill_host(g->q, 7);
+    FIRST(PART_IN(g->a, p, g->q, 16, 32));
+    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    SECOND(PART_OUT(g->b, p, g->p, 40, 16));
+    return picture_close(g, p, gpuexec_stream_sync(g->b) == GPUEXEC_OK && are(g->p, 0, 8, 7));
+}
+
+CORRECT(parts_of_an_array_beside_each_other) {
+    const picture p = picture_open(g);
+    (void)right;
+    fill_host(g->q, 7);
+    FIRST(PART_IN(g->a, p, g->q, 16, 32));
+    SECOND(PART_OUT(g->b, p, g->p, 48, 16));
+    return picture_close(g, p, gpuexec_stream_sync(g->b) == GPUEXEC_OK && are(g->p, 0, 16, 0));
+}
+
+CORRECT(two_textures_over_one_array) {
+    const picture p = picture_open(g);
+    (void)right;
+    CHECK_OK(LOOK(g->a, g->d, p.texture));
+    CHECK_OK(LOOK(g->b, g->d2, p.texture));
+    return picture_close(g, p, holds(g, g->d, 0) && holds(g, g->d2, 0));
+}
+
+CORRECT(atomics_of_surfaces_meet) {
+    const picture p = picture_open(g);
+    const unsigned long long object = gpuexec_surface_object(p.surface);
+    const gpuexec_kernel tally = kernel_of(g, "tally");
+    (void)right;
+    CHECK_OK(gpuexec_launch(tally, g->a, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(object)));
+    CHECK_OK(gpuexec_launch(tally, g->b, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(object)));
+    CHECK_OK(gpuexec_context_sync(g->ctx));
+    CHECK_OK(ALL_OUT(g->a, p, g->p));
+    CHECK_OK(gpuexec_stream_sync(g->a));
+    return picture_close(g, p, g->p[0] == 64);
+}
+
+/* Memory is found through the texture over it. */
+MISTAKE(a_fill_and_a_texture_over_the_memory, "\"one\"", "\"two\"") {
+    const gpuexec_texture texture = gpuexec_texture_create(g->ctx,
+            &(gpuexec_texture_desc){ .memory = g->d,
+                    .format = GPUEXEC_FORMAT_U32,
+                    .width = 4 * WORDS,
+                    .read_integers = 1 });
+    int result;
+    FIRST(gpuexec_fill(g->a, g->d, 7, 4, 4 * WORDS));
+    if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+    SECOND(FETCH(g->b, g->d2, texture));
+    result = holds(g, g->d2, 7);
+    gpuexec_texture_destroy(texture);
+    return result;
+}
+
+MISTAKE(an_array_in_branches_of_a_graph, "node 0", "node 1") {
+    const picture p = picture_open(g);
+    gpuexec_graph graph = { 0 };
+    int result;
+    fill_host(g->q, 7);
+    GPUEXEC_CAPTURE(g->a, &graph) {
+        if (!right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+        FIRST(ALL_IN(g->a, p, g->q));
+        if (right) CHECK_OK(gpuexec_stream_wait_stream(g->b, g->a));
+        SECOND(LOOK(g->b, g->d, p.texture));
+        CHECK_OK(gpuexec_stream_wait_stream(g->a, g->b));
+    }
+    LAUNCHED(gpuexec_graph_launch(graph, g->a));
+    result = holds(g, g->d, 7);
+    gpuexec_graph_destroy(graph);
+    return picture_close(g, p, result);
+}
+
+/* Levels and layers are apart; a new array may have the old one's CUarray. */
+CORRECT(levels_layers_and_new_arrays) {
+    const gpuexec_array_desc desc = {
+        .format = GPUEXEC_FORMAT_U32, .width = WORDS, .height = 4, .layers = 2, .levels = 2
+    };
+    gpuexec_stream streams[3];
+    int i, round, result = 1;
+    (void)right;
+    memcpy(streams, &g->a, sizeof streams);
+    for (round = 0; round < 3; round++) {
+        const gpuexec_array array = gpuexec_array_create(g->ctx, &desc);
+        if (!CHECK_MADE(array)) return 0;
+        fill_host(g->q, 7);
+        for (i = 0; i < 3; i++) {
+            gpuexec_copy_desc c;
+            memset(&c, 0, sizeof c);
+            c.to.array = array;
+            c.to.level = i == 2;
+            c.to.z = i == 1;
+            c.from.host = g->q;
+            c.width_bytes = i == 2 ? BYTES / 2 : BYTES;
+            c.height = 1;
+            CHECK_OK(gpuexec_copy_with(streams[i], &c));
+        }
+        result &= gpuexec_array_destroy(array) == GPUEXEC_OK;
+    }
+    return result;
+}
+
+/* -------------------------------------------------------------------------------------------------
    Several devices. */
 
 PROGRAM(a_copy_between_devices, TEST_MULTI, "\"one\"", "\"far\"", DEVICES, NULL) {
