@@ -30061,7 +30061,7 @@ static int gxi_tensor_map_make(gxi_call *call, const gpuexec_tensor_map_desc *d,
     unsigned i;
     for (i = 0; i < GXI_TENSOR_RANK; i++) {
         dims[i] = d->dims[i];
-        strides[i] = i + 1 < d->rank ? d->strides[i] : 0;
+        strides[i] = i < 4 && i + 1 < d->rank ? d->strides[i] : 0;
     }
     return d->channels
             ? GXI_TRY(cuTensorMapEncodeIm2col,

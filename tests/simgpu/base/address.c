@@ -158,7 +158,8 @@ static void shared_fault(struct sim_warp *w, const struct sim_insn *i, int lane,
                 "shared address of block %u of the cluster, without .shared::cluster (%u-byte %s)",
                 rank, size, what);
     else if (given != SIM_GENERIC || owner == b)
-        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
+        sim_fault_at(w, i, lane,
+                strstr(what, "matrix") ? SIM_F_ILLEGAL_ADDRESS : SIM_F_ILLEGAL_INSTRUCTION,
                 "shared address 0x%llx outside the block's %u bytes (%u-byte %s)", at,
                 b->shared_bytes, size, what);
     else if (!owner)

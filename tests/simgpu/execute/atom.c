@@ -238,16 +238,11 @@ SIM_HANDLER(mbarrier) {
     w->progress = true;
 }
 
-/* cp.async.bulk: executed at once, in units of 16 bytes. All addresses are generic. d: to, a: from,
-   b: bytes, c: the mbarrier, with SIM_I_COUNT; e: with SIM_I_SECOND, the ranks of the blocks that
-   receive the bytes */
+/* cp.async.bulk: executed at once, in units of 16 bytes; an H200 copies, and the mbarrier counts,
+   no part of one. All addresses are generic. d: to, a: from, b: bytes, c: the mbarrier, with
+   SIM_I_COUNT; e: with SIM_I_SECOND, the ranks of the blocks that receive the bytes */
 static bool copy_units(struct sim_warp *w, const struct sim_insn *i, int l, uint64_t to,
         uint64_t from, uint32_t size) {
-    if (size % 16) {
-        sim_fault_at(
-                w, i, l, SIM_F_MISALIGNED, "cp.async.bulk of %u bytes, not a multiple of 16", size);
-        return false;
-    }
     for (uint32_t k = 0; k < size; k += 16) {
         void *p = sim_at(w, i, l, SIM_GENERIC, to + k, 16, "cp.async.bulk"),
              *q = p ? sim_at(w, i, l, SIM_GENERIC, from + k, 16, "read by cp.async.bulk") : NULL;
@@ -261,7 +256,7 @@ SIM_HANDLER(cp_bulk) {
     SIM_EACH_LANE (m) {
         const uint64_t to = SIM_AT(u64, i->d)[l], from = SIM_AT(u64, i->a)[l],
                        barrier = SIM_AT(u64, i->c)[l];
-        const uint32_t size = SIM_AT(u32, i->b)[l],
+        const uint32_t size = SIM_AT(u32, i->b)[l] / 16 * 16,
                        ranks = i->flags & SIM_I_SECOND ? SIM_AT(u32, i->e)[l] & 0xffff : 1;
         for (uint32_t rest = ranks; rest; rest &= rest - 1) {
             const unsigned rank = (unsigned)__builtin_ctz(rest);

@@ -25,47 +25,72 @@ static void store_piece(void *p, unsigned size, u64 v) {
 }
 
 /* -- wmma.load, wmma.store: of each lane the elements of a register at once, if they are neighbours
-   in memory */
+   in memory. Documented is only what follows from aligned matrices; an H200 accesses memory in
+   pieces of `wide` bytes, which must be aligned, and rounds strides (tests/device/unit/matrices.c)
+ */
 
 struct pieces {
     const struct sim_fragment *f;
     bool col;
     unsigned packed, size, unit; /* elements of a register; bytes; bits from column to column */
-    bool apart;
+    bool apart, squares;         /* squares: as ldmatrix */
+    unsigned wide;               /* bytes of an access */
+    unsigned rounds, block; /* the stride is rounded down to that many elements, but not from one
+                               block of that many lines to the next */
 };
 
-static struct pieces pieces_of(const struct sim_mma *x) {
+static struct pieces pieces_of(const struct sim_mma *x, enum sim_space space) {
     const struct sim_fragment *f = &x->of[x->which];
+    const bool factor = x->which == SIM_MATRIX_A || x->which == SIM_MATRIX_B,
+               bits1 = f->type == SIM_E_B1;
     struct pieces p = { .f = f,
         .col = x->a_col,
         .packed = f->bits < 32 ? 32 / f->bits : 1,
-        .unit = f->type == SIM_E_B1 ? 1 : f->bits };
-    p.apart = p.packed > 1 && f->element[1] != (p.col ? 256 : 1);
+        .unit = bits1 ? 1 : f->bits,
+        .rounds = 1,
+        .block = !factor && x->how.m == 16 && x->how.n == 16 ? 16 : 8 };
+    const bool beside = f->n > 1 && f->element[1] == (p.col ? 256 : 1);
+    const bool pairs = !factor && beside && f->bits >= 32;
+    p.apart = p.packed > 1 && !beside;
     p.size = p.apart ? f->bits / 8 : f->bits == 64 ? 8 : 4;
+    p.squares = space == SIM_SHARED && factor && !(f->bits == 8 && p.apart) &&
+            (f->bits <= 16 || bits1);
+    p.wide = p.squares ? 16 : pairs ? f->bits / 4 : f->bits == 16 ? 4 : p.size;
+    if (bits1) p.rounds = 32;
+    else if (f->bits == 4) p.rounds = 8;
+    else if ((f->bits == 16 && !p.squares) || (pairs && f->bits == 32)) p.rounds = 2;
     return p;
 }
 
-static uint64_t offset_of(const struct pieces *p, uint32_t l, unsigned e, uint32_t stride) {
+/* The access that contains a lane's element e; *rest: where in it. NULL: it raised a fault. */
+static unsigned char *piece_at(struct sim_warp *w, const struct sim_insn *i, uint32_t l,
+        const struct pieces *p, unsigned e, unsigned *rest, bool store) {
     const unsigned at = p->f->lane[l] + p->f->element[e], row = at >> 8, column = at & 255;
-    const uint64_t lines = p->col ? column : row, inside = p->col ? row : column;
-    return (lines * stride * p->unit + inside * p->f->bits) / 8;
+    const unsigned line = p->col ? column : row, inside = (p->col ? row : column) * p->f->bits / 8;
+    const uint64_t stride = SIM_AT(u32, i->b)[l], rounded = stride / p->rounds * p->rounds;
+    const uint64_t bits = (line / p->block * p->block * stride + line % p->block * rounded) *
+            p->unit;
+    *rest = inside % p->wide;
+    return sim_at(w, i, (int)l, (enum sim_space)i->width,
+            address(w, i, l) + bits / 8 + inside - *rest, p->wide,
+            p->squares      ? "read of a matrix"
+                    : store ? "store"
+                            : "load");
 }
 
 static void do_wmma_load(
         struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) {
-    const struct pieces p = pieces_of(&w->block->code->mmas[i->c]);
+    const struct pieces p = pieces_of(&w->block->code->mmas[i->c], (enum sim_space)i->width);
     const unsigned step = p.apart ? 1 : p.packed, words = p.f->n / p.packed;
+    unsigned rest;
     (void)members;
     if (!words) return;
     SIM_EACH_LANE (lanes) {
-        const uint64_t a = address(w, i, l);
-        const u32 stride = SIM_AT(u32, i->b)[l];
         u64 v[SIM_LANE_REGISTERS] = { 0 };
         for (unsigned e = 0; e < p.f->n; e += step) {
-            const void *from = sim_at(w, i, (int)l, (enum sim_space)i->width,
-                    a + offset_of(&p, l, e, stride), p.size, "load");
+            const unsigned char *from = piece_at(w, i, l, &p, e, &rest, false);
             if (!from) return;
-            v[e / p.packed] |= load_piece(from, p.size) << e % p.packed * p.f->bits;
+            v[e / p.packed] |= load_piece(from + rest, p.size) << e % p.packed * p.f->bits;
         }
         for (unsigned r = 0; r < p.f->registers; r++) {
             const u64 word = v[r % words];
@@ -78,19 +103,17 @@ SIM_HANDLER(wmma_load) { together(w, i, m, false, do_wmma_load); }
 
 static void do_wmma_store(
         struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) {
-    const struct pieces p = pieces_of(&w->block->code->mmas[i->c]);
+    const struct pieces p = pieces_of(&w->block->code->mmas[i->c], (enum sim_space)i->width);
     const unsigned step = p.apart ? 1 : p.packed;
+    unsigned rest;
     (void)members;
     SIM_EACH_LANE (lanes) {
-        const uint64_t a = address(w, i, l);
-        const u32 stride = SIM_AT(u32, i->b)[l];
         for (unsigned e = 0; e < p.f->n; e += step) {
-            void *to = sim_at(w, i, (int)l, (enum sim_space)i->width,
-                    a + offset_of(&p, l, e, stride), p.size, "store");
+            unsigned char *to = piece_at(w, i, l, &p, e, &rest, true);
             if (!to) return;
             const uint32_t from = p.f->at[e / p.packed];
             const u64 v = p.f->bits == 64 ? SIM_AT(u64, from)[l] : SIM_AT(u32, from)[l];
-            store_piece(to, p.size, v >> e % p.packed * p.f->bits);
+            store_piece(to + rest, p.size, v >> e % p.packed * p.f->bits);
         }
     }
 }
@@ -119,7 +142,7 @@ static void load_squares(struct sim_warp *w, const struct sim_insn *i, uint32_t 
     square from[4];
     for (unsigned l = 0; l < 8 * f->registers; l++) {
         const unsigned char *row = sim_at(
-                w, i, (int)l, (enum sim_space)i->width, address(w, i, l), 16, "load");
+                w, i, (int)l, (enum sim_space)i->width, address(w, i, l), 16, "read of a matrix");
         if (!row) return;
         for (unsigned k = 0; k < 8; k++) from[l / 8][l % 8][k] = (u16)load_piece(row + 2 * k, 2);
     }
@@ -133,7 +156,7 @@ static void store_squares(struct sim_warp *w, const struct sim_insn *i, bool tra
     for (unsigned k = 0; k < f->registers; k++) from_lanes(to[k], SIM_AT(u32, f->at[k]), trans);
     for (unsigned l = 0; l < 8 * f->registers; l++) {
         unsigned char *row = sim_at(
-                w, i, (int)l, (enum sim_space)i->width, address(w, i, l), 16, "store");
+                w, i, (int)l, (enum sim_space)i->width, address(w, i, l), 16, "store of a matrix");
         if (!row) return;
         for (unsigned k = 0; k < 8; k++) store_piece(row + 2 * k, 2, to[l / 8][l % 8][k]);
     }
