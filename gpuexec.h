@@ -4404,20 +4404,22 @@ GPUEXEC_API int gpuexec_batch_add_with_at(const char *where, gpuexec_batch batch
 GPUEXEC_API gpuexec_result gpuexec_batch_barrier_at(const char *where, gpuexec_batch batch);
 
 /* Changes argument `index` of launch `launch` (both counted from 0) to a copy of *value, for every
-   gpuexec_batch_launch from now on; `bytes` must be the argument's size. What was launched before
-   keeps its arguments, even if it has not begun. In C++ also: gpuexec_batch_set(batch, launch,
-   index, value). The graph gets the arguments of a few launches at a time, in this call, and of the
-   last ones in the next gpuexec_batch_launch: so change the arguments of a launch one after the
-   other. cuGraphExecKernelNodeSetParams. */
+   gpuexec_batch_launch from now on; `bytes` must be the argument's size. Textures and surfaces are
+   checked as by gpuexec_launch; after a failure, the argument has not changed. What was launched
+   before keeps its arguments, even if it has not begun. In C++ also: gpuexec_batch_set(batch,
+   launch, index, value). The graph gets the arguments of a few launches at a time, in this call,
+   and of the last ones in the next gpuexec_batch_launch: so change the arguments of a launch one
+   after the other. cuGraphExecKernelNodeSetParams. */
 GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch batch, int launch,
         int index, const void *value, size_t bytes);
 
 /* Enqueues all launches of the batch on the stream, of any device: they begin after earlier work on
-   the stream, and later work begins after all of them. The first call makes the graph. Modules and
-   memory must still exist: GPUEXEC_STALE_HANDLE if gpuexec has unloaded or freed what a launch
-   uses; the text names the launch and the argument. An empty batch does nothing. On a stream that
-   captures, the launches are single ones, in order. cuGraphAddKernelNode,
-   cuGraphInstantiateWithFlags, cuGraphExecKernelNodeSetParams, cuGraphLaunch; cuLaunchKernelEx. */
+   the stream, and later work begins after all of them. The first call makes the graph. Modules,
+   memory, textures and surfaces must still exist: GPUEXEC_STALE_HANDLE if gpuexec has unloaded,
+   freed or destroyed what a launch uses; the text names the launch and the argument. An empty batch
+   does nothing. On a stream that captures, the launches are single ones, in order.
+   cuGraphAddKernelNode, cuGraphInstantiateWithFlags, cuGraphExecKernelNodeSetParams, cuGraphLaunch;
+   cuLaunchKernelEx. */
 GPUEXEC_API gpuexec_result gpuexec_batch_launch_at(
         const char *where, gpuexec_batch batch, gpuexec_stream stream);
 
@@ -9700,9 +9702,9 @@ static const char *gxi_range_label(const gxi_range *r) { return (void)r, ""; }
     ROW(ARRAY, array, "array", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_NEEDS_CONTEXT | \
         GXI_MAY_WAIT, GXI_PLAIN_CLOSE, struct gxi_array *info;) \
     ROW(TEXTURE, texture, "texture", GXI_DESTROY, GXI_OR_CONTEXT, 3, 0, GXI_NEEDS_CONTEXT | \
-        GXI_MAY_WAIT, GXI_PLAIN_CLOSE, unsigned long long object; struct gxi_texture *info;) \
+        GXI_MAY_WAIT | GXI_COUNTS_CLOSE, GXI_PLAIN_CLOSE, unsigned long long object; struct gxi_texture *info;) \
     ROW(SURFACE, surface, "surface", GXI_DESTROY, GXI_OR_CONTEXT, 3, 0, GXI_NEEDS_CONTEXT | \
-        GXI_MAY_WAIT, GXI_PLAIN_CLOSE, unsigned long long object; struct gxi_surface *info;)
+        GXI_MAY_WAIT | GXI_COUNTS_CLOSE, GXI_PLAIN_CLOSE, unsigned long long object; struct gxi_surface *info;)
 /* clang-format on */
 #define GXI_CLOSE "close", "closed"
 #define GXI_DESTROY "destroy", "destroyed"
@@ -35128,6 +35130,7 @@ typedef struct gxi_batch {
     gxi_batch_launch **launches, **changed; /* changed: those whose arguments differ from the
                                                graph's */
     int count, cap, nchanged, after_all;    /* after_all: for the next launch */
+    int has_views;                          /* a kernel takes textures or surfaces */
     gpuexec_batch_order order;
     struct CUgraph_st *graph; /* NULL: not made */
     gxi_batch_piece *piece;   /* the last one, see gxi_batch_piece_new; NULL: none */
@@ -35379,6 +35382,7 @@ static int gxi_batch_add(gxi_call *call, gpuexec_batch batch, gpuexec_kernel ker
         return -1;
     }
     b->after_all = 0;
+    b->has_views |= k->views;
     b->launches[b->count] = l;
     return b->count++;
 }
@@ -35448,6 +35452,23 @@ static GXI_NOINLINE gpuexec_result gxi_batch_update_few(const char *where, gxi_s
     gxi_leave(&scope);
     return result;
 }
+/* Checks the textures and surfaces of a launch with another value of an argument. */
+static gpuexec_result gxi_batch_check_set(const char *where, const gxi_slot *slot,
+        const gxi_batch_launch *l, unsigned index, const void *value) {
+    const gxi_slot *const k = gxi_peek(l->launch.kernel.id, GXI_KERNEL);
+    const void **const arguments = (const void **)(uintptr_t)l->launch.params.params;
+    const void *const own = arguments[index];
+    gpuexec_result result;
+    int n = 0;
+    GXI_CALL(gpuexec_batch_set, GXI_MAKES);
+    if (!k || !k->views) return GPUEXEC_OK;
+    while (gxi_batch_of(slot)->launches[n] != l) n++;
+    gxi_name_batch_launch(call, slot, n);
+    arguments[index] = value;
+    result = gxi_check_views(call, k, arguments);
+    arguments[index] = own;
+    return result;
+}
 /* An argument of the launch has changed. */
 GXI_HOT gpuexec_result gxi_batch_launch_changed(
         const char *where, gxi_slot *slot, gxi_batch_launch *l) {
@@ -35461,6 +35482,8 @@ GXI_HOT gpuexec_result gxi_batch_launch_changed(
 }
 static GXI_NOINLINE gpuexec_result gxi_batch_set_checked(
         const char *where, gxi_slot *slot, gxi_batch_launch *l, unsigned index, const void *value) {
+    if (gxi_batch_of(slot)->has_views && gxi_batch_check_set(where, slot, l, index, value))
+        return gxi_failed_result();
     memcpy(l->launch.params.params[index], value, l->launch.sizes[index]);
     gxi_batch_note_addresses(gxi_batch_of(slot), l, index);
     return gxi_batch_launch_changed(where, slot, l);
@@ -35499,7 +35522,21 @@ static GXI_COLD gpuexec_result gxi_fail_batch_launch(
     gxi_text_free(&was);
     return GPUEXEC_STALE_HANDLE;
 }
-/* Whether all kernels and all memory of the batch are still there. */
+static GXI_COLD gpuexec_result gxi_check_batch_views(gxi_call *call, const gxi_slot *slot) {
+    const gxi_batch *const b = gxi_batch_of(slot);
+    int n;
+    for (n = 0; n < b->count; n++) {
+        const gxi_kept_launch *const l = &b->launches[n]->launch;
+        const void *const *const arguments = (const void *const *)l->params.params;
+        const gxi_slot *const k = gxi_peek(l->kernel.id, GXI_KERNEL);
+        if (!k || !k->views || gxi_views_fit(k, arguments)) continue;
+        gxi_name_batch_launch(call, slot, n);
+        if (gxi_check_views(call, k, arguments)) return gxi_failed_result();
+        call->subject = NULL;
+    }
+    return GPUEXEC_OK;
+}
+/* Whether all kernels, all memory and all textures and surfaces of the batch are still there. */
 static GXI_NOINLINE gpuexec_result gxi_check_batch(gxi_call *call, const gxi_slot *slot) {
     gxi_batch *b = gxi_batch_of(slot);
     const uint64_t closes = GXI_LOAD(&gxi.objects.closes),
@@ -35525,6 +35562,9 @@ static GXI_NOINLINE gpuexec_result gxi_check_batch(gxi_call *call, const gxi_slo
             }
         }
     }
+    if (b->has_views && (b->closes != closes || b->frees != frees) &&
+            gxi_check_batch_views(call, slot))
+        return gxi_failed_result();
     b->closes = closes;
     b->frees = frees;
     return GPUEXEC_OK;

@@ -103,7 +103,7 @@ static void replace_wide(const char *field, const char *at, uint64_t number) {
 static void write_replace(void) {
     static const unsigned char types[] = { 0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 11, 12 };
     const struct box_desc *d = &program->map;
-    char at[8];
+    char at[16];
     put("mov.b32 %%r7, changed;\nmov.b32 %%r8, 0;\n");
     put("copy: cvt.u64.u32 %%rd11, %%r8;\nadd.u64 %%rd12, %%rd1, %%rd11;\n"
         "ld.global.b32 %%r9, [%%rd12];\nadd.u32 %%r10, %%r7, %%r8;\nst.shared.b32 [%%r10], %%r9;\n"

@@ -557,8 +557,38 @@ TEST(nodes_and_batches_check_their_arguments) {
     CHECK_TEXT(gpuexec_error_text(), "is the surface");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_PARAMETERS);
     CHECK_OK(gpuexec_batch_launch(batch, s.stream));
+    CHECK_REFUSED(gpuexec_batch_set(batch, 0, 0, &o.s, sizeof o.s), GPUEXEC_BAD_PARAMETERS,
+            "launch 0 of the batch", "is the surface");
+    CHECK_OK(gpuexec_batch_launch(batch, s.stream)); /* its argument has not changed */
+    CHECK_OK(gpuexec_batch_set(batch, 0, 0, &o.t, sizeof o.t));
+    CHECK_OK(gpuexec_batch_set(batch, 0, 1, &other, sizeof other));
+    CHECK_OK(gpuexec_batch_launch(batch, s.stream));
     CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_graph_destroy(graph));
+    CHECK_OK(gpuexec_texture_destroy(o.texture));
+    CHECK_REFUSED(gpuexec_batch_launch(batch, s.stream), GPUEXEC_STALE_HANDLE,
+            "launch 0 of the batch", "does not exist any more");
     CHECK_OK(gpuexec_free(other));
+    end(&s);
+}
+/* The memory that a texture of a batch reads was freed. */
+TEST(batches_check_the_memory_of_textures) {
+    scene s = begin();
+    gpuexec_texture_desc d = { .format = GPUEXEC_FORMAT_F32, .width = 8, .height = 8 };
+    const gpuexec_kernel sample = gpuexec_kernel_get(s.mod, "sample");
+    const gpuexec_batch batch = gpuexec_batch_create(s.ctx, NULL);
+    unsigned long long object;
+    gpuexec_texture texture;
+    d.memory = gpuexec_alloc_pitched(s.ctx, 32, 8, 4, &d.pitch_bytes);
+    texture = gpuexec_texture_create(s.ctx, &d);
+    object = gpuexec_texture_object(texture);
+    CHECK_EQ(gpuexec_batch_add(batch, sample, block(), GPUEXEC_ARGS(object, s.out)), 0);
+    CHECK_OK(gpuexec_batch_launch(batch, s.stream));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_free(d.memory));
+    CHECK_REFUSED(gpuexec_batch_launch(batch, s.stream), GPUEXEC_STALE_HANDLE,
+            "launch 0 of the batch", "whose memory at", "has since been freed");
+    CHECK_OK(gpuexec_texture_destroy(texture));
     end(&s);
 }
 
