@@ -9702,9 +9702,11 @@ static const char *gxi_range_label(const gxi_range *r) { return (void)r, ""; }
     ROW(ARRAY, array, "array", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_NEEDS_CONTEXT | \
         GXI_MAY_WAIT, GXI_PLAIN_CLOSE, struct gxi_array *info;) \
     ROW(TEXTURE, texture, "texture", GXI_DESTROY, GXI_OR_CONTEXT, 3, 0, GXI_NEEDS_CONTEXT | \
-        GXI_MAY_WAIT | GXI_COUNTS_CLOSE, GXI_PLAIN_CLOSE, unsigned long long object; struct gxi_texture *info;) \
+        GXI_MAY_WAIT | GXI_COUNTS_CLOSE, GXI_PLAIN_CLOSE, \
+        unsigned long long object; struct gxi_texture *info;) \
     ROW(SURFACE, surface, "surface", GXI_DESTROY, GXI_OR_CONTEXT, 3, 0, GXI_NEEDS_CONTEXT | \
-        GXI_MAY_WAIT | GXI_COUNTS_CLOSE, GXI_PLAIN_CLOSE, unsigned long long object; struct gxi_surface *info;)
+        GXI_MAY_WAIT | GXI_COUNTS_CLOSE, GXI_PLAIN_CLOSE, \
+        unsigned long long object; struct gxi_surface *info;)
 /* clang-format on */
 #define GXI_CLOSE "close", "closed"
 #define GXI_DESTROY "destroy", "destroyed"

@@ -1,7 +1,7 @@
 /* matrices.c - matrices in memory that are not aligned, which CUDA's documentation leaves
    undefined: wmma.load, wmma.store, ldmatrix, stmatrix; boxes of tensors; and what cp.async.bulk
-   does with sizes that are no multiples of 16. An H200 faults, or reads something that depends on
-   nothing but the addresses: its results are recorded here. */
+   does with sizes that are no multiples of 16. An H200 faults, or reads something that depends
+   only on the addresses: its results are recorded here. */
 #include "../../test.h"
 #include <stdarg.h>
 
