@@ -98,7 +98,7 @@ TEST(all_types_and_ranks) {
             d.rank = rank;
             for (i = 0; i < rank; i++) {
                 d.dims[i] = i ? 3 : 64;
-                d.box[i] = i ? 2 : 16 / bytes[type];
+                d.box[i] = i ? 2u : 16u / bytes[type];
             }
             d.swizzle = (gpuexec_swizzle)(type % 4);
             d.promotion = (gpuexec_l2_promotion)(rank % 4);
