@@ -239,11 +239,15 @@ TEST_ALONE(loads_and_stores) {
 
 /* -- ldmatrix, stmatrix, cp.async, cp.async.bulk */
 
+#define USE "st.global.u32 [%o], %a0;\n"
 #define LANE_ROW "shl.b32 %c, %t, 4; add.u32 %c, %c, %sh; add.u32 %c, %c, %x;\n"
-#define LOAD_4 "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%a0, %a1, %a2, %a3}, [%c];\n"
+/* what is loaded is also used: ptxas removes other loads */
+#define LOAD_4 \
+    "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%a0, %a1, %a2, %a3}, [%c];\n" \
+    "xor.b32 %a0, %a0, %a1; xor.b32 %a0, %a0, %a2; xor.b32 %a0, %a0, %a3;\n" USE
 #define LOAD_1 \
     "setp.lt.u32 %p, %t, 8; @%p sub.u32 %c, %c, %x;\n" \
-    "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%a0}, [%c];\n"
+    "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%a0}, [%c];\n" USE
 #define STORE_1 "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%c], {%t};\n"
 #define ASYNC \
     "add.u32 %c, %c, 0; mul.wide.u32 %q0, %t, 16; cvt.u64.u32 %q1, %y;\n" \
