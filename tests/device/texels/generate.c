@@ -500,7 +500,7 @@ static void fill_lane(struct txl_program *p, uint32_t *lane) {
 static void align_lane(const struct txl_program *p, uint32_t *lane) {
     if (p->op != TXL_SULD && p->op != TXL_SUST && p->op != TXL_SURED) return;
     const unsigned access = p->size / 8 * p->vector;
-    lane[0] = (uint32_t)((int32_t)lane[0] * (int32_t)element_bytes(p)) / access * access;
+    lane[0] = lane[0] * element_bytes(p) / access * access;
     if (one_in(3)) lane[0] += access * below(2);
 }
 
