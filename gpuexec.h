@@ -35384,7 +35384,7 @@ static int gxi_batch_add(gxi_call *call, gpuexec_batch batch, gpuexec_kernel ker
         return -1;
     }
     b->after_all = 0;
-    b->has_views |= k->views;
+    if (k->views) b->has_views = 1;
     b->launches[b->count] = l;
     return b->count++;
 }
