@@ -7444,7 +7444,7 @@ typedef struct gxi_thread_state {
 static gxi_context_use gxi_no_context_use = { ~(uint64_t)0, 0, NULL, NULL, 0 };
 static GXI_THREAD gxi_thread_state gxi_thread = { GPUEXEC_OK, 0, NULL, &gxi_no_context_use,
     { ~(uint64_t)0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0 } };
-enum { GXI_MOST_ARGUMENTS = 12 };
+enum { GXI_MOST_ARGUMENTS = 16 }; /* of a driver call; GXI_COUNTED_NUMBERS checks it */
 /* A driver call that a thread makes while something watches driver calls. */
 typedef struct gxi_watched_call {
     const char *name; /* NULL: none is in progress */
@@ -8192,7 +8192,9 @@ static const char *gxi_result_name_of(const char *call, int code) {
    time. */
 #define GXI_NUMBER(x) (unsigned long long)(uintptr_t)(x)
 #define GXI_NUMBERS(...) GXI_COUNTED_NUMBERS(GXI_COUNT(__VA_ARGS__), __VA_ARGS__)
-#define GXI_COUNTED_NUMBERS(n, ...) n, GXI_EACH(n, GXI_NUMBER, __VA_ARGS__)
+#define GXI_COUNTED_NUMBERS(n, ...) \
+    (int)(n * sizeof(char[(n) <= GXI_MOST_ARGUMENTS ? 1 : -1])), \
+            GXI_EACH(n, GXI_NUMBER, __VA_ARGS__)
 /* Calls the driver, and records name and result for an error text. What watches driver calls sees
    this one before and after. Returns the CUresult. */
 #define GXI_TRY(name, args) \
