@@ -130,7 +130,10 @@ static uint64_t floating(const struct tsr_operand *o, enum role role) {
         return role == C ? number(f, sign, far(f), mantissa) : ordinary(f, 0);
     case TIES:
         if (role == A) return one_in(3) ? number(f, sign, 0, 0) : 0;
-        if (role == B) return number(f, sign, -below(28), one_in(2) ? 0 : mantissa);
+        if (role == B) { /* in this order: that of arguments depends on the compiler */
+            const uint64_t low = one_in(2) ? 0 : mantissa;
+            return number(f, sign, -below(28), low);
+        }
         return number(f, sign, 0, one_in(2) ? mantissa | 1 : ~(uint64_t)0 << below(3));
     case LARGE: return number(f, sign, bias - below(role == C ? 3 : 9), mantissa);
     case OFFSET: return ordinary(f, role == C ? now.accumulator : 0);

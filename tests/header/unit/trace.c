@@ -323,7 +323,7 @@ TEST(texts_of_any_size) {
     CHECK_EQ(gpuexec_trace_text(NULL, text, sizeof text), 0);
     CHECK_STRING(text, "");
     CHECK_TEXT(gpuexec_error_text(), "gpuexec_trace_text: the argument \"call\" is NULL");
-    outside.argument_count = 13;
+    outside.argument_count = 17;
     CHECK_EQ(gpuexec_trace_text(&outside, text, sizeof text), 0);
     CHECK_TEXT(gpuexec_error_text(), "does not describe a driver call");
     outside.argument_count = 2;
