@@ -40848,7 +40848,7 @@ static struct {
     int on;
     gxi_area *areas[GXI_AREA_BUCKETS];
     size_t nareas, swept; /* areas; how many stayed at the last sweep */
-    gxi_level *levels[GXI_AREA_BUCKETS];
+    gxi_level *levels[GXI_ORDER_BUCKETS];
     uint64_t arrays; /* so far */
     gxi_variable *variables;
     gxi_code *code;
@@ -41032,8 +41032,7 @@ static void gxi_areas_sweep(void) {
             else at = &(*at)->next;
     gxi_finder.swept = gxi_finder.nareas;
 }
-/* The area that begins there; serial 0: of a variable or an array. An older one there is emptied.
- */
+/* The area that begins there; serial 0: of a variable or array. An older one there is emptied. */
 static gxi_area *gxi_area_get(uint64_t lo, uint64_t bytes, uint64_t serial) {
     gxi_area **const bucket = gxi_area_bucket(lo), *a = *bucket;
     while (a && a->lo != lo) a = a->next;
@@ -41079,9 +41078,7 @@ static gxi_area *gxi_area_of(uint64_t address, gpuexec_memory_kind *kind) {
 /* --- arrays ----------------------------------------------------------------------------------- */
 
 static gxi_level **gxi_level_at(const struct CUarray_st *native) {
-    const uint64_t word = (uintptr_t)native;
-    gxi_level **at =
-            &gxi_finder.levels[(size_t)((word * 0x9E3779B97F4A7C15u) >> 32) % GXI_AREA_BUCKETS];
+    gxi_level **at = &gxi_finder.levels[gxi_order_bucket(native)];
     while (*at && (*at)->native != native) at = &(*at)->next;
     return at;
 }
@@ -43190,7 +43187,7 @@ static void gxi_finder_close(void) {
     gxi_finder.on = 0;
     for (i = 0; i < GXI_AREA_BUCKETS; i++)
         while (gxi_finder.areas[i]) gxi_area_free(&gxi_finder.areas[i]);
-    for (i = 0; i < GXI_AREA_BUCKETS; i++)
+    for (i = 0; i < GXI_ORDER_BUCKETS; i++)
         while (gxi_finder.levels[i]) gxi_level_remove(&gxi_finder.levels[i]);
     for (i = 0; i < GXI_ORDER_BUCKETS; i++)
         while (gxi_finder.programs[i]) gxi_program_free(&gxi_finder.programs[i]);

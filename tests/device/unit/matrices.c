@@ -241,7 +241,7 @@ TEST_ALONE(loads_and_stores) {
 
 #define USE "st.global.u32 [%o], %a0;\n"
 #define LANE_ROW "shl.b32 %c, %t, 4; add.u32 %c, %c, %sh; add.u32 %c, %c, %x;\n"
-/* what is loaded is also used: ptxas removes other loads */
+/* ptxas removes loads whose results are not used */
 #define LOAD_4 \
     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%a0, %a1, %a2, %a3}, [%c];\n" \
     "xor.b32 %a0, %a0, %a1; xor.b32 %a0, %a0, %a2; xor.b32 %a0, %a0, %a3;\n" USE
@@ -250,7 +250,7 @@ TEST_ALONE(loads_and_stores) {
     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%a0}, [%c];\n" USE
 #define STORE_1 "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%c], {%t};\n"
 #define ASYNC \
-    "add.u32 %c, %c, 0; mul.wide.u32 %q0, %t, 16; cvt.u64.u32 %q1, %y;\n" \
+    "mul.wide.u32 %q0, %t, 16; cvt.u64.u32 %q1, %y;\n" \
     "add.u64 %q0, %q0, %q1; add.u64 %q0, %q0, %g;\n" \
     "cp.async.cg.shared.global [%c], [%q0], 16; cp.async.wait_all;\n"
 #define BARRIER \
